@@ -44,7 +44,7 @@ export class OutageBackoff {
 
 /** Every answer counts but those that say that the server is not ready. */
 async function serves(api: ApiClient, signal: AbortSignal): Promise<boolean> {
-  const flow = { name: 'discovery', priority: 'world' } as const;
+  const flow = { name: 'discovery', priority: 'object' } as const;
   try {
     await api.request({ method: 'GET', path: '/version', flow }, signal);
     return true;

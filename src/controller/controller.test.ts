@@ -411,7 +411,7 @@ describe('controller/controller', () => {
     await ended;
   });
 
-  test('a bug that repeats is reported once, and again after a success; what the world did is left to the pass', async () => {
+  test('a bug that repeats is reported once, and again after a success; what others did is left to the pass', async () => {
     const lines: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
     const { controller, clock, take, stop, ended } = setUp({

@@ -125,7 +125,7 @@ interface SampleApplierOptions {
 }
 
 const fieldManager = 'homeostat-dev';
-const flow = { name: 'dev', priority: 'world' } as const;
+const flow = { name: 'dev', priority: 'object' } as const;
 
 /** Applies samples, and remembers those whose kind is not there yet. */
 export class SampleApplier {

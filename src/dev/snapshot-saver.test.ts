@@ -45,7 +45,7 @@ describe('dev/snapshot-saver', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   test('several changes are one save, and the end saves what is left', async () => {
-    const path = join(folder, 'world');
+    const path = join(folder, 'cluster');
     const { clock, sandbox, keeper, troubles } = start(path);
     sandbox.write('one');
     sandbox.write('two');
@@ -60,7 +60,7 @@ describe('dev/snapshot-saver', () => {
 
   test('saves that fail are reported once, with what is not saved, and so is their end', async () => {
     const gone = join(folder, 'gone');
-    const path = join(gone, 'world');
+    const path = join(gone, 'cluster');
     const { clock, sandbox, keeper, troubles } = start(path);
     const sinceMs = clock.nowMs();
     sandbox.write('one');
@@ -82,7 +82,7 @@ describe('dev/snapshot-saver', () => {
   });
 
   test('what cannot be saved at the end is reported by the end', async () => {
-    const { clock, sandbox, keeper } = start(join(folder, 'none', 'world'));
+    const { clock, sandbox, keeper } = start(join(folder, 'none', 'cluster'));
     sandbox.write('one');
     const trouble = await keeper.stop();
     assert.ok(trouble !== undefined);

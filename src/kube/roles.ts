@@ -43,10 +43,10 @@ export interface Flow {
   /** Name of the definition, or an internal name such as `discovery`. */
   readonly name: string;
   /**
-   * `world`: deletes and applies. They are sent before status writes, and status writes before Events. The values are
+   * `object`: deletes and applies. They are sent before status writes, and status writes before Events. The values are
    * metric labels.
    */
-  readonly priority: 'world' | 'status' | 'event';
+  readonly priority: 'object' | 'status' | 'event';
 }
 
 /** Identifies one reconcile. The response to a write is delivered to all subscribers except the reconcile that sent it. */

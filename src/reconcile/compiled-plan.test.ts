@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definitionParser } from '../../test/support/definition-parser.ts';
-import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../test/support/fakes/operator-harness.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
 
 const head = `
@@ -35,10 +35,10 @@ function planOf(body: string): OperatorPlan {
   return result.plan;
 }
 
-async function worldOf(body: string): Promise<OperatorWorld> {
-  const world = new OperatorWorld(planOf(body));
-  await world.start();
-  return world;
+async function harnessOf(body: string): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(planOf(body));
+  await harness.start();
+  return harness;
 }
 
 const podSet = `
@@ -92,54 +92,54 @@ const loop = `
 
 describe('reconcile with a compiled plan', () => {
   test('a PodSet costs two requests, follows its Pods, and costs nothing when nothing changes and after a restart', async () => {
-    const world = await worldOf(podSet);
-    world.podSet('a', { size: 3 });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a', 'status PodSet/a']);
-    assert.equal(world.passes.length, 1);
-    assert.deepEqual(world.status('a').nodes, []);
+    const harness = await harnessOf(podSet);
+    harness.podSet('a', { size: 3 });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a', 'status PodSet/a']);
+    assert.equal(harness.passes.length, 1);
+    assert.deepEqual(harness.status('a').nodes, []);
     const labels = { app: 'podSet', podSet_cr: 'a' };
-    world.cluster.server.put({
+    harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'a-1', namespace: 'default', labels },
     });
-    await world.settle();
-    assert.deepEqual(world.status('a').nodes, ['a-1']);
-    assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
-    await world.restart(planOf(podSet));
-    await world.settle();
-    assert.deepEqual(world.cluster.requests, []);
+    await harness.settle();
+    assert.deepEqual(harness.status('a').nodes, ['a-1']);
+    assert.deepEqual(harness.cluster.takeWrites(), ['status PodSet/a']);
+    await harness.restart(planOf(podSet));
+    await harness.settle();
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   test('a chain written backwards is made in one pass', async () => {
-    const world = await worldOf(chain);
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), [
+    const harness = await harnessOf(chain);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply ConfigMap/config',
       'apply ConfigMap/web',
       'apply Service/web',
       'status PodSet/a',
     ]);
-    assert.equal(world.passes.length, 1);
+    assert.equal(harness.passes.length, 1);
   });
 
   test('a list from three to one deletes two, and a missing path none', async () => {
-    const world = await worldOf(loop);
-    const resource = world.podSet('a', { list: ['x', 'y', 'z'] });
-    await world.settle();
-    world.edit(resource, { spec: { list: ['y'] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['map-y']);
-    world.edit(resource, { spec: {} });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['map-y']);
-    assert.match(world.ready('a'), /^False RenderFailed: maps: .*spec\.list/);
+    const harness = await harnessOf(loop);
+    const resource = harness.podSet('a', { list: ['x', 'y', 'z'] });
+    await harness.settle();
+    harness.edit(resource, { spec: { list: ['y'] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['map-y']);
+    harness.edit(resource, { spec: {} });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['map-y']);
+    assert.match(harness.ready('a'), /^False RenderFailed: maps: .*spec\.list/);
   });
 
   test('a status that a template reads converges', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   children:
     - id: mirror
       template:
@@ -150,9 +150,9 @@ describe('reconcile with a compiled plan', () => {
   status:
     phase: Running
 `);
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'mirror')?.data, { phase: 'Running' });
-    assert.equal(world.passes.length, 2);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'mirror')?.data, { phase: 'Running' });
+    assert.equal(harness.passes.length, 2);
   });
 });

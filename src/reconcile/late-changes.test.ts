@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { settle } from '../../test/support/fake-clock.ts';
 import { FakeWatch } from '../../test/support/fakes/fake-informer.ts';
 import { planOf } from '../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../test/support/fakes/operator-harness.ts';
 import { podSetPlan } from '../../test/support/fakes/podset-plan.ts';
 import { KubeError } from '../kube/roles.ts';
 
@@ -12,80 +12,82 @@ const podSet = ['apps.example.com/v1', 'PodSet', 'a'] as const;
 const deployment = ['apps/v1', 'Deployment', 'a'] as const;
 
 /** A PodSet whose first pass has not run, and `act` done in the moment in which the server gets its status write. */
-async function duringStatusWrite(act: (world: OperatorWorld) => void): Promise<OperatorWorld> {
-  const world = new OperatorWorld(podSetPlan());
-  await world.start();
-  world.podSet('a', { size: 3 });
+async function duringStatusWrite(
+  act: (harness: OperatorHarness) => void,
+): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(podSetPlan());
+  await harness.start();
+  harness.podSet('a', { size: 3 });
   await settle();
-  world.cluster.deliver();
+  harness.cluster.deliver();
   let isDone = false;
-  world.cluster.fault = ({ verb }) => {
+  harness.cluster.fault = ({ verb }) => {
     if (verb === 'status' && !isDone) {
       isDone = true;
-      act(world);
+      act(harness);
     }
     return undefined;
   };
-  await world.runOne(key);
-  await world.settle();
-  return world;
+  await harness.runOne(key);
+  await harness.settle();
+  return harness;
 }
 
-function replicas(world: OperatorWorld): unknown {
-  return (world.get(...deployment)?.spec as { replicas?: number } | undefined)?.replicas;
+function replicas(harness: OperatorHarness): unknown {
+  return (harness.get(...deployment)?.spec as { replicas?: number } | undefined)?.replicas;
 }
 
 describe('reconcile: changes that come with the answer to our own write', () => {
   test('an edit that the answer of the status write carries is not missed', async () => {
-    const world = await duringStatusWrite((during) => {
+    const harness = await duringStatusWrite((during) => {
       const resource = during.get(...podSet);
       assert.ok(resource);
       during.edit(resource, { spec: { size: 5 } });
     });
-    assert.equal(replicas(world), 5);
-    assert.equal(world.status('a').observedGeneration, 2);
+    assert.equal(replicas(harness), 5);
+    assert.equal(harness.status('a').observedGeneration, 2);
   });
 
   test('a successor of the same name, which the status write has hit, is reconciled', async () => {
-    const world = await duringStatusWrite((during) => {
+    const harness = await duringStatusWrite((during) => {
       const resource = during.get(...podSet);
       assert.ok(resource);
       during.remove(resource);
       during.podSet('a', { size: 7 });
     });
-    const { uid } = world.get(...podSet)?.metadata ?? {};
-    assert.ok(world.passes.length > 1, 'the successor never ran');
+    const { uid } = harness.get(...podSet)?.metadata ?? {};
+    assert.ok(harness.passes.length > 1, 'the successor never ran');
     assert.notEqual(uid, undefined);
   });
 
   test('a resource that was deleted during its status write leaves nothing behind', async () => {
-    const world = await duringStatusWrite((during) => {
+    const harness = await duringStatusWrite((during) => {
       const resource = during.get(...podSet);
       assert.ok(resource);
       during.remove(resource);
     });
-    assert.ok(world.passes.length > 1, 'nobody looked again, so that nothing was forgotten');
-    assert.equal(world.operator.instances, 0);
+    assert.ok(harness.passes.length > 1, 'nobody looked again, so that nothing was forgotten');
+    assert.equal(harness.operator.instances, 0);
   });
 });
 
 describe('reconcile: what only seems to be gone', () => {
   test('a kind that one server of several does not serve yet is tried again', async () => {
-    const world = new OperatorWorld(podSetPlan());
-    await world.start();
+    const harness = new OperatorHarness(podSetPlan());
+    await harness.start();
     let failures = 0;
-    world.cluster.fault = ({ verb }) =>
+    harness.cluster.fault = ({ verb }) =>
       verb === 'apply' && failures++ === 0
         ? new KubeError('kind-missing', '404 page not found', { status: 404 })
         : undefined;
-    world.podSet('a', { size: 1 });
+    harness.podSet('a', { size: 1 });
     await settle();
-    world.cluster.deliver();
-    assert.equal((await world.runOne(key)).kind, 'thrown');
+    harness.cluster.deliver();
+    assert.equal((await harness.runOne(key)).kind, 'thrown');
   });
 
   test('a child whose deletion a webhook rejects with 409 is not taken for gone', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         children: [
           {
@@ -98,50 +100,50 @@ describe('reconcile: what only seems to be gone', () => {
         ],
       }),
     );
-    await world.start();
-    const resource = world.podSet('a', { on: true });
-    await world.settle();
-    world.cluster.fault = ({ verb }) =>
+    await harness.start();
+    const resource = harness.podSet('a', { on: true });
+    await harness.settle();
+    harness.cluster.fault = ({ verb }) =>
       verb === 'delete'
         ? new KubeError('conflict', 'denied by a webhook', { status: 409 })
         : undefined;
-    world.edit(resource, { spec: { on: false } });
+    harness.edit(resource, { spec: { on: false } });
     await settle();
-    world.cluster.deliver();
-    assert.equal((await world.runOne(key)).kind, 'thrown');
-    assert.match(world.ready('a'), /ApplyFailed/);
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['m']);
+    harness.cluster.deliver();
+    assert.equal((await harness.runOne(key)).kind, 'thrown');
+    assert.match(harness.ready('a'), /ApplyFailed/);
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['m']);
   });
 
   test('a resource that was unstable and settles says so', async () => {
     const cap = 9;
     const numberOf = (status: unknown) => Number((status as { n?: number } | undefined)?.n ?? 0);
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         children: [],
         status: { n: ({ resource }) => Math.min(numberOf(resource.status) + 1, cap) },
         statusPathsRead: [['status', 'n']],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
     const said: string[] = [];
-    for (let tries = 0; tries < cap && world.passes.at(-1)?.end.kind === 'requeue'; tries++) {
-      await world.clock.advance(10_000);
-      await world.runOne(key);
-      said.push(world.ready('a'));
-      await world.settle();
+    for (let tries = 0; tries < cap && harness.passes.at(-1)?.end.kind === 'requeue'; tries++) {
+      await harness.clock.advance(10_000);
+      await harness.runOne(key);
+      said.push(harness.ready('a'));
+      await harness.settle();
     }
     assert.ok(said.some((ready) => ready.includes('Unstable')));
-    assert.equal(world.status('a').n, cap);
-    assert.match(world.ready('a'), /AllReady/);
+    assert.equal(harness.status('a').n, cap);
+    assert.match(harness.ready('a'), /AllReady/);
   });
 
   test('two status fields that take turns for ever are slowed down', async () => {
     const of = (status: unknown, field: 'a' | 'b') =>
       Number((status as Record<string, number> | undefined)?.[field] ?? 0);
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         status: {
           a: ({ resource: { status } }) => of(status, 'b') + 1,
@@ -153,15 +155,15 @@ describe('reconcile: what only seems to be gone', () => {
         ],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    assert.ok(world.passes.length < 40, `${world.passes.length} passes`);
-    assert.equal(world.passes.at(-1)?.end.kind, 'requeue');
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    assert.ok(harness.passes.length < 40, `${harness.passes.length} passes`);
+    assert.equal(harness.passes.at(-1)?.end.kind, 'requeue');
   });
 
   test('a read that others change in every pass is followed, from the twentieth pass on ever more slowly', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         reads: [
           {
@@ -177,60 +179,60 @@ describe('reconcile: what only seems to be gone', () => {
         status: { phases: (view) => JSON.stringify(view.list('pods').map(({ status }) => status)) },
       }),
     );
-    await world.start();
-    world.podSet('a');
+    await harness.start();
+    harness.podSet('a');
     let changes = 0;
-    world.cluster.fault = ({ verb }) => {
+    harness.cluster.fault = ({ verb }) => {
       if (verb !== 'status' || changes === 40) return undefined;
       changes++;
       const metadata = { name: 'p', namespace: 'default', labels: { app: 'a' } };
-      world.cluster.server.put({
+      harness.cluster.server.put({
         apiVersion: 'v1',
         kind: 'Pod',
         metadata,
         status: { phase: String(changes) },
       });
-      world.cluster.deliver();
+      harness.cluster.deliver();
       return undefined;
     };
-    await world.settle();
+    await harness.settle();
     assert.equal(changes, 20);
-    while (world.passes.at(-1)?.end.kind === 'requeue') {
-      await world.clock.advance(10_000);
-      await world.runOne(key);
-      await world.settle();
+    while (harness.passes.at(-1)?.end.kind === 'requeue') {
+      await harness.clock.advance(10_000);
+      await harness.runOne(key);
+      await harness.settle();
     }
-    assert.match(String(world.status('a').phases), /40/);
-    assert.match(world.ready('a'), /AllReady/);
+    assert.match(String(harness.status('a').phases), /40/);
+    assert.match(harness.ready('a'), /AllReady/);
   });
 
   test('a child that is deleted is made again, though a watch by name has not heard of it yet', async () => {
-    const world = new OperatorWorld(podSetPlan());
+    const harness = new OperatorHarness(podSetPlan());
     await withLateNamedWatches(async (whileLate) => {
-      await world.start();
-      const foreign = world.cluster.server.put({
+      await harness.start();
+      const foreign = harness.cluster.server.put({
         apiVersion: 'apps/v1',
         kind: 'Deployment',
         metadata: { name: 'a', namespace: 'default' },
         spec: {},
       }).object;
-      world.podSet('a', { size: 3 });
-      await world.settle();
-      world.remove(foreign);
-      await world.settle();
-      const made = world.get(...deployment);
+      harness.podSet('a', { size: 3 });
+      await harness.settle();
+      harness.remove(foreign);
+      await harness.settle();
+      const made = harness.get(...deployment);
       assert.ok(made);
       await whileLate(() => {
-        world.remove(made);
-        return world.settle();
+        harness.remove(made);
+        return harness.settle();
       });
-      await world.settle();
-      assert.equal(replicas(world), 3);
+      await harness.settle();
+      assert.equal(replicas(harness), 3);
     });
   });
 
   test('a child that is gone is not read as if it were there, though the watch that reads it is behind', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         reads: [
           { id: 'job', apiVersion: 'v1', kind: 'ConfigMap', name: () => 'm', optional: true },
@@ -252,17 +254,17 @@ describe('reconcile: what only seems to be gone', () => {
       }),
     );
     await withLateNamedWatches(async (whileLate) => {
-      await world.start();
-      world.podSet('a');
-      await world.settle();
-      const made = world.get('v1', 'ConfigMap', 'm');
+      await harness.start();
+      harness.podSet('a');
+      await harness.settle();
+      const made = harness.get('v1', 'ConfigMap', 'm');
       assert.ok(made);
       await whileLate(() => {
-        world.remove(made);
-        return world.settle();
+        harness.remove(made);
+        return harness.settle();
       });
-      await world.settle();
-      assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+      await harness.settle();
+      assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
     });
   });
 });

@@ -77,11 +77,11 @@ export class ClusterRuntime {
       name: runtime,
       withdrawalDelays: patience,
     } = options;
-    const world = { cluster, clock, random, logger, metrics };
+    const shared = { cluster, clock, random, logger, metrics };
     this.#options = options;
     this.#notifier = new ViewChangeNotifier(clock);
     this.#objects = new DefinitionObjectInformer({
-      ...world,
+      ...shared,
       onEvent: (event) => this.#onObjectEvent(event),
       onSynced: () => {
         this.#publisher.enqueueAll();
@@ -92,7 +92,7 @@ export class ClusterRuntime {
     const onEvent = (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) =>
       this.#record(event, object, origin);
     this.#publisher = new Publisher({
-      ...world,
+      ...shared,
       ...{ sources: options.sources, check, runtime, confirmations, onEvent },
       objects: this.#objects,
       ...(patience && { deleteDelayMs: patience.deleteMs }),

@@ -149,7 +149,7 @@ export class Simulation {
 
   /** Sends a request of the simulation's user. @throws KubeError */
   async request(request: Omit<ApiRequest, 'flow'>): Promise<unknown> {
-    const flow = { name: 'user', priority: 'world' } as const;
+    const flow = { name: 'user', priority: 'object' } as const;
     const { body } = await this.client.request({ ...request, flow }, new AbortController().signal);
     return body;
   }

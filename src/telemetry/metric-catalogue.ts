@@ -26,7 +26,7 @@ const definitionStates = [
   'uninstalling',
 ];
 
-const priorities = ['world', 'status', 'event'];
+const priorities = ['object', 'status', 'event'];
 
 /**
  * All metrics by their name in the code, with labels and possible label values. `docs/metrics.md` is generated from

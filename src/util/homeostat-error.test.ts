@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { errorLogFields, HomeostatError } from './homeostat-error.ts';
 
 describe('util/failure-fields', () => {
-  test('a failure of the world is reported by code, reason and cause, without a stack', () => {
+  test('a failure outside the process is reported by code, reason and cause, without a stack', () => {
     const cause = new Error('connect ECONNREFUSED');
     assert.deepEqual(errorLogFields(new HomeostatError('unavailable', 'No answer', { cause })), {
       code: 'unavailable',

@@ -14,13 +14,13 @@ const shared = useControlPlane();
 const versions = ['metadata.resourceVersion', 'items.*.metadata.resourceVersion'];
 
 shared.describe('contract/controllers', () => {
-  const world = createTestSandbox({ runsPods: false });
-  const bare = sandboxBackend(world);
+  const simulated = createTestSandbox({ runsPods: false });
+  const bare = sandboxBackend(simulated);
   // What is seen there is what stays: the other server is waited for until it shows the same.
   const sandbox: Backend = {
     ...bare,
     async request(request) {
-      await world.settle();
+      await simulated.settle();
       return bare.request(request);
     },
   };
@@ -30,7 +30,7 @@ shared.describe('contract/controllers', () => {
   });
   after(() => {
     server.close();
-    world.stop();
+    simulated.stop();
   });
 
   for (const [group, cases] of Object.entries(controllerCases)) {

@@ -1,11 +1,11 @@
 import type { AuditLog } from '../support/control-plane/index.ts';
+import type { ClusterState, StateView } from '../support/fault-proxy/cluster-state.ts';
 import {
   type EventAction,
   type Fault,
   matching,
   type RequestAction,
 } from '../support/fault-proxy/index.ts';
-import type { World, WorldView } from '../support/fault-proxy/world.ts';
 import type { Lane } from './lane.ts';
 import { type Place, watchedPlurals } from './subject.ts';
 
@@ -16,8 +16,8 @@ export interface CaseRun extends Place {
   readonly audit: AuditLog;
   /** The script of the phase: what users do. */
   readonly act: () => Promise<void>;
-  /** Resolves when the world is that of the run without faults at the end of a phase: this one's unless told. */
-  untilEqual(phase?: number): Promise<WorldView>;
+  /** Resolves when the cluster is that of the run without faults at the end of a phase: this one's unless told. */
+  untilEqual(phase?: number): Promise<StateView>;
   /** Resolves when the runtime has sent nothing for three seconds. */
   untilQuiet(): Promise<void>;
   /** A namespace of its own. */
@@ -36,7 +36,7 @@ export interface FaultCase {
   readonly oracle?: string;
   /** Injected before the creations, and again before the edits. Each has to happen, in both. */
   readonly faults?: readonly Fault[];
-  /** How long the world may take to be as it should be, in ms. @default 60_000 */
+  /** How long the cluster may take to be as it should be, in ms. @default 60_000 */
   readonly limitMs?: number;
   /** The faults end with the script, and not when all is as it should be. @default false */
   readonly endsWithScript?: boolean;
@@ -50,8 +50,8 @@ export interface FaultCase {
   readonly mayReplace?: (key: string) => boolean;
 }
 
-/** The worlds of a run without faults: after the creations, after the edits. */
-export type ExpectedWorlds = readonly World[];
+/** The states of a run without faults: after the creations, after the edits. */
+export type ExpectedStates = readonly ClusterState[];
 
 export const writes = matching({ verb: ['apply', 'delete'] });
 export const childApplies = matching({ verb: 'apply', resource: ['configmaps', 'deployments'] });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type AuditLog, useControlPlane } from '../support/control-plane/index.ts';
-import { matching, type RequestAction } from '../support/fault-proxy/index.ts';
 import {
+  type ClusterState,
+  type StateView,
   untilEqual,
-  untilWorld,
-  type World,
-  type WorldView,
-} from '../support/fault-proxy/world.ts';
+  untilState,
+} from '../support/fault-proxy/cluster-state.ts';
+import { matching, type RequestAction } from '../support/fault-proxy/index.ts';
 import { onRequest } from './fault-case.ts';
 import { Lane, LanePool, laneUsers } from './lane.ts';
 import { assertAtRest, deletionsOf, replacedBetween, untilQuiet } from './oracle.ts';
 import { otherFaults } from './other-faults.ts';
-import { isSettled, type Place, resourceOf, settingsOf, worldOptions } from './subject.ts';
+import { isSettled, type Place, resourceOf, settingsOf, stateOptions } from './subject.ts';
 
 /** What has become of the write at which the process is killed. */
 const fates = [
@@ -38,7 +38,7 @@ interface SweepRun {
 shared.describe('faults/kill-sweep', { concurrency: users.length }, () => {
   let lanes: readonly Lane[] = [];
   let pool: LanePool;
-  let expected: Readonly<Record<Phase, World>>;
+  let expected: Readonly<Record<Phase, ClusterState>>;
 
   before(async () => {
     lanes = await Lane.startAll(shared.plane, users);
@@ -58,18 +58,18 @@ shared.describe('faults/kill-sweep', { concurrency: users.length }, () => {
     });
   }
 
-  async function faultFree(lane: Lane): Promise<Readonly<Record<Phase, World>>> {
+  async function faultFree(lane: Lane): Promise<Readonly<Record<Phase, ClusterState>>> {
     const place = lane.place(await shared.namespace());
     await place.client.apply(settingsOf(place, 'one'));
-    const worlds: Partial<Record<Phase, World>> = {};
+    const states: Partial<Record<Phase, ClusterState>> = {};
     for (const phase of phases) {
       await actions[phase](place);
       await untilQuiet(shared.audit, lane);
-      const isWell = (view: WorldView) => isSettled(view, 1);
-      const view = await untilWorld(worldOptions(place), isWell, () => assert.fail('Not settled'));
-      worlds[phase] = view.world;
+      const isWell = (view: StateView) => isSettled(view, 1);
+      const view = await untilState(stateOptions(place), isWell, () => assert.fail('Not settled'));
+      states[phase] = view.state;
     }
-    return worlds as Record<Phase, World>;
+    return states as Record<Phase, ClusterState>;
   }
 
   /** Kills at the first write, then at the second, until a run has no more. Returns how far it came. */
@@ -86,16 +86,16 @@ shared.describe('faults/kill-sweep', { concurrency: users.length }, () => {
     }
   }
 
-  /** Whether there was such a write: the process was then killed, and another one has brought the world to what it should be. */
+  /** Whether there was such a write: the process was then killed, and another one has brought the cluster to what it should be. */
   async function killed(phase: Phase, run: SweepRun): Promise<boolean> {
     const { lane, place } = run;
-    const options = worldOptions(place);
+    const options = stateOptions(place);
     const before = phase === 'edited' ? await untilEqual(options, expected.created) : undefined;
     const since = shared.audit.mark();
     await lane.untilWatching();
     const kill = injectKill(run);
     await actions[phase](place);
-    const isOver = await isEqualAtRest(lane, { place, kill, world: expected[phase] });
+    const isOver = await isEqualAtRest(lane, { place, kill, state: expected[phase] });
     if (!isOver) await restartAfter(lane);
     kill.remove();
     const view = await untilEqual(options, expected[phase]);
@@ -114,9 +114,13 @@ shared.describe('faults/kill-sweep', { concurrency: users.length }, () => {
   /** False as soon as the process was killed. */
   async function isEqualAtRest(
     lane: Lane,
-    { place, kill, world }: { place: Place; kill: ReturnType<typeof injectKill>; world: World },
+    {
+      place,
+      kill,
+      state,
+    }: { place: Place; kill: ReturnType<typeof injectKill>; state: ClusterState },
   ): Promise<boolean> {
-    const equal = untilEqual(worldOptions(place), world).then(() => untilQuiet(shared.audit, lane));
+    const equal = untilEqual(stateOptions(place), state).then(() => untilQuiet(shared.audit, lane));
     const wasKilled = kill.untilCount(1).then(() => 'killed');
     // Which of the two comes first decides; the other one may then end as it likes.
     const first = await Promise.race([equal, wasKilled.catch(() => 'equal')]);

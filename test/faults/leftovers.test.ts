@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { untilWorld } from '../support/fault-proxy/world.ts';
+import { untilState } from '../support/fault-proxy/cluster-state.ts';
 import { onEvent, onRequest, watches, writes } from './fault-case.ts';
 import { Lane, laneUsers } from './lane.ts';
 import { assertAtRest, assertHeap, untilQuiet } from './oracle.ts';
@@ -12,7 +12,7 @@ import {
   type Place,
   pathOfResource,
   resourceOf,
-  worldOptions,
+  stateOptions,
 } from './subject.ts';
 
 const users = laneUsers(1);
@@ -67,11 +67,11 @@ shared.describe('faults/leftovers', () => {
       resources.map((name) => applyStubbornly(place.client, resourceOf(place, name))),
     );
     const isMade = (view: Parameters<typeof isSettled>[0]) => isSettled(view, resources.length);
-    await untilWorld(worldOptions(place), isMade, () => assert.fail('Not all were made'));
+    await untilState(stateOptions(place), isMade, () => assert.fail('Not all were made'));
     await Promise.all(faults.map((fault) => fault.untilCount(1)));
     await Promise.all(resources.map((name) => place.client.delete(pathOfResource(place, name))));
-    await untilWorld(
-      worldOptions(place),
+    await untilState(
+      stateOptions(place),
       ({ objects }) => objects.size === 0,
       (last) => assert.fail(`Left: ${Object.keys(last?.uids ?? {})}`),
     );

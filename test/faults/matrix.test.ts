@@ -1,7 +1,7 @@
 import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { clusterCases, processCases, requestCases, watchCases } from './cases/index.ts';
-import type { ExpectedWorlds } from './fault-case.ts';
+import type { ExpectedStates } from './fault-case.ts';
 import { Lane, LanePool, laneUsers } from './lane.ts';
 import { faultFreeRun, runCase } from './run-case.ts';
 
@@ -16,7 +16,7 @@ const cases = [...watchCases, ...clusterCases, ...processCases, ...requestCases]
 shared.describe('faults/matrix', { concurrency: users.length }, () => {
   let lanes: readonly Lane[] = [];
   let pool: LanePool;
-  let expected: ExpectedWorlds = [];
+  let expected: ExpectedStates = [];
 
   before(async () => {
     lanes = await Lane.startAll(shared.plane, users);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AuditLog } from '../support/control-plane/index.ts';
-import type { WorldView } from '../support/fault-proxy/world.ts';
+import type { StateView } from '../support/fault-proxy/cluster-state.ts';
 import type { Lane } from './lane.ts';
 import { readMetrics } from './process-probe.ts';
 
@@ -71,7 +71,7 @@ export function assertHeap(beforeBytes: number, afterBytes: number): void {
 }
 
 /** Objects whose UID has changed, or that are gone. */
-export function replacedBetween(first: WorldView, last: WorldView): readonly string[] {
+export function replacedBetween(first: StateView, last: StateView): readonly string[] {
   return Object.entries(first.uids)
     .filter(([key, uid]) => last.uids[key] !== uid)
     .map(([key]) => key);

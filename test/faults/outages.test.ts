@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { untilEqual, untilWorld, type WorldView } from '../support/fault-proxy/world.ts';
-import { type ExpectedWorlds, onRequest, writes } from './fault-case.ts';
+import { type StateView, untilEqual, untilState } from '../support/fault-proxy/cluster-state.ts';
+import { type ExpectedStates, onRequest, writes } from './fault-case.ts';
 import { Lane, laneUsers } from './lane.ts';
 import { assertAtRest, deletionsOf, replacedBetween, untilQuiet } from './oracle.ts';
 import { otherFaults } from './other-faults.ts';
@@ -17,7 +17,7 @@ import {
   replacedByEdits,
   resourceOf,
   settingsOf,
-  worldOptions,
+  stateOptions,
 } from './subject.ts';
 
 const users = laneUsers(1);
@@ -29,7 +29,7 @@ const limitMs = 120_000;
 shared.describe('faults/outages', () => {
   let lane: Lane;
   let pid: number;
-  let expected: ExpectedWorlds = [];
+  let expected: ExpectedStates = [];
 
   before(async () => {
     [lane] = (await Lane.startAll(shared.plane, users)) as [Lane];
@@ -43,7 +43,7 @@ shared.describe('faults/outages', () => {
   test(otherFaults.etcdRestored.name, async () => {
     const place = lane.place(await shared.namespace());
     await createAll(place);
-    const options = { ...worldOptions(place), limitMs };
+    const options = { ...stateOptions(place), limitMs };
     const first = await untilEqual(options, expected[0] ?? {});
     const since = shared.audit.mark();
     const snapshot = await shared.plane.snapshotEtcd();
@@ -75,14 +75,14 @@ shared.describe('faults/outages', () => {
     const kill = killAtWrite(200);
     await createMany(place, 200);
     await kill.untilCount(1);
-    const options = { ...worldOptions(place), limitMs };
-    const isDone = (view: WorldView) =>
+    const options = { ...stateOptions(place), limitMs };
+    const isDone = (view: StateView) =>
       isSettled(view, 200) && view.objects.size === 200 * objectsPerResource + 1;
-    const first = await untilWorld(options, isDone, (last) =>
+    const first = await untilState(options, isDone, (last) =>
       assert.fail(`Only ${last?.objects.size} objects`),
     );
     await untilQuiet(shared.audit, lane);
-    const last = await untilWorld(options, isDone, () => assert.fail('Not at rest'));
+    const last = await untilState(options, isDone, () => assert.fail('Not at rest'));
     assert.deepEqual(replacedBetween(first, last), []);
     assert.deepEqual(deletionsOf(shared.audit, lane, { since, ...place }), []);
     await assertAtRest(lane);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SharedControlPlane } from '../support/control-plane/index.ts';
-import { untilEqual, untilWorld, type WorldView } from '../support/fault-proxy/world.ts';
-import type { CaseRun, ExpectedWorlds, FaultCase } from './fault-case.ts';
+import { type StateView, untilEqual, untilState } from '../support/fault-proxy/cluster-state.ts';
+import type { CaseRun, ExpectedStates, FaultCase } from './fault-case.ts';
 import type { Lane } from './lane.ts';
 import {
   assertAtRest,
@@ -18,35 +18,35 @@ import {
   isSettled,
   names,
   replacedByEdits,
-  worldOptions,
+  stateOptions,
 } from './subject.ts';
 
 const scripts = [createAll, editAll];
 
-/** The worlds of a run without faults. */
+/** The states of a run without faults. */
 export async function faultFreeRun(
   shared: SharedControlPlane,
   lane: Lane,
-): Promise<ExpectedWorlds> {
+): Promise<ExpectedStates> {
   const place = lane.place(await shared.namespace());
-  const worlds: ExpectedWorlds[number][] = [];
+  const states: ExpectedStates[number][] = [];
   for (const script of scripts) {
     await script(place);
     await untilQuiet(shared.audit, lane);
-    const { world } = await untilWorld(
-      worldOptions(place),
+    const { state } = await untilState(
+      stateOptions(place),
       (view) => isSettled(view, names.length),
-      (last) => assert.fail(JSON.stringify(last?.world, null, 1)),
+      (last) => assert.fail(JSON.stringify(last?.state, null, 1)),
     );
-    worlds.push(world);
+    states.push(state);
   }
-  return worlds;
+  return states;
 }
 
 export interface CaseOptions {
   readonly shared: SharedControlPlane;
   readonly lane: Lane;
-  readonly expected: ExpectedWorlds;
+  readonly expected: ExpectedStates;
 }
 
 /** Runs a case on a fresh process and applies the oracle. Returns what happened how often, for the report of the test. */
@@ -60,7 +60,7 @@ export async function runCase(faultCase: FaultCase, options: CaseOptions): Promi
   const namespace = await shared.namespace();
   const { views, counts } = await runPhases(faultCase, { ...options, namespace });
   await untilQuiet(shared.audit, lane);
-  const last = await untilEqual(worldOptions(lane.place(namespace)), options.expected[1] ?? {});
+  const last = await untilEqual(stateOptions(lane.place(namespace)), options.expected[1] ?? {});
   const { mayReplace = isNever, mayDelete = isNever, restarts = false } = faultCase;
   const replaced = views.flatMap((view) => replacedBetween(view, last));
   const lost = replaced.filter((key) => !replacedByEdits.has(key) && !mayReplace(key));
@@ -86,10 +86,10 @@ interface PhaseOptions extends CaseOptions {
   readonly namespace: string;
 }
 
-/** Creations, then edits, each under the faults and each until the world is that of the run without. */
+/** Creations, then edits, each under the faults and each until the cluster is that of the run without. */
 async function runPhases(faultCase: FaultCase, options: PhaseOptions) {
   const { proxy } = options.lane;
-  const views: WorldView[] = [];
+  const views: StateView[] = [];
   const counts: string[] = [];
   const { faults = [], endsWithScript = false, during = ({ act }) => act() } = faultCase;
   try {
@@ -125,7 +125,7 @@ function caseRun({ limitMs }: FaultCase, phase: number, options: PhaseOptions): 
     audit: shared.audit,
     act: async () => scripts[phase]?.(place),
     untilEqual: (other = phase) =>
-      untilEqual({ ...worldOptions(place), ...limit }, expected[other] ?? {}),
+      untilEqual({ ...stateOptions(place), ...limit }, expected[other] ?? {}),
     untilQuiet: () => untilQuiet(shared.audit, lane),
     otherNamespace: () => shared.namespace(),
   };

@@ -8,7 +8,7 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import type { WorldOptions, WorldView } from '../support/fault-proxy/world.ts';
+import type { StateOptions, StateView } from '../support/fault-proxy/cluster-state.ts';
 
 /** What all fault cases run: a read, a list of children and a chain (what the first child answers is in the last). */
 export function definitionText(name: string): string {
@@ -99,7 +99,7 @@ export function configMapPath({ namespace }: Place, name: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 }
 
-export function worldOptions(place: Place): WorldOptions {
+export function stateOptions(place: Place): StateOptions {
   return {
     ...place,
     collections: [
@@ -165,7 +165,7 @@ export async function applyStubbornly(client: PlaneClient, object: KubeObject): 
 }
 
 /** Do so many resources say that all is well, for what their users want now? */
-export function isSettled({ objects }: Pick<WorldView, 'objects'>, count: number): boolean {
+export function isSettled({ objects }: Pick<StateView, 'objects'>, count: number): boolean {
   const things = [...objects.values()].filter(({ kind }) => kind === 'Thing');
   return (
     things.length === count &&

@@ -48,7 +48,7 @@ describe('integration/dev-files', () => {
 
   test('flags of its own sandbox are rejected together with a cluster', async () => {
     for (const flags of [
-      ['--persist', 'world.json'],
+      ['--persist', 'cluster.json'],
       ['--port', '8001'],
       ['--write-kubeconfig', 'config'],
     ])
@@ -80,14 +80,14 @@ describe('integration/dev-files', () => {
 
   test('what a dev that was killed has left is taken over', async () => {
     const folder = newFolder();
-    const args = ['--persist', 'world.json'];
+    const args = ['--persist', 'cluster.json'];
     const first = start(folder, ...args);
     await first.untilSaid(/Operator "foobar" is running/);
     await first.stop('SIGKILL');
     const second = start(folder, ...args);
     await second.untilSaid(/Operator "foobar" is running/);
     assert.equal(await second.stop(), 0);
-    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators', 'world.json']);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators', 'cluster.json']);
   });
 
   test('the kubeconfig of another cluster is never replaced', async () => {
@@ -102,13 +102,13 @@ describe('integration/dev-files', () => {
     assert.equal(readFileSync(path, 'utf8'), 'apiVersion: v1\nkind: Config\n');
   });
 
-  test('a world is kept by one dev at a time', async () => {
+  test('a harness is kept by one dev at a time', async () => {
     const folder = newFolder();
-    const first = start(folder, '--persist', 'world.json');
+    const first = start(folder, '--persist', 'cluster.json');
     await first.untilSaid(/Operator "foobar" is running/);
     await assertRefused(
-      start(folder, '--write-kubeconfig', 'other', '--persist', 'world.json'),
-      /Another Homeostat process \(\d+ on .+\) already uses "world\.json"/,
+      start(folder, '--write-kubeconfig', 'other', '--persist', 'cluster.json'),
+      /Another Homeostat process \(\d+ on .+\) already uses "cluster\.json"/,
       /hint: .*--persist FILE/,
     );
     assert.equal(existsSync(join(folder, 'other.lock')), false);
@@ -116,9 +116,9 @@ describe('integration/dev-files', () => {
   });
 
   for (const [what, path, reason] of [
-    ['is not there', 'missing/world.json', /no such file or directory/],
-    ['is a file', 'operators/foobar.yaml/world.json', /not a directory/],
-    ['cannot be written', '/proc/world.json', /no such file or directory|permission denied/],
+    ['is not there', 'missing/cluster.json', /no such file or directory/],
+    ['is a file', 'operators/foobar.yaml/cluster.json', /not a directory/],
+    ['cannot be written', '/proc/cluster.json', /no such file or directory|permission denied/],
   ] as const) {
     test(`sandbox files that ${what} is rejected at the start`, async () => {
       const folder = newFolder();
@@ -132,7 +132,7 @@ describe('integration/dev-files', () => {
     const folder = newFolder();
     const kept = join(folder, 'kept');
     mkdirSync(kept);
-    const dev = start(folder, '--persist', 'kept/world.json');
+    const dev = start(folder, '--persist', 'kept/cluster.json');
     await dev.untilSaid(/Operator "foobar" is running/);
     rmSync(kept, { recursive: true });
     const create = (name: string) => dev.run('apply', '-f', `${name}.yaml`);
@@ -142,10 +142,10 @@ describe('integration/dev-files', () => {
       assert.equal((await create(name)).code, 0);
     }
     await dev.untilSaid(
-      /The cluster cannot be saved in "kept\/world\.json" \(no such file or directory\): changes after \d\d:\d\d:\d\d are lost/,
+      /The cluster cannot be saved in "kept\/cluster\.json" \(no such file or directory\): changes after \d\d:\d\d:\d\d are lost/,
     );
     mkdirSync(kept);
-    await dev.untilSaid(/The cluster is saved in "kept\/world\.json" again/);
+    await dev.untilSaid(/The cluster is saved in "kept\/cluster\.json" again/);
     assert.equal(dev.output.match(/The cluster (?:is|cannot be) saved/g)?.length, 2);
     rmSync(kept, { recursive: true });
     rmSync(join(folder, 'one.yaml'));
@@ -164,7 +164,7 @@ describe('integration/dev-files', () => {
       ['get', 'all,namespaces', '-A'],
       ['validate', 'operators'],
       ['--help'],
-      ['dev', '--write-kubeconfig', 'other', '--persist', 'world.json'],
+      ['dev', '--write-kubeconfig', 'other', '--persist', 'cluster.json'],
     ])
       assert.equal(await runUnread(folder, args), 'exit code 141\n', args.join(' '));
     assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators']);

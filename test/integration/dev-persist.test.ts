@@ -9,8 +9,8 @@ import { DevProcess } from '../support/dev-process.ts';
 import { patienceMs } from '../support/patience.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-world-'));
-const world = join(folder, 'world.json');
-const draft = join(folder, '.world.json.tmp');
+const saved = join(folder, 'cluster.json');
+const draft = join(folder, '.cluster.json.tmp');
 const running = new Set<DevProcess>();
 
 function start(): DevProcess {
@@ -18,7 +18,7 @@ function start(): DevProcess {
     'podset.yaml': shippedText('podset.yaml'),
     'samples/podset.yaml': shippedText('samples/podset.yaml'),
   };
-  const dev = new DevProcess({ folder, files, args: ['--persist', 'world.json'] });
+  const dev = new DevProcess({ folder, files, args: ['--persist', 'cluster.json'] });
   running.add(dev);
   return dev;
 }
@@ -72,7 +72,7 @@ describe('integration/dev-persist', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('the world of one run is that of the next, and samples are not applied again', async () => {
+  test('the snapshot of one run is that of the next, and samples are not applied again', async () => {
     const first = start();
     await first.untilSaid(/PodSet default\/example: Ready/);
     const before = await list(await apiOf(first), pods);
@@ -88,7 +88,7 @@ describe('integration/dev-persist', () => {
     assert.equal(await second.stop(), 0);
   });
 
-  test('killed while it saves, the file is a whole world', async () => {
+  test('killed while it saves, the file is a whole snapshot', async () => {
     for (let round = 0; round < 5; round++) {
       rmSync(draft, { force: true });
       const dev = start();
@@ -100,7 +100,7 @@ describe('integration/dev-persist', () => {
       ]);
       await dev.stop('SIGKILL');
       await writing;
-      const { format } = JSON.parse(readFileSync(world, 'utf8')) as { format: string };
+      const { format } = JSON.parse(readFileSync(saved, 'utf8')) as { format: string };
       assert.equal(format, 'homeostat-world/1');
     }
     const last = start();
@@ -109,22 +109,22 @@ describe('integration/dev-persist', () => {
     assert.equal(await last.stop(), 0);
   });
 
-  test('a world that is kept beside the definitions is none of them', async () => {
+  test('a snapshot that is kept beside the definitions is none of them', async () => {
     const files = { 'podset.yaml': shippedText('podset.yaml') };
-    const dev = new DevProcess({ files, args: ['--persist', 'operators/world.json'] });
+    const dev = new DevProcess({ files, args: ['--persist', 'operators/cluster.json'] });
     running.add(dev);
     await dev.untilSaid(/Operator "podset" is running/);
     dev.save('foobar.yaml', shippedText('foobar.yaml'));
     await dev.untilSaid(/Operator "foobar" is running/);
-    assert.doesNotMatch(dev.output, /world\.json/);
+    assert.doesNotMatch(dev.output, /cluster\.json/);
     assert.equal(await dev.stop(), 0);
   });
 
   test('a file that is no snapshot of a sandbox is rejected and left alone', async () => {
-    writeFileSync(world, '{"half": ');
+    writeFileSync(saved, '{"half": ');
     const dev = start();
-    await dev.untilSaid(/Cannot restore the cluster from "world\.json"/);
+    await dev.untilSaid(/Cannot restore the cluster from "cluster\.json"/);
     assert.equal(await dev.ended(), 2);
-    assert.equal(readFileSync(world, 'utf8'), '{"half": ');
+    assert.equal(readFileSync(saved, 'utf8'), '{"half": ');
   });
 });

@@ -19,7 +19,7 @@ import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 const shared = useControlPlane();
 const signal = new AbortController().signal;
 const gvk = gvkOf('v1', 'ConfigMap');
-const flow = { name: 'test', priority: 'world' } as const;
+const flow = { name: 'test', priority: 'object' } as const;
 const pass: PassToken = { key: 'test/a', definition: 'test' };
 const applyOptions = { flow, pass, fieldManager: 'homeostat/test', force: true } as const;
 

@@ -58,7 +58,7 @@ shared.describe('integration/recipes', () => {
       await assertValid(Object.fromEntries(changed));
     });
 
-  describe('the world is as the page shows it, step by step', () => {
+  describe('the harness is as the page shows it, step by step', () => {
     for (const page of pages) {
       test(`${page.name}: ${page.title}`, async () => {
         await new RecipeRun({ shared, runtime, page, update }).run();

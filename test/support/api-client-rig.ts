@@ -12,7 +12,7 @@ import { FakeClock, settle } from './fake-clock.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
 
-export const flow = { name: 'a', priority: 'world' } as const;
+export const flow = { name: 'a', priority: 'object' } as const;
 export const get: ApiRequest = { method: 'GET', path: '/a', flow };
 export const patch: ApiRequest = { method: 'PATCH', path: '/a', body: { a: 1 }, flow };
 export const never = new AbortController().signal;

@@ -15,7 +15,7 @@ import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
 
 /** The flow of all requests of these tests. */
-export const testFlow = { name: 'test', priority: 'world' } as const;
+export const testFlow = { name: 'test', priority: 'object' } as const;
 
 export interface TestApplyOptions {
   /** @default true */

@@ -34,7 +34,7 @@ export interface SessionContext {
 }
 
 /** As whom requests are made, for fairness and metrics. */
-export const cliFlow = { name: 'cli', priority: 'world' } as const;
+export const cliFlow = { name: 'cli', priority: 'object' } as const;
 
 /**
  * Does something with a cluster, and lets go of it.

@@ -3,7 +3,7 @@ import { didYouMean } from '../../util/did-you-mean.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { CliError } from '../exit-code.ts';
 
-const flow = { name: 'cli', priority: 'world' } as const;
+const flow = { name: 'cli', priority: 'object' } as const;
 
 /** Reads what the server serves, in its preferred versions. @throws KubeError */
 export async function loadKinds(api: ApiClient, signal: AbortSignal): Promise<Kinds> {

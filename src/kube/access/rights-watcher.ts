@@ -167,7 +167,7 @@ class AccessReviewWatcher implements ClosableRightsWatcher {
           method: 'POST',
           path,
           body: reviewOf(right),
-          flow: { name: 'rights', priority: 'world' },
+          flow: { name: 'rights', priority: 'object' },
         },
         this.#stop.signal,
       );

@@ -31,7 +31,7 @@ export interface CachedDiscovery extends Discovery, KindFinder {
 /** For components that send requests to kinds. */
 export type PathDiscovery = Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
 
-const flow = { name: 'discovery', priority: 'world' } as const;
+const flow = { name: 'discovery', priority: 'object' } as const;
 
 /**
  * Backoff of queries for one group version: a new kind is served within moments, a missing one must not be queried

@@ -25,7 +25,7 @@ export interface OpenApi {
 /** The sandbox can omit descriptions, which are most of a document and not needed. Other servers ignore the parameter. */
 const accept = 'application/json;descriptions=none, application/json';
 
-const flow = { name: 'openapi', priority: 'world' } as const;
+const flow = { name: 'openapi', priority: 'object' } as const;
 
 /** The index is shared by all kinds and read at most this often. */
 const indexAgeMs = 1_000;

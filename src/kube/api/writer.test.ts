@@ -8,7 +8,7 @@ import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import { createWriter } from './writer.ts';
 
 const never = new AbortController().signal;
-const flow = { name: 'podset', priority: 'world' } as const;
+const flow = { name: 'podset', priority: 'object' } as const;
 const pass = { key: 'ns/a', definition: 'podset' };
 const gvk = gvkOf('v1', 'ConfigMap');
 const ref = { gvk, namespace: 'ns', name: 'a' };

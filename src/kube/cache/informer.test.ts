@@ -22,7 +22,7 @@ describe('kube/cache informer', () => {
     const first = await api.nextRequest();
     assert.equal(first.request.path, '/api/v1/namespaces/default/configmaps');
     assert.deepEqual(first.request.query, { limit: '500', labelSelector: 'a' });
-    assert.deepEqual(first.request.flow, { name: 'informer', priority: 'world' });
+    assert.deepEqual(first.request.flow, { name: 'informer', priority: 'object' });
     first.answer(listOf(7, [configMap('a', 3)], 'next'));
     const second = await api.nextRequest();
     assert.deepEqual(second.request.query, { limit: '500', labelSelector: 'a', continue: 'next' });

@@ -90,7 +90,7 @@ function notAList(): KubeError {
 }
 
 /** The flow of lists and watches. */
-export const informerFlow: Flow = { name: 'informer', priority: 'world' };
+export const informerFlow: Flow = { name: 'informer', priority: 'object' };
 
 /** The path of the query's collection. */
 export function pathTargetOf({ namespace }: InformerQuery): PathTarget {

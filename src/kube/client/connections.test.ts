@@ -20,7 +20,7 @@ function pem(name: string): string {
 }
 
 const never = new AbortController().signal;
-const get = { method: 'GET', path: '/a', flow: { name: 'a', priority: 'world' } } as const;
+const get = { method: 'GET', path: '/a', flow: { name: 'a', priority: 'object' } } as const;
 const trusting: Credentials = { headers: {}, ca: pem('first-ca.crt') };
 const client = { ...trusting, cert: pem('client.crt'), key: pem('client.key') };
 const well: Script = () => ({ status: 200, body: {} });

@@ -228,7 +228,7 @@ describe('kube/api-client', () => {
         text,
       );
     }
-    assert.match(text, /homeostat_request_queue_depth\{priority="world"\} 0/);
+    assert.match(text, /homeostat_request_queue_depth\{priority="object"\} 0/);
     assert.match(text, /homeostat_requests_in_flight 0/);
   });
 
@@ -242,7 +242,7 @@ describe('kube/api-client', () => {
     const client = clientFor(server.url, { connections: 4 });
     const ask = (name: string, count: number) =>
       Array.from({ length: count }, () =>
-        client.request({ ...get, path: `/${name}`, flow: { name, priority: 'world' } }, never),
+        client.request({ ...get, path: `/${name}`, flow: { name, priority: 'object' } }, never),
       );
     const flood = ask('flood', 20);
     await arrived(server, 4);

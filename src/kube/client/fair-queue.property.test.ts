@@ -5,7 +5,7 @@ import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
 import type { Flow } from '../roles.ts';
 import { FairQueue, type Release } from './fair-queue.ts';
 
-const priorities = ['world', 'status', 'event'] as const;
+const priorities = ['object', 'status', 'event'] as const;
 const flowNames = ['a', 'b', 'c', 'd'];
 
 interface Asker {
@@ -106,7 +106,7 @@ describe('kube/fair-queue under random use', () => {
         else if (holder !== undefined && random.chance(0.45)) await scene.release(holder);
         else {
           const name = random.pick(flowNames) ?? 'a';
-          await scene.ask({ name, priority: random.pick(priorities) ?? 'world' });
+          await scene.ask({ name, priority: random.pick(priorities) ?? 'object' });
         }
       }
       for (let last = scene.holding[0]; last !== undefined; last = scene.holding[0]) {
@@ -122,7 +122,7 @@ describe('kube/fair-queue under random use', () => {
     const scene = new Scene(4);
     const hogs = flowNames.slice(0, 3);
     for (const name of hogs) {
-      for (let index = 0; index < 20; index++) await scene.ask({ name, priority: 'world' });
+      for (let index = 0; index < 20; index++) await scene.ask({ name, priority: 'object' });
     }
     for (const name of flowNames) {
       for (const priority of priorities) await scene.ask({ name, priority });
@@ -132,7 +132,7 @@ describe('kube/fair-queue under random use', () => {
       const holder = random.pick(scene.holding);
       if (holder === undefined) break;
       await scene.release(holder);
-      await scene.ask({ name: random.pick(hogs) ?? 'a', priority: 'world' });
+      await scene.ask({ name: random.pick(hogs) ?? 'a', priority: 'object' });
     }
     const served = patient.filter((asker) => !scene.waiting.includes(asker));
     assert.equal(served.length, patient.length);

@@ -18,10 +18,10 @@ class Crowd {
     this.queue = new FairQueue({ slots, clock });
   }
 
-  async ask(name: string, count = 1, priority: Flow['priority'] = 'world'): Promise<void> {
+  async ask(name: string, count = 1, priority: Flow['priority'] = 'object'): Promise<void> {
     for (let index = 0; index < count; index++) {
       void this.queue.acquire({ name, priority }, never).then((release) => {
-        this.served.push(priority === 'world' ? name : `${name}/${priority}`);
+        this.served.push(priority === 'object' ? name : `${name}/${priority}`);
         this.#held.push({ name, release });
       });
     }
@@ -59,12 +59,12 @@ describe('kube/fair-queue', () => {
     assert.deepEqual(crowd.served, ['a', 'a', 'b', 'c', 'a', 'b']);
   });
 
-  test('within a flow the world goes before the status, and this before Events', async () => {
+  test('within a flow the harness goes before the status, and this before Events', async () => {
     const crowd = new Crowd(1);
     await crowd.ask('a');
     await crowd.ask('a', 1, 'event');
     await crowd.ask('a', 1, 'status');
-    await crowd.ask('a', 1, 'world');
+    await crowd.ask('a', 1, 'object');
     for (let index = 0; index < 4; index++) await crowd.release();
     assert.deepEqual(crowd.served, ['a', 'a', 'a/status', 'a/event']);
   });
@@ -92,7 +92,7 @@ describe('kube/fair-queue', () => {
     const queue = new FairQueue({ slots: 4, clock });
     const served: string[] = [];
     const hold = (name: string, signal = never) =>
-      queue.acquire({ name, priority: 'world' }, signal).then((release) => {
+      queue.acquire({ name, priority: 'object' }, signal).then((release) => {
         served.push(name);
         return release;
       });
@@ -124,7 +124,7 @@ describe('kube/fair-queue', () => {
     const queue = new FairQueue({ slots: 8, clock });
     const sent: number[] = [];
     const send = async (bytes: number, name = 'a') => {
-      const release = await queue.acquire({ name, priority: 'world', bytes }, never);
+      const release = await queue.acquire({ name, priority: 'object', bytes }, never);
       sent.push(bytes);
       return release;
     };
@@ -144,8 +144,8 @@ describe('kube/fair-queue', () => {
 
   test('giving a slot back twice gives one slot back', async () => {
     const queue = new FairQueue({ slots: 2, clock });
-    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
-    await queue.acquire({ name: 'a', priority: 'world' }, never);
+    const release = await queue.acquire({ name: 'a', priority: 'object' }, never);
+    await queue.acquire({ name: 'a', priority: 'object' }, never);
     release();
     release();
     assert.equal(queue.inFlight, 1);
@@ -153,7 +153,7 @@ describe('kube/fair-queue', () => {
 
   test('who gives up waiting leaves no place, no flow and no listener behind', async () => {
     const queue = new FairQueue({ slots: 1, clock });
-    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
+    const release = await queue.acquire({ name: 'a', priority: 'object' }, never);
     const stop = new AbortController();
     const waiting = Array.from({ length: 50 }, (_, index) =>
       queue.acquire({ name: `b-${index % 7}`, priority: 'status' }, stop.signal),
@@ -170,8 +170,8 @@ describe('kube/fair-queue', () => {
   test('who got a slot leaves no listener behind', async () => {
     const queue = new FairQueue({ slots: 1, clock });
     const { signal } = new AbortController();
-    const first = await queue.acquire({ name: 'a', priority: 'world' }, signal);
-    const second = queue.acquire({ name: 'a', priority: 'world' }, signal);
+    const first = await queue.acquire({ name: 'a', priority: 'object' }, signal);
+    const second = queue.acquire({ name: 'a', priority: 'object' }, signal);
     first();
     await second;
     assert.equal(getEventListeners(signal, 'abort').length, 0);
@@ -192,13 +192,13 @@ describe('kube/fair-queue', () => {
     const waits: unknown[] = [];
     const onGranted = (priority: string, waitedMs: number) => waits.push([priority, waitedMs]);
     const queue = new FairQueue({ slots: 1, clock, onGranted });
-    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
+    const release = await queue.acquire({ name: 'a', priority: 'object' }, never);
     const second = queue.acquire({ name: 'a', priority: 'status' }, never);
     await clock.advance(250);
     release();
     await second;
     assert.deepEqual(waits, [
-      ['world', 0],
+      ['object', 0],
       ['status', 250],
     ]);
   });

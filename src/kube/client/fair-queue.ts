@@ -3,14 +3,14 @@ import { invariant } from '../../util/homeostat-error.ts';
 import { abortedError } from '../errors.ts';
 import type { Flow } from '../roles.ts';
 
-const priorities = ['world', 'status', 'event'] as const;
+const priorities = ['object', 'status', 'event'] as const;
 type Order = readonly Flow['priority'][];
 /** Every sixteenth turn of a flow serves lower priorities first, so that its status is not starved. */
 const lowPriorityInterval = 16;
 /** Status and Events take turns, so that neither starves the other. */
 const lowPriorityOrders: readonly [Order, Order] = [
-  ['status', 'event', 'world'],
-  ['event', 'status', 'world'],
+  ['status', 'event', 'object'],
+  ['event', 'status', 'object'],
 ];
 
 /** Limit of body characters in flight per flow: large bodies of one definition must not slow down others. */
@@ -52,7 +52,7 @@ interface FlowState {
 
 /**
  * Fair queue of requests with at most `slots` in flight. Waiting flows take turns (round-robin). Within a flow,
- * `world` precedes `status` and `status` precedes `event`, except in one turn in sixteen. A flow with three quarters
+ * `object` precedes `status` and `status` precedes `event`, except in one turn in sixteen. A flow with three quarters
  * of the slots gets no more while another waits. A flow has at most {@link maxFlowBytes} of bodies in flight, or one
  * larger body. Idle flows are removed.
  */
@@ -66,7 +66,7 @@ export class FairQueue {
   readonly #flows = new Map<string, FlowState>();
   /** Flows with waiting requests, in order of their turns. */
   readonly #turns = new Set<FlowState>();
-  readonly #depths: Record<Flow['priority'], number> = { world: 0, status: 0, event: 0 };
+  readonly #depths: Record<Flow['priority'], number> = { object: 0, status: 0, event: 0 };
   #inFlight = 0;
 
   constructor({ slots, clock, onDepth = ignore, onGranted = ignore }: FairQueueOptions) {
@@ -182,7 +182,7 @@ export class FairQueue {
     const known = this.#flows.get(name);
     if (known !== undefined) return known;
     const queues = {
-      world: new LinkedQueue<Waiter>(),
+      object: new LinkedQueue<Waiter>(),
       status: new LinkedQueue<Waiter>(),
       event: new LinkedQueue<Waiter>(),
     };
@@ -204,7 +204,7 @@ export class FairQueue {
 }
 
 function isWaiting({ queues }: FlowState): boolean {
-  return queues.world.size + queues.status.size + queues.event.size > 0;
+  return queues.object.size + queues.status.size + queues.event.size > 0;
 }
 
 /** A single body may exceed the limit. */

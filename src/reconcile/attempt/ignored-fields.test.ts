@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import {
   deploymentChild,
   podSetPlan,
@@ -12,121 +12,121 @@ const key = 'default/a';
 const left = 'False Conflict: deployment "a": spec.replicas is left to field manager "scaler"';
 const plan = () => podSetPlan({ children: [{ ...deploymentChild, conflicts: 'Report' }] });
 
-function deployment(world: OperatorWorld): KubeObject {
-  const found = world.get('apps/v1', 'Deployment', 'a');
+function deployment(harness: OperatorHarness): KubeObject {
+  const found = harness.get('apps/v1', 'Deployment', 'a');
   assert.ok(found);
   return found;
 }
 
-function replicas(world: OperatorWorld): unknown {
-  return (deployment(world).spec as { replicas: number }).replicas;
+function replicas(harness: OperatorHarness): unknown {
+  return (deployment(harness).spec as { replicas: number }).replicas;
 }
 
-async function write(world: OperatorWorld, change: object, manager = 'scaler'): Promise<void> {
-  world.cluster.server.put({ ...deployment(world), ...change }, manager);
-  await world.settle();
+async function write(harness: OperatorHarness, change: object, manager = 'scaler'): Promise<void> {
+  harness.cluster.server.put({ ...deployment(harness), ...change }, manager);
+  await harness.settle();
 }
 
-function scale(world: OperatorWorld, count: number): Promise<void> {
-  return write(world, { spec: { ...(deployment(world).spec as object), replicas: count } });
+function scale(harness: OperatorHarness, count: number): Promise<void> {
+  return write(harness, { spec: { ...(deployment(harness).spec as object), replicas: count } });
 }
 
 async function setUp() {
-  const world = new OperatorWorld(plan());
-  await world.start();
-  const podSet = world.podSet('a', { size: 3 });
-  await world.settle();
-  assert.equal(replicas(world), 3);
-  world.cluster.takeWrites();
-  return { world, podSet };
+  const harness = new OperatorHarness(plan());
+  await harness.start();
+  const podSet = harness.podSet('a', { size: 3 });
+  await harness.settle();
+  assert.equal(replicas(harness), 3);
+  harness.cluster.takeWrites();
+  return { harness, podSet };
 }
 
 describe('reconcile/attempt ignored fields', () => {
   test('a field that another manager took is left to it, and reported', async () => {
-    const { world } = await setUp();
-    await scale(world, 7);
-    assert.equal(replicas(world), 7);
-    assert.equal(world.ready('a'), left);
+    const { harness } = await setUp();
+    await scale(harness, 7);
+    assert.equal(replicas(harness), 7);
+    assert.equal(harness.ready('a'), left);
     // The refused apply, one without the field, the report.
-    assert.deepEqual(world.cluster.takeWrites(), [
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply Deployment/a',
       'apply Deployment/a',
       'status PodSet/a',
     ]);
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.takeWrites(), []);
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
   test('the rest of the object stays as wanted', async () => {
-    const { world, podSet } = await setUp();
-    await scale(world, 7);
-    await write(world, {
-      metadata: { ...deployment(world).metadata, labels: {} },
+    const { harness, podSet } = await setUp();
+    await scale(harness, 7);
+    await write(harness, {
+      metadata: { ...deployment(harness).metadata, labels: {} },
     });
-    assert.equal(deployment(world).metadata.labels?.['homeostat.dev/child'], 'deployment');
-    assert.equal(replicas(world), 7);
-    world.edit(podSet, { spec: { size: 4 } });
-    await world.settle();
-    assert.equal(replicas(world), 7);
-    assert.equal(world.ready('a'), left);
+    assert.equal(deployment(harness).metadata.labels?.['homeostat.dev/child'], 'deployment');
+    assert.equal(replicas(harness), 7);
+    harness.edit(podSet, { spec: { size: 4 } });
+    await harness.settle();
+    assert.equal(replicas(harness), 7);
+    assert.equal(harness.ready('a'), left);
   });
 
   test('it is ours again when the other wants the same', async () => {
-    const { world } = await setUp();
-    await scale(world, 7);
-    await scale(world, 3);
-    assert.match(world.ready('a'), /Progressing/);
+    const { harness } = await setUp();
+    await scale(harness, 7);
+    await scale(harness, 3);
+    assert.match(harness.ready('a'), /Progressing/);
   });
 
   test('it is asked for again after retry.permanent, and is ours when the other has given it up', async () => {
-    const { world } = await setUp();
-    await scale(world, 7);
-    assert.deepEqual(world.passes.at(-1)?.end, {
+    const { harness } = await setUp();
+    await scale(harness, 7);
+    assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'requeue',
       afterMs: 600_000,
       reason: 'Conflict',
     });
-    world.cluster.takeWrites();
-    await world.clock.advance(600_000);
-    await world.runOne(key);
-    assert.equal(replicas(world), 7);
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
-    world.cluster.server.disown('scaler');
-    await world.clock.advance(600_000);
-    await world.runOne(key);
-    assert.equal(replicas(world), 3);
-    assert.match(world.ready('a'), /Progressing/);
+    harness.cluster.takeWrites();
+    await harness.clock.advance(600_000);
+    await harness.runOne(key);
+    assert.equal(replicas(harness), 7);
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a']);
+    harness.cluster.server.disown('scaler');
+    await harness.clock.advance(600_000);
+    await harness.runOne(key);
+    assert.equal(replicas(harness), 3);
+    assert.match(harness.ready('a'), /Progressing/);
   });
 
   test('a restart costs one rejected apply and writes nothing', async () => {
-    const { world } = await setUp();
-    await scale(world, 7);
-    world.cluster.takeWrites();
-    const { resourceVersion } = deployment(world).metadata;
-    await world.restart(plan());
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
-    assert.equal(deployment(world).metadata.resourceVersion, resourceVersion);
-    assert.equal(world.ready('a'), left);
+    const { harness } = await setUp();
+    await scale(harness, 7);
+    harness.cluster.takeWrites();
+    const { resourceVersion } = deployment(harness).metadata;
+    await harness.restart(plan());
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a']);
+    assert.equal(deployment(harness).metadata.resourceVersion, resourceVersion);
+    assert.equal(harness.ready('a'), left);
   });
 
   test('another manager may not have what says that the object is ours', async () => {
-    const { world } = await setUp();
-    const { metadata, spec } = deployment(world);
+    const { harness } = await setUp();
+    const { metadata, spec } = deployment(harness);
     const labels = { ...metadata.labels, 'homeostat.dev/child': 'other' };
-    await write(world, {
+    await write(harness, {
       metadata: { ...metadata, labels },
       spec: { ...(spec as object), replicas: 7 },
     });
-    assert.equal(deployment(world).metadata.labels?.['homeostat.dev/child'], 'deployment');
-    assert.equal(replicas(world), 7);
-    assert.equal(world.ready('a'), left);
+    assert.equal(deployment(harness).metadata.labels?.['homeostat.dev/child'], 'deployment');
+    assert.equal(replicas(harness), 7);
+    assert.equal(harness.ready('a'), left);
   });
 
   test('the child is as ready as it is, and keeps no other from being deleted', async () => {
-    const { world } = await setUp();
-    await scale(world, 7);
-    const [child] = world.status('a').children as { state: string; message: string }[];
+    const { harness } = await setUp();
+    await scale(harness, 7);
+    const [child] = harness.status('a').children as { state: string; message: string }[];
     assert.deepEqual(
       [child?.state, child?.message],
       ['Progressing', 'spec.replicas is left to field manager "scaler"'],
@@ -135,16 +135,16 @@ describe('reconcile/attempt ignored fields', () => {
 
   test('of a Secret the keys are not reported', async () => {
     const child = secretChild({ data: { passphrase: 'aHVudGVyMg==' } }, { conflicts: 'Report' });
-    const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    const secret = world.get('v1', 'Secret', 'a');
+    const harness = new OperatorHarness(podSetPlan({ status: {}, children: [child] }));
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    const secret = harness.get('v1', 'Secret', 'a');
     assert.ok(secret);
-    world.cluster.server.put({ ...secret, data: { passphrase: 'b3RoZXI=' } }, 'vault');
-    await world.settle();
+    harness.cluster.server.put({ ...secret, data: { passphrase: 'b3RoZXI=' } }, 'vault');
+    await harness.settle();
     assert.equal(
-      world.ready('a'),
+      harness.ready('a'),
       'False Conflict: secret "a": data is left to field manager "vault"',
     );
   });

@@ -179,7 +179,7 @@ async function managersOf(
   try {
     const owners = await pass.context.cluster.managedFields(
       intent.ref,
-      { flow: { name: pass.context.plan.name, priority: 'world' }, pass: pass.token },
+      { flow: { name: pass.context.plan.name, priority: 'object' }, pass: pass.token },
       pass.signal,
     );
     const theirs = owners.filter(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 
 const key = 'default/a';
 
@@ -18,35 +18,35 @@ const mirror: HandmadeChild = {
 
 describe('reconcile/attempt/pace follow-ups', () => {
   test('a status field that a template reads runs the resource again at once, and only once', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         children: [mirror],
         status: { phase: () => 'Running' },
         statusPathsRead: [['status', 'phase']],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'mirror')?.data, { phase: 'Running' });
-    assert.deepEqual(world.cluster.takeWrites(), [
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'mirror')?.data, { phase: 'Running' });
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply ConfigMap/mirror',
       'status PodSet/a',
       'apply ConfigMap/mirror',
     ]);
-    assert.equal(world.passes.length, 2);
+    assert.equal(harness.passes.length, 2);
   });
 
   test('a status field that nothing reads does not', async () => {
-    const world = new OperatorWorld(planOf({ status: { phase: () => 'Running' } }));
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    assert.equal(world.passes.length, 1);
+    const harness = new OperatorHarness(planOf({ status: { phase: () => 'Running' } }));
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    assert.equal(harness.passes.length, 1);
   });
 
   test('a child that a read selects too is seen by a pass that follows', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         reads: [
           {
@@ -82,14 +82,14 @@ describe('reconcile/attempt/pace follow-ups', () => {
         ],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'second')?.data, { maps: 'first' });
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'second')?.data, { maps: 'first' });
   });
 
   test('a resource that runs because of itself again and again backs off and says so', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         status: {
           count: ({ resource }) =>
@@ -98,31 +98,31 @@ describe('reconcile/attempt/pace follow-ups', () => {
         statusPathsRead: [['status', 'count']],
       }),
     );
-    await world.start();
-    const podSet = world.podSet('a');
-    await world.settle();
+    await harness.start();
+    const podSet = harness.podSet('a');
+    await harness.settle();
     // The first pass and five follow-ups, each of which changed it again.
-    assert.equal(world.passes.length, 6);
-    assert.deepEqual(world.passes.at(-1)?.end, {
+    assert.equal(harness.passes.length, 6);
+    assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'requeue',
       afterMs: 1_000,
       reason: 'Unstable',
     });
     // Whoever wakes it meanwhile, it rests.
-    assert.deepEqual(await world.runOne(key), world.passes.at(-2)?.end);
-    await world.clock.advance(1_000);
-    const delayed = await world.runOne(key);
+    assert.deepEqual(await harness.runOne(key), harness.passes.at(-2)?.end);
+    await harness.clock.advance(1_000);
+    const delayed = await harness.runOne(key);
     assert.deepEqual(delayed, { kind: 'requeue', afterMs: 2_000, reason: 'Unstable' });
     assert.equal(
-      world.ready('a'),
+      harness.ready('a'),
       'False Unstable: Every reconcile changes status.count, which triggers another reconcile',
     );
-    const types = (world.status('a').conditions as { type: string }[]).map(({ type }) => type);
+    const types = (harness.status('a').conditions as { type: string }[]).map(({ type }) => type);
     assert.deepEqual(types, ['Ready', 'Reconciling']);
     // An event from outside is a new start.
-    world.edit(podSet, { spec: { touched: true } });
-    world.cluster.deliver();
-    await world.runOne(key);
-    assert.match(world.ready('a'), /^True/);
+    harness.edit(podSet, { spec: { touched: true } });
+    harness.cluster.deliver();
+    await harness.runOne(key);
+    assert.match(harness.ready('a'), /^True/);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { deletionPolicyAnnotation, managedByLabel, ownerUidLabel } from '../names.ts';
@@ -26,85 +26,85 @@ const theirs: KubeObject = {
   data: { theirs: 'kept', ours: 'before' },
 };
 
-async function worldWith(object: KubeObject, text = body()): Promise<OperatorWorld> {
-  const world = new OperatorWorld(planOfPodSet(text));
-  world.cluster.server.put(object);
-  await world.start();
-  return world;
+async function harnessWith(object: KubeObject, text = body()): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(planOfPodSet(text));
+  harness.cluster.server.put(object);
+  await harness.start();
+  return harness;
 }
 
-function mapOf(world: OperatorWorld): KubeObject {
-  const map = world.get('v1', 'ConfigMap', 'map');
+function mapOf(harness: OperatorHarness): KubeObject {
+  const map = harness.get('v1', 'ConfigMap', 'map');
   assert.ok(map);
   return map;
 }
 
 describe('reconcile/child adopt: IfUnowned', () => {
   test('an object without an owner is taken over, with what others have in it', async () => {
-    const world = await worldWith(theirs);
-    const before = mapOf(world).metadata.uid;
-    world.podSet('a', { text: 'one' });
-    await world.settle();
-    const { metadata, data } = mapOf(world);
+    const harness = await harnessWith(theirs);
+    const before = mapOf(harness).metadata.uid;
+    harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    const { metadata, data } = mapOf(harness);
     assert.equal(metadata.uid, before);
     assert.deepEqual(data, { ours: 'one', theirs: 'kept' });
     assert.equal(metadata.labels?.team, 'x');
     assert.equal(metadata.labels?.[managedByLabel], 'homeostat');
     assert.equal(metadata.annotations?.[deletionPolicyAnnotation], 'Orphan');
-    assert.match(world.ready('a'), /^True/);
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    await world.restart(planOfPodSet(body()));
-    await world.settle();
-    assert.deepEqual(world.cluster.requests, []);
+    assert.match(harness.ready('a'), /^True/);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    await harness.restart(planOfPodSet(body()));
+    await harness.settle();
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   test('it follows the intent, and what a user changes of ours is reverted', async () => {
-    const world = await worldWith(theirs);
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
-    world.edit(mapOf(world), { data: { ours: 'meddled', theirs: 'kept' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
-    assert.equal(mapOf(world).metadata.annotations?.[deletionPolicyAnnotation], 'Orphan');
+    const harness = await harnessWith(theirs);
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
+    harness.edit(mapOf(harness), { data: { ours: 'meddled', theirs: 'kept' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
+    assert.equal(mapOf(harness).metadata.annotations?.[deletionPolicyAnnotation], 'Orphan');
   });
 
   test('when it is not wanted any more it stays, and nothing says that it was ours', async () => {
-    const world = await worldWith(theirs);
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    world.edit(resource, { spec: { text: 'one', wanted: false } });
-    await world.settle();
-    assert.doesNotMatch(JSON.stringify(mapOf(world).metadata), /homeostat/);
+    const harness = await harnessWith(theirs);
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    harness.edit(resource, { spec: { text: 'one', wanted: false } });
+    await harness.settle();
+    assert.doesNotMatch(JSON.stringify(mapOf(harness).metadata), /homeostat/);
     // Wanted again, it is taken over again.
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
   });
 
   test('what we have made ourselves goes with the child', async () => {
-    const world = new OperatorWorld(planOfPodSet(body()));
-    await world.start();
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    assert.equal(mapOf(world).metadata.annotations?.[deletionPolicyAnnotation], undefined);
-    world.edit(resource, { spec: { text: 'one', wanted: false } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    const harness = new OperatorHarness(planOfPodSet(body()));
+    await harness.start();
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.annotations?.[deletionPolicyAnnotation], undefined);
+    harness.edit(resource, { spec: { text: 'one', wanted: false } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
   });
 
   test('with `deletionPolicy: Delete` written it is deleted like any other', async () => {
     const text = body('deletionPolicy: Delete');
-    const world = await worldWith(theirs, text);
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    assert.equal(mapOf(world).metadata.ownerReferences?.[0]?.uid, resource.metadata.uid);
-    world.edit(resource, { spec: { text: 'one', wanted: false } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    const harness = await harnessWith(theirs, text);
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.ownerReferences?.[0]?.uid, resource.metadata.uid);
+    harness.edit(resource, { spec: { text: 'one', wanted: false } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
   });
 
   const controller = { apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'other', controller: true };
@@ -119,36 +119,36 @@ describe('reconcile/child adopt: IfUnowned', () => {
   for (const [what, metadata] of notTaken) {
     test(`an object that ${what} is left alone`, async () => {
       const object = { ...theirs, metadata: { ...theirs.metadata, ...metadata } };
-      const world = await worldWith(object);
-      if (metadata.finalizers !== undefined) world.remove(object);
-      const before = mapOf(world);
-      world.podSet('a', { text: 'one' });
-      await world.settle();
-      assert.deepEqual(mapOf(world), before);
-      assert.match(world.ready('a'), /^False (?:Conflict|Waiting)/);
+      const harness = await harnessWith(object);
+      if (metadata.finalizers !== undefined) harness.remove(object);
+      const before = mapOf(harness);
+      harness.podSet('a', { text: 'one' });
+      await harness.settle();
+      assert.deepEqual(mapOf(harness), before);
+      assert.match(harness.ready('a'), /^False (?:Conflict|Waiting)/);
     });
   }
 
   test("another resource's child is left alone, and taken over when that resource is gone", async () => {
-    const world = new OperatorWorld(planOfPodSet(body()));
-    await world.start();
-    const first = world.podSet('a', { text: 'first' });
-    await world.settle();
-    world.podSet('b', { text: 'second' });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'first' });
-    assert.match(world.ready('b'), /^False Conflict/);
+    const harness = new OperatorHarness(planOfPodSet(body()));
+    await harness.start();
+    const first = harness.podSet('a', { text: 'first' });
+    await harness.settle();
+    harness.podSet('b', { text: 'second' });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'first' });
+    assert.match(harness.ready('b'), /^False Conflict/);
     // Left behind by somebody who took our finalizer off.
-    world.cluster.server.put({ ...first, metadata: { ...first.metadata, finalizers: [] } });
-    world.remove(first);
-    await world.settle();
-    await world.clock.advance(600_000);
-    await world.runOne('default/b');
+    harness.cluster.server.put({ ...first, metadata: { ...first.metadata, finalizers: [] } });
+    harness.remove(first);
+    await harness.settle();
+    await harness.clock.advance(600_000);
+    await harness.runOne('default/b');
     assert.equal(
-      mapOf(world).metadata.labels?.[ownerUidLabel],
-      world.get('apps.example.com/v1', 'PodSet', 'b')?.metadata.uid,
+      mapOf(harness).metadata.labels?.[ownerUidLabel],
+      harness.get('apps.example.com/v1', 'PodSet', 'b')?.metadata.uid,
     );
-    assert.deepEqual(mapOf(world).data, { ours: 'second' });
+    assert.deepEqual(mapOf(harness).data, { ours: 'second' });
   });
 
   test('it is not taken over before what the child comes after is ready', async () => {
@@ -161,51 +161,54 @@ describe('reconcile/child adopt: IfUnowned', () => {
         kind: ConfigMap
         metadata: { name: first }
         data: { ready: "\${ spec.go }" }`;
-    const world = await worldWith(theirs, body('after: [first]').replace('\n  children:', first));
-    const before = mapOf(world);
-    const resource = world.podSet('a', { text: 'one', go: 'no' });
-    await world.settle();
-    assert.deepEqual(mapOf(world), before);
-    world.edit(resource, { spec: { text: 'one', go: 'yes' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
+    const harness = await harnessWith(
+      theirs,
+      body('after: [first]').replace('\n  children:', first),
+    );
+    const before = mapOf(harness);
+    const resource = harness.podSet('a', { text: 'one', go: 'no' });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness), before);
+    harness.edit(resource, { spec: { text: 'one', go: 'yes' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', theirs: 'kept' });
   });
 
   test('a password that is there already is not created again', async () => {
     const data = ', password: "${ observed.map.data.password ?? $randomString(9) }"';
-    const world = await worldWith({ ...theirs, data: { password: 'theirs' } }, body('', data));
-    world.podSet('a', { text: 'one' });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'one', password: 'theirs' });
+    const harness = await harnessWith({ ...theirs, data: { password: 'theirs' } }, body('', data));
+    harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', password: 'theirs' });
   });
 
   test('with OnDelete it is taken over once, and left alone from then on', async () => {
-    const world = await worldWith(theirs, body('updateStrategy: { type: OnDelete }'));
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
+    const harness = await harnessWith(theirs, body('updateStrategy: { type: OnDelete }'));
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', theirs: 'kept' });
   });
 
   test('with Recreate it is changed in place, also when the intent changes: it was not ours to begin with', async () => {
-    const world = await worldWith(theirs, body('updateStrategy: { type: Recreate }'));
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
+    const harness = await harnessWith(theirs, body('updateStrategy: { type: Recreate }'));
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', theirs: 'kept' });
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
   });
 
   test('with Recreate and "deletionPolicy: Delete" it is like what we made ourselves', async () => {
     const fields = 'updateStrategy: { type: Recreate }\n      deletionPolicy: Delete';
-    const world = await worldWith(theirs, body(fields));
-    const resource = world.podSet('a', { text: 'one' });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { ours: 'two' });
+    const harness = await harnessWith(theirs, body(fields));
+    const resource = harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', theirs: 'kept' });
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { ours: 'two' });
   });
 });

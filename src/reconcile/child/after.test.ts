@@ -5,7 +5,7 @@ import {
   planOf,
   type View,
 } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { deploymentChild } from '../../../test/support/fakes/podset-plan.ts';
 
 /** A ConfigMap that comes after the Deployment, with `spec.text` in it. */
@@ -21,19 +21,19 @@ const after: HandmadeChild = {
   }),
 };
 
-async function worldOf(children: readonly HandmadeChild[] = [deploymentChild, after]) {
-  const world = new OperatorWorld(planOf({ children }));
-  await world.start();
-  const podSet = world.podSet('a', { size: 1, text: 'one' });
-  await world.settle();
-  return { world, podSet };
+async function harnessOf(children: readonly HandmadeChild[] = [deploymentChild, after]) {
+  const harness = new OperatorHarness(planOf({ children }));
+  await harness.start();
+  const podSet = harness.podSet('a', { size: 1, text: 'one' });
+  await harness.settle();
+  return { harness, podSet };
 }
 
 /** What the deployment controller reports. */
-function report(world: OperatorWorld, ready: boolean): void {
-  const deployment = world.get('apps/v1', 'Deployment', 'a')!;
+function report(harness: OperatorHarness, ready: boolean): void {
+  const deployment = harness.get('apps/v1', 'Deployment', 'a')!;
   const replicas = ready ? 1 : 0;
-  world.edit(deployment, {
+  harness.edit(deployment, {
     status: {
       observedGeneration: deployment.metadata.generation,
       replicas: 1,
@@ -49,69 +49,69 @@ function report(world: OperatorWorld, ready: boolean): void {
 }
 
 /** Its child was made, and what it comes after is not ready any more. */
-async function heldWorld() {
-  const made = await worldOf();
-  report(made.world, true);
-  await made.world.settle();
-  report(made.world, false);
-  await made.world.settle();
+async function heldHarness() {
+  const made = await harnessOf();
+  report(made.harness, true);
+  await made.harness.settle();
+  report(made.harness, false);
+  await made.harness.settle();
   return made;
 }
 
-function textOf(world: OperatorWorld): unknown {
-  return (world.get('v1', 'ConfigMap', 'config')?.data as { text: string } | undefined)?.text;
+function textOf(harness: OperatorHarness): unknown {
+  return (harness.get('v1', 'ConfigMap', 'config')?.data as { text: string } | undefined)?.text;
 }
 
 describe('reconcile/child after', () => {
   test('a child is made when what it comes after is ready, and the wait is reported', async () => {
-    const { world } = await worldOf();
-    assert.equal(textOf(world), undefined);
-    assert.deepEqual(world.decisions.get('default/a')?.children[1]?.verdict, {
+    const { harness } = await harnessOf();
+    assert.equal(textOf(harness), undefined);
+    assert.deepEqual(harness.decisions.get('default/a')?.children[1]?.verdict, {
       kind: 'waiting',
       on: ['children.deployment to be ready'],
     });
-    report(world, true);
-    await world.settle();
-    assert.equal(textOf(world), 'one');
-    assert.equal(world.ready('a'), 'True AllReady: All children are ready');
+    report(harness, true);
+    await harness.settle();
+    assert.equal(textOf(harness), 'one');
+    assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
   });
 
   test('a change of intent is held, and released when that is ready', async () => {
-    const { world, podSet } = await heldWorld();
-    world.edit(podSet, { spec: { size: 1, text: 'two' } });
-    await world.settle();
-    assert.equal(textOf(world), 'one');
-    report(world, true);
-    await world.settle();
-    assert.equal(textOf(world), 'two');
+    const { harness, podSet } = await heldHarness();
+    harness.edit(podSet, { spec: { size: 1, text: 'two' } });
+    await harness.settle();
+    assert.equal(textOf(harness), 'one');
+    report(harness, true);
+    await harness.settle();
+    assert.equal(textOf(harness), 'two');
   });
 
   test('drift of what was applied is repaired meanwhile', async () => {
-    const { world } = await heldWorld();
-    world.edit(world.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
-    await world.settle();
-    assert.equal(textOf(world), 'one');
+    const { harness } = await heldHarness();
+    harness.edit(harness.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
+    await harness.settle();
+    assert.equal(textOf(harness), 'one');
   });
 
   test('drift is repaired to what was applied last, also when the intent has changed since', async () => {
-    const { world, podSet } = await heldWorld();
-    world.edit(podSet, { spec: { size: 1, text: 'two' } });
-    await world.settle();
-    world.edit(world.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
-    await world.settle();
-    assert.equal(textOf(world), 'one');
+    const { harness, podSet } = await heldHarness();
+    harness.edit(podSet, { spec: { size: 1, text: 'two' } });
+    await harness.settle();
+    harness.edit(harness.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
+    await harness.settle();
+    assert.equal(textOf(harness), 'one');
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /^False Waiting: config "config": Waiting for children.deployment/,
     );
-    report(world, true);
-    await world.settle();
-    assert.equal(textOf(world), 'two');
+    report(harness, true);
+    await harness.settle();
+    assert.equal(textOf(harness), 'two');
   });
 
   test('nothing is deleted because it is held', async () => {
-    const { world } = await heldWorld();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['config']);
+    const { harness } = await heldHarness();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['config']);
   });
 
   const waiting = [
@@ -132,28 +132,28 @@ describe('reconcile/child after', () => {
         ...changes,
       };
       const settings = { id: 'settings', apiVersion: 'v1', kind: 'Secret', name: () => 's' };
-      const world = new OperatorWorld(planOf({ reads: [settings], children: [reader] }));
-      await world.start();
+      const harness = new OperatorHarness(planOf({ reads: [settings], children: [reader] }));
+      await harness.start();
       const metadata = { name: 's', namespace: 'default' };
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { text: 'one' } };
-      world.cluster.server.put(secret);
-      world.podSet('a');
-      await world.settle();
-      world.remove(secret);
-      await world.settle();
-      assert.match(world.ready('a'), /^False Waiting/);
-      world.edit(world.get('v1', 'ConfigMap', 'reader')!, { data: { text: 'drift' } });
-      await world.settle();
-      assert.deepEqual(world.get('v1', 'ConfigMap', 'reader')?.data, { text: 'one' });
-      assert.match(world.ready('a'), /^False Waiting/);
-      world.cluster.takeWrites();
-      await world.runOne('default/a');
-      assert.deepEqual(world.cluster.takeWrites(), []);
+      harness.cluster.server.put(secret);
+      harness.podSet('a');
+      await harness.settle();
+      harness.remove(secret);
+      await harness.settle();
+      assert.match(harness.ready('a'), /^False Waiting/);
+      harness.edit(harness.get('v1', 'ConfigMap', 'reader')!, { data: { text: 'drift' } });
+      await harness.settle();
+      assert.deepEqual(harness.get('v1', 'ConfigMap', 'reader')?.data, { text: 'one' });
+      assert.match(harness.ready('a'), /^False Waiting/);
+      harness.cluster.takeWrites();
+      await harness.runOne('default/a');
+      assert.deepEqual(harness.cluster.takeWrites(), []);
     });
   }
 
   test('a child that is not wanted holds nothing', async () => {
-    const { world } = await worldOf([{ ...deploymentChild, when: () => false }, after]);
-    assert.equal(textOf(world), 'one');
+    const { harness } = await harnessOf([{ ...deploymentChild, when: () => false }, after]);
+    assert.equal(textOf(harness), 'one');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -26,36 +26,36 @@ interface Spec {
 }
 
 class Fleet {
-  readonly world: OperatorWorld;
+  readonly harness: OperatorHarness;
   readonly #resource: KubeObject;
 
-  constructor(world: OperatorWorld, spec: Spec) {
-    this.world = world;
-    this.#resource = world.podSet('a', spec);
+  constructor(harness: OperatorHarness, spec: Spec) {
+    this.harness = harness;
+    this.#resource = harness.podSet('a', spec);
   }
 
   static async with(fields: string, spec: Spec): Promise<Fleet> {
-    const world = new OperatorWorld(planOfPodSet(maps(fields)));
-    await world.start();
-    const fleet = new Fleet(world, spec);
-    await world.settle();
+    const harness = new OperatorHarness(planOfPodSet(maps(fields)));
+    await harness.start();
+    const fleet = new Fleet(harness, spec);
+    await harness.settle();
     return fleet;
   }
 
   async want(spec: Spec): Promise<void> {
-    this.world.edit(this.#resource, { spec });
-    await this.world.settle();
+    this.harness.edit(this.#resource, { spec });
+    await this.harness.settle();
   }
 
   pod(index: number): KubeObject {
-    const pod = this.world.get('v1', 'Pod', `map-${index}`);
+    const pod = this.harness.get('v1', 'Pod', `map-${index}`);
     assert.ok(pod, `map-${index} is not there`);
     return pod;
   }
 
   async ready(index: number, ready = true): Promise<void> {
-    this.world.edit(this.pod(index), { status: { phase: ready ? 'Running' : 'Pending' } });
-    await this.world.settle();
+    this.harness.edit(this.pod(index), { status: { phase: ready ? 'Running' : 'Pending' } });
+    await this.harness.settle();
   }
 
   async allReady(size: number): Promise<void> {
@@ -64,13 +64,13 @@ class Fleet {
 
   /** Images by index, as `one one two`; `-` where there is none, `!` where it is not ready. */
   get images(): string {
-    const resource = this.world.get('apps.example.com/v1', 'PodSet', 'a') ?? this.#resource;
+    const resource = this.harness.get('apps.example.com/v1', 'PodSet', 'a') ?? this.#resource;
     const { size } = resource.spec as Spec;
     return Array.from({ length: size }, (_, index) => this.#image(index)).join(' ');
   }
 
   #image(index: number): string {
-    const pod = this.world.get('v1', 'Pod', `map-${index}`);
+    const pod = this.harness.get('v1', 'Pod', `map-${index}`);
     if (pod === undefined) return '-';
     const { containers } = pod.spec as { containers: { image: string }[] };
     const isReady = (pod.status as { phase?: string } | undefined)?.phase === 'Running';
@@ -78,14 +78,14 @@ class Fleet {
   }
 
   messageOf(index: number): string | undefined {
-    const children = this.world.status('a').children as { name: string; message: string }[];
+    const children = this.harness.status('a').children as { name: string; message: string }[];
     return children.find(({ name }) => name === `map-${index}`)?.message;
   }
 
   async atRest(): Promise<void> {
-    this.world.cluster.takeWrites();
-    await this.world.runOne(key);
-    assert.deepEqual(this.world.cluster.requests, []);
+    this.harness.cluster.takeWrites();
+    await this.harness.runOne(key);
+    assert.deepEqual(this.harness.cluster.requests, []);
   }
 }
 
@@ -101,7 +101,7 @@ describe('reconcile/child ordered', () => {
     await fleet.ready(1);
     await fleet.ready(2);
     assert.equal(fleet.images, 'one one one');
-    assert.match(fleet.world.ready('a'), /^True/);
+    assert.match(fleet.harness.ready('a'), /^True/);
     await fleet.atRest();
   });
 
@@ -117,10 +117,10 @@ describe('reconcile/child ordered', () => {
     const fleet = await Fleet.with('ordered: true', { size: 3, image: 'one' });
     await fleet.allReady(3);
     await fleet.ready(0, false);
-    fleet.world.remove(fleet.pod(1));
+    fleet.harness.remove(fleet.pod(1));
     await fleet.want({ size: 2, image: 'one' });
     assert.equal(fleet.images, 'one! -');
-    assert.equal(fleet.world.get('v1', 'Pod', 'map-2'), undefined);
+    assert.equal(fleet.harness.get('v1', 'Pod', 'map-2'), undefined);
   });
 });
 
@@ -149,22 +149,22 @@ describe('reconcile/child rollingUpdate', () => {
       fleet.messageOf(1),
       'Rolling update in progress: waiting for Pod "map-0" to be ready',
     );
-    assert.match(fleet.world.ready('a'), /^False Waiting/);
+    assert.match(fleet.harness.ready('a'), /^False Waiting/);
     await fleet.atRest();
     await fleet.ready(0);
     assert.equal(fleet.images, 'two two! one');
     await fleet.ready(1);
     await fleet.ready(2);
     assert.equal(fleet.images, 'two two two');
-    assert.match(fleet.world.ready('a'), /^True/);
+    assert.match(fleet.harness.ready('a'), /^True/);
     await fleet.atRest();
   });
 
   test('it stops at an element that does not become ready, also in a new process', async () => {
     const fleet = await fleetOf(recreate);
     await fleet.want({ size: 3, image: 'broken' });
-    await fleet.world.restart(planOfPodSet(maps(recreate)));
-    await fleet.world.settle();
+    await fleet.harness.restart(planOfPodSet(maps(recreate)));
+    await fleet.harness.settle();
     assert.equal(fleet.images, 'broken! one one');
     // A mended template reaches first what is broken anyway.
     await fleet.want({ size: 3, image: 'two' });
@@ -188,11 +188,11 @@ describe('reconcile/child rollingUpdate', () => {
     await fleet.want({ size: 3, image: 'two' });
     const meddle = (index: number) => {
       const pod = fleet.pod(index);
-      fleet.world.edit(pod, { spec: { containers: [{ name: 'main', image: 'meddled' }] } });
+      fleet.harness.edit(pod, { spec: { containers: [{ name: 'main', image: 'meddled' }] } });
     };
     meddle(0);
     meddle(2);
-    await fleet.world.settle();
+    await fleet.harness.settle();
     assert.equal(fleet.images, 'two! one one');
   });
 
@@ -201,7 +201,7 @@ describe('reconcile/child rollingUpdate', () => {
     await fleet.want({ size: 3, image: 'two' });
     assert.equal(fleet.images, 'one one two');
     assert.equal(fleet.messageOf(0), 'Not updated: its index is below the partition');
-    assert.match(fleet.world.ready('a'), /^True/);
+    assert.match(fleet.harness.ready('a'), /^True/);
     await fleet.atRest();
   });
 
@@ -250,17 +250,17 @@ describe('reconcile/child rollingUpdate', () => {
         metadata: { name: first }
         data: { ready: "\${ spec.go ? 'yes' : 'no' }" }`;
     const body = maps(`after: [first]\n      ${rolling()}`).replace('\n  children:', held);
-    const world = new OperatorWorld(planOfPodSet(body));
-    await world.start();
-    const resource = world.podSet('a', { size: 1, image: 'one', go: true });
-    await world.settle();
-    world.edit(resource, { spec: { size: 1, image: 'two', go: false } });
-    await world.settle();
+    const harness = new OperatorHarness(planOfPodSet(body));
+    await harness.start();
+    const resource = harness.podSet('a', { size: 1, image: 'one', go: true });
+    await harness.settle();
+    harness.edit(resource, { spec: { size: 1, image: 'two', go: false } });
+    await harness.settle();
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /Waiting: maps "map-0": Waiting for children\.first to be ready/,
     );
-    assert.deepEqual(world.get('v1', 'Pod', 'map-0')?.spec, {
+    assert.deepEqual(harness.get('v1', 'Pod', 'map-0')?.spec, {
       containers: [{ name: 'main', image: 'one' }],
     });
   });

@@ -6,7 +6,7 @@ import {
   type HandmadePlan,
   planOf,
 } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 
 const key = 'default/a';
 
@@ -21,15 +21,15 @@ function configMap(id: string, changes: Partial<HandmadeChild> = {}): HandmadeCh
   };
 }
 
-async function worldOf(plan: HandmadePlan): Promise<OperatorWorld> {
-  const world = new OperatorWorld(planOf(plan));
-  await world.start();
-  return world;
+async function harnessOf(plan: HandmadePlan): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(planOf(plan));
+  await harness.start();
+  return harness;
 }
 
 describe('reconcile/pass tiers', () => {
   test('a chain of three is made in one pass', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('first'),
         configMap('second', {
@@ -48,22 +48,22 @@ describe('reconcile/pass tiers', () => {
         }),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.equal(world.passes.length, 1);
-    assert.deepEqual(world.cluster.takeWrites(), [
+    harness.podSet('a');
+    await harness.settle();
+    assert.equal(harness.passes.length, 1);
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply ConfigMap/first',
       'apply ConfigMap/second',
       'apply ConfigMap/third',
       'status PodSet/a',
     ]);
-    const second = world.get('v1', 'ConfigMap', 'second')!;
-    assert.deepEqual(second.data, { uid: world.get('v1', 'ConfigMap', 'first')!.metadata.uid });
-    assert.equal(world.ready('a'), 'True AllReady: All children are ready');
+    const second = harness.get('v1', 'ConfigMap', 'second')!;
+    assert.deepEqual(second.data, { uid: harness.get('v1', 'ConfigMap', 'first')!.metadata.uid });
+    assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
   });
 
   test('what reads a child that cannot be made waits and says for what', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('first', {
           template: () => {
@@ -76,10 +76,13 @@ describe('reconcile/pass tiers', () => {
         }),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.equal(world.ready('a'), 'False RenderFailed: first: spec: Expected a string, found "7"');
-    assert.deepEqual(world.status('a').children, [
+    harness.podSet('a');
+    await harness.settle();
+    assert.equal(
+      harness.ready('a'),
+      'False RenderFailed: first: spec: Expected a string, found "7"',
+    );
+    assert.deepEqual(harness.status('a').children, [
       {
         id: 'first',
         apiVersion: 'v1',
@@ -99,12 +102,12 @@ describe('reconcile/pass tiers', () => {
         message: 'Waiting for children.first',
       },
     ]);
-    assert.deepEqual(world.status('a').childCounts, { total: 2, ready: 0, failed: 1 });
+    assert.deepEqual(harness.status('a').childCounts, { total: 2, ready: 0, failed: 1 });
   });
 
   test('what reads a list of children waits until all elements that are wanted exist', async () => {
     let isPoor = true;
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('each', {
           forEach: () => ['a', 'b'],
@@ -122,17 +125,17 @@ describe('reconcile/pass tiers', () => {
         }),
       ],
     });
-    const resource = world.podSet('a');
-    await world.settle();
-    assert.equal(world.get('v1', 'ConfigMap', 'sum'), undefined);
+    const resource = harness.podSet('a');
+    await harness.settle();
+    assert.equal(harness.get('v1', 'ConfigMap', 'sum'), undefined);
     isPoor = false;
-    world.edit(resource, { spec: { size: 2 } });
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'sum')?.data, { of: '2' });
+    harness.edit(resource, { spec: { size: 2 } });
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'sum')?.data, { of: '2' });
   });
 
   test('a child that is not wanted is a missing value, not waited for', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('first', { when: () => false }),
         configMap('second', {
@@ -144,15 +147,15 @@ describe('reconcile/pass tiers', () => {
         }),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'second')?.data, { first: 'undefined' });
-    assert.deepEqual(world.decisions.get(key)?.children[0]?.verdict, { kind: 'omitted' });
-    assert.deepEqual(world.status('a').childCounts, { total: 1, ready: 1, failed: 0 });
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'second')?.data, { first: 'undefined' });
+    assert.deepEqual(harness.decisions.get(key)?.children[0]?.verdict, { kind: 'omitted' });
+    assert.deepEqual(harness.status('a').childCounts, { total: 1, ready: 1, failed: 0 });
   });
 
   test('what exists can be read though its new intent fails', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('first', {
           template: ({ resource }) => {
@@ -172,16 +175,16 @@ describe('reconcile/pass tiers', () => {
         }),
       ],
     });
-    const podSet = world.podSet('a', { size: 1 });
-    await world.settle();
-    world.edit(podSet, { spec: { broken: true, size: 2 } });
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'second')?.data, { first: 'first', size: '2' });
-    assert.match(world.ready('a'), /RenderFailed: first "first": spec: broken/);
+    const podSet = harness.podSet('a', { size: 1 });
+    await harness.settle();
+    harness.edit(podSet, { spec: { broken: true, size: 2 } });
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'second')?.data, { first: 'first', size: '2' });
+    assert.match(harness.ready('a'), /RenderFailed: first "first": spec: broken/);
   });
 
   test('two elements of one name fail, and no other child does', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('shards', {
           forEach: () => ['x', 'y', 'x'],
@@ -190,29 +193,29 @@ describe('reconcile/pass tiers', () => {
         configMap('other'),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['other', 'shard-y']);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['other', 'shard-y']);
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /RenderFailed: shards: metadata.name: "shard-x" is used by two elements/,
     );
   });
 
   test('of two children with one name the first keeps it', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('one', { template: () => ({ metadata: { name: 'same' }, data: { of: 'one' } }) }),
         configMap('two', { template: () => ({ metadata: { name: 'same' }, data: { of: 'two' } }) }),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'same')?.data, { of: 'one' });
-    assert.match(world.ready('a'), /RenderFailed: two: .*"same" is also used by child "one"/);
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.takeWrites(), []);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'same')?.data, { of: 'one' });
+    assert.match(harness.ready('a'), /RenderFailed: two: .*"same" is also used by child "one"/);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
   const limits = [
@@ -221,7 +224,7 @@ describe('reconcile/pass tiers', () => {
   ] as const;
   for (const [what, sizes, message] of limits) {
     test(`too many ${what} are rejected`, async () => {
-      const world = await worldOf({
+      const harness = await harnessOf({
         children: sizes.map((size, index) =>
           configMap(`c${index}`, {
             forEach: () => Array.from({ length: size }, (_, number) => number),
@@ -229,15 +232,15 @@ describe('reconcile/pass tiers', () => {
           }),
         ),
       });
-      world.podSet('a');
-      await world.settle();
-      assert.ok(world.ready('a').startsWith('False LimitReached: '));
-      assert.ok(world.ready('a').endsWith(message));
+      harness.podSet('a');
+      await harness.settle();
+      assert.ok(harness.ready('a').startsWith('False LimitReached: '));
+      assert.ok(harness.ready('a').endsWith(message));
     });
   }
 
   test('a cluster-scoped child of a namespaced resource is rejected', async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         {
           ...configMap('zone'),
@@ -246,28 +249,28 @@ describe('reconcile/pass tiers', () => {
         },
       ],
     });
-    world.podSet('a');
-    await world.settle();
+    harness.podSet('a');
+    await harness.settle();
     assert.equal(
-      world.ready('a'),
+      harness.ready('a'),
       'False RenderFailed: zone: kind: "Namespace" is cluster-scoped; set "crossNamespace" to allow it',
     );
-    assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
+    assert.deepEqual(harness.cluster.takeWrites(), ['status PodSet/a']);
   });
 
   test("a namespace that is not the resource's own is rejected", async () => {
-    const world = await worldOf({
+    const harness = await harnessOf({
       children: [
         configMap('far', {
           template: () => ({ metadata: { name: 'far', namespace: 'kube-system' } }),
         }),
       ],
     });
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /RenderFailed: far: metadata.namespace: "kube-system" is not the namespace of the resource; set/,
     );
   });
@@ -276,7 +279,7 @@ describe('reconcile/pass tiers', () => {
 describe('reconcile/pass names', () => {
   test('a child that waits or fails is reported by its name, where the name is known', async () => {
     const broken = configMap('broken');
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         children: [
           {
@@ -289,11 +292,11 @@ describe('reconcile/pass names', () => {
         ],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
-    assert.match(world.ready('a'), /^False RenderFailed: broken "broken-map": /);
-    const [child] = world.status('a').children as { name: string }[];
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
+    assert.match(harness.ready('a'), /^False RenderFailed: broken "broken-map": /);
+    const [child] = harness.status('a').children as { name: string }[];
     assert.equal(child?.name, 'broken-map');
   });
 });
@@ -311,22 +314,25 @@ describe('reconcile/pass unusable kinds', () => {
   for (const [code, status, ready, state] of states) {
     test(`a child whose kind is ${code} says so, and is made when the kind can be watched`, async () => {
       const { KubeError } = await import('../../kube/roles.ts');
-      const world = new OperatorWorld(planOf({ children: [configMap('first')] }));
-      world.cluster.block('ConfigMap', new KubeError(code, 'configmaps is forbidden', { status }));
-      await world.start();
+      const harness = new OperatorHarness(planOf({ children: [configMap('first')] }));
+      harness.cluster.block(
+        'ConfigMap',
+        new KubeError(code, 'configmaps is forbidden', { status }),
+      );
+      await harness.start();
       assert.deepEqual(
-        world.operator.problems().map(({ what, code }) => [what, code]),
+        harness.operator.problems().map(({ what, code }) => [what, code]),
         [['children (v1/ConfigMap)', code]],
       );
-      world.podSet('a');
-      await world.settle();
-      assert.equal(world.ready('a'), ready);
-      assert.equal((world.status('a').children as { state: string }[])[0]?.state, state);
-      assert.deepEqual(world.names('v1', 'ConfigMap'), []);
-      world.cluster.unblock('ConfigMap');
-      await world.settle();
-      assert.deepEqual(world.names('v1', 'ConfigMap'), ['first']);
-      assert.match(world.ready('a'), /^True/);
+      harness.podSet('a');
+      await harness.settle();
+      assert.equal(harness.ready('a'), ready);
+      assert.equal((harness.status('a').children as { state: string }[])[0]?.state, state);
+      assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
+      harness.cluster.unblock('ConfigMap');
+      await harness.settle();
+      assert.deepEqual(harness.names('v1', 'ConfigMap'), ['first']);
+      assert.match(harness.ready('a'), /^True/);
     });
   }
 });

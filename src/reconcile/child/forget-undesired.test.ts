@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { identityOf, topicOf } from '../identity.ts';
 import { createResourceState } from '../pass/resource-state.ts';
@@ -14,10 +14,10 @@ const configMap = gvkOf('v1', 'ConfigMap');
 
 /** Watches on the children of both kinds, among which is the ConfigMap `there` of the owner `uid-a`. */
 async function watchesOn(): Promise<Watches> {
-  const world = new OperatorWorld(planOf({ children: [] }));
+  const harness = new OperatorHarness(planOf({ children: [] }));
   const labels = { 'homeostat.dev/owner-uid': 'uid-a' };
   const metadata = { name: 'there', namespace: 'default', labels };
-  world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
   const template = () => ({ metadata: { name: 'any' } });
   const plan = planOf({
     children: [
@@ -32,7 +32,7 @@ async function watchesOn(): Promise<Watches> {
     noteEvent: nothing,
     enqueue: nothing,
   });
-  const { cluster, clock, signal } = world;
+  const { cluster, clock, signal } = harness;
   const watches = new Watches({
     plan,
     cluster,

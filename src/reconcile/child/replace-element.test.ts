@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -20,17 +20,19 @@ function mapWith(strategy: string, more = ''): string {
         data: { text: "\${ spec.text }"${more} }`;
 }
 
-async function worldOf(body: string): Promise<{ world: OperatorWorld; resource: KubeObject }> {
-  const world = new OperatorWorld(planOfPodSet(body));
-  await world.start();
-  const resource = world.podSet('a', { text: 'one' });
-  await world.settle();
-  world.cluster.takeWrites();
-  return { world, resource };
+async function harnessOf(
+  body: string,
+): Promise<{ harness: OperatorHarness; resource: KubeObject }> {
+  const harness = new OperatorHarness(planOfPodSet(body));
+  await harness.start();
+  const resource = harness.podSet('a', { text: 'one' });
+  await harness.settle();
+  harness.cluster.takeWrites();
+  return { harness, resource };
 }
 
-function mapOf(world: OperatorWorld): KubeObject {
-  const map = world.get('v1', 'ConfigMap', 'map');
+function mapOf(harness: OperatorHarness): KubeObject {
+  const map = harness.get('v1', 'ConfigMap', 'map');
   assert.ok(map);
   return map;
 }
@@ -49,67 +51,67 @@ const immutable = new KubeError('rejected', 'data: Forbidden: field is immutable
 
 describe('reconcile/child Recreate', () => {
   test('a changed intent creates the object again, in one pass', async () => {
-    const { world, resource } = await worldOf(mapWith('Recreate'));
-    const before = mapOf(world).metadata.uid;
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, before);
-    assert.deepEqual(mapOf(world).data, { text: 'two' });
-    assert.deepEqual(world.cluster.takeWrites(), [
+    const { harness, resource } = await harnessOf(mapWith('Recreate'));
+    const before = mapOf(harness).metadata.uid;
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, before);
+    assert.deepEqual(mapOf(harness).data, { text: 'two' });
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'delete ConfigMap/map',
       'apply ConfigMap/map',
       'status PodSet/a',
     ]);
-    await world.runOne(key);
-    await world.restart(planOfPodSet(mapWith('Recreate')));
-    await world.settle();
-    assert.deepEqual(world.cluster.requests, []);
+    await harness.runOne(key);
+    await harness.restart(planOfPodSet(mapWith('Recreate')));
+    await harness.settle();
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   test('a field that left the intent creates it again too', async () => {
-    const { world, resource } = await worldOf(mapWith('Recreate', ', more: "${? spec.more }"'));
-    world.edit(resource, { spec: { text: 'one', more: 'x' } });
-    await world.settle();
-    const before = mapOf(world).metadata.uid;
-    world.edit(resource, { spec: { text: 'one' } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, before);
-    assert.deepEqual(mapOf(world).data, { text: 'one' });
+    const { harness, resource } = await harnessOf(mapWith('Recreate', ', more: "${? spec.more }"'));
+    harness.edit(resource, { spec: { text: 'one', more: 'x' } });
+    await harness.settle();
+    const before = mapOf(harness).metadata.uid;
+    harness.edit(resource, { spec: { text: 'one' } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, before);
+    assert.deepEqual(mapOf(harness).data, { text: 'one' });
   });
 
   test('what a user changed of ours is reverted, and fields of others are left alone', async () => {
-    const { world } = await worldOf(mapWith('Recreate'));
-    const before = mapOf(world);
-    world.edit(before, { data: { text: 'meddled', theirs: 'kept' } });
-    await world.settle();
-    assert.equal(mapOf(world).metadata.uid, before.metadata.uid);
-    assert.deepEqual(mapOf(world).data, { text: 'one', theirs: 'kept' });
-    assert.deepEqual(world.cluster.takeWrites(), ['apply ConfigMap/map']);
+    const { harness } = await harnessOf(mapWith('Recreate'));
+    const before = mapOf(harness);
+    harness.edit(before, { data: { text: 'meddled', theirs: 'kept' } });
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.uid, before.metadata.uid);
+    assert.deepEqual(mapOf(harness).data, { text: 'one', theirs: 'kept' });
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply ConfigMap/map']);
   });
 
   test('drift that was there before a restart is reverted, not created again', async () => {
-    const { world } = await worldOf(mapWith('Recreate'));
-    const before = mapOf(world);
-    world.operator.stop();
-    world.edit(before, { data: { text: 'meddled' } });
-    await world.restart(planOfPodSet(mapWith('Recreate')));
-    await world.settle();
-    assert.equal(mapOf(world).metadata.uid, before.metadata.uid);
-    assert.deepEqual(mapOf(world).data, { text: 'one' });
+    const { harness } = await harnessOf(mapWith('Recreate'));
+    const before = mapOf(harness);
+    harness.operator.stop();
+    harness.edit(before, { data: { text: 'meddled' } });
+    await harness.restart(planOfPodSet(mapWith('Recreate')));
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.uid, before.metadata.uid);
+    assert.deepEqual(mapOf(harness).data, { text: 'one' });
   });
 
   test('an object that does not say what it was made of is changed in place', async () => {
-    const { world, resource } = await worldOf(mapWith('Apply'));
-    const before = mapOf(world).metadata.uid;
-    world.operator.stop();
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.restart(planOfPodSet(mapWith('Recreate')));
-    await world.settle();
-    assert.equal(mapOf(world).metadata.uid, before);
-    assert.ok(mapOf(world).metadata.annotations?.[intentAnnotation]);
-    world.edit(resource, { spec: { text: 'three' } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, before);
+    const { harness, resource } = await harnessOf(mapWith('Apply'));
+    const before = mapOf(harness).metadata.uid;
+    harness.operator.stop();
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.restart(planOfPodSet(mapWith('Recreate')));
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.uid, before);
+    assert.ok(mapOf(harness).metadata.annotations?.[intentAnnotation]);
+    harness.edit(resource, { spec: { text: 'three' } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, before);
   });
 
   test('while the old object is being deleted that is reported; then it is made', async () => {
@@ -117,59 +119,59 @@ describe('reconcile/child Recreate', () => {
       'name: map }',
       'name: map, finalizers: [example.com/stay] }',
     );
-    const { world, resource } = await worldOf(body);
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.equal(world.ready('a'), 'False Waiting: map "map": ConfigMap "map" is being deleted');
-    const old = mapOf(world);
-    world.edit(old, { metadata: { ...old.metadata, finalizers: [] } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, old.metadata.uid);
-    assert.deepEqual(mapOf(world).data, { text: 'two' });
-    assert.match(world.ready('a'), /^True/);
+    const { harness, resource } = await harnessOf(body);
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.equal(harness.ready('a'), 'False Waiting: map "map": ConfigMap "map" is being deleted');
+    const old = mapOf(harness);
+    harness.edit(old, { metadata: { ...old.metadata, finalizers: [] } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, old.metadata.uid);
+    assert.deepEqual(mapOf(harness).data, { text: 'two' });
+    assert.match(harness.ready('a'), /^True/);
   });
 
   test('drift of a field that cannot be changed creates the object again, once in ten minutes for one intent', async () => {
-    const { world } = await worldOf(mapWith('Recreate'));
+    const { harness } = await harnessOf(mapWith('Recreate'));
     const refuse = () => {
-      world.cluster.fault = ({ verb, manifest }) =>
+      harness.cluster.fault = ({ verb, manifest }) =>
         verb === 'apply' && manifest?.metadata.uid !== undefined ? immutable : undefined;
     };
-    const meddle = () => world.edit(mapOf(world), { data: { text: 'meddled' } });
+    const meddle = () => harness.edit(mapOf(harness), { data: { text: 'meddled' } });
     // It was made of this intent a moment ago.
     refuse();
     meddle();
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['apply ConfigMap/map', 'status PodSet/a']);
-    assert.match(world.ready('a'), /ApplyFailed: map "map": data cannot be changed/);
-    await world.clock.advance(600_000);
-    await world.runOne(key);
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { text: 'one' });
-    assert.deepEqual(world.cluster.takeWrites(), [
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply ConfigMap/map', 'status PodSet/a']);
+    assert.match(harness.ready('a'), /ApplyFailed: map "map": data cannot be changed/);
+    await harness.clock.advance(600_000);
+    await harness.runOne(key);
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { text: 'one' });
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply ConfigMap/map',
       'delete ConfigMap/map',
       'apply ConfigMap/map',
       'status PodSet/a',
     ]);
     meddle();
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['apply ConfigMap/map', 'status PodSet/a']);
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply ConfigMap/map', 'status PodSet/a']);
   });
 
   test('a Secret says nothing of its values, and is replaced only where it cannot be changed', async () => {
     const body = mapWith('Recreate').replace('kind: ConfigMap', 'kind: Secret');
-    const { world, resource } = await worldOf(body);
-    const secret = () => world.get('v1', 'Secret', 'map');
+    const { harness, resource } = await harnessOf(body);
+    const secret = () => harness.get('v1', 'Secret', 'map');
     assert.equal(secret()?.metadata.annotations?.[intentAnnotation], undefined);
     const before = secret()?.metadata.uid;
-    world.edit(resource, { spec: { text: 'dHdv' } });
-    await world.settle();
+    harness.edit(resource, { spec: { text: 'dHdv' } });
+    await harness.settle();
     assert.equal(secret()?.metadata.uid, before);
-    world.cluster.fault = ({ verb, manifest }) =>
+    harness.cluster.fault = ({ verb, manifest }) =>
       verb === 'apply' && manifest?.metadata.uid !== undefined ? immutable : undefined;
-    world.edit(resource, { spec: { text: 'dGhyZWU=' } });
-    await world.settle();
+    harness.edit(resource, { spec: { text: 'dGhyZWU=' } });
+    await harness.settle();
     assert.notEqual(secret()?.metadata.uid, before);
     assert.deepEqual(secret()?.data, { text: 'dGhyZWU=' });
   });
@@ -179,20 +181,20 @@ describe('reconcile/child Recreate', () => {
       'updateStrategy',
       "deleteWhen: ${ $not($child.data.busy = 'yes') }\n      updateStrategy",
     );
-    const { world, resource } = await worldOf(body);
-    const before = mapOf(world);
-    world.edit(before, { data: { text: 'one', busy: 'yes' } });
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.equal(mapOf(world).metadata.uid, before.metadata.uid);
+    const { harness, resource } = await harnessOf(body);
+    const before = mapOf(harness);
+    harness.edit(before, { data: { text: 'one', busy: 'yes' } });
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.equal(mapOf(harness).metadata.uid, before.metadata.uid);
     assert.equal(
-      world.ready('a'),
+      harness.ready('a'),
       'False Waiting: map "map": Replacement on hold: kept until "deleteWhen" is true',
     );
-    world.edit(mapOf(world), { data: { text: 'one', busy: 'no' } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, before.metadata.uid);
-    assert.deepEqual(mapOf(world).data, { text: 'two' });
+    harness.edit(mapOf(harness), { data: { text: 'one', busy: 'no' } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, before.metadata.uid);
+    assert.deepEqual(mapOf(harness).data, { text: 'two' });
   });
 
   test('a password goes over to the object that takes the place of the old one', async () => {
@@ -200,54 +202,54 @@ describe('reconcile/child Recreate', () => {
       'Recreate',
       ', password: "${ observed.map.data.password ?? $randomString(9) }"',
     ).replace('name: map }', 'name: map, finalizers: [example.com/stay] }');
-    const { world, resource } = await worldOf(body);
-    const passwordOf = () => (mapOf(world).data as { password: string }).password;
+    const { harness, resource } = await harnessOf(body);
+    const passwordOf = () => (mapOf(harness).data as { password: string }).password;
     const first = passwordOf();
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    const old = mapOf(world);
-    world.edit(old, { metadata: { ...old.metadata, finalizers: [] } });
-    await world.settle();
-    assert.notEqual(mapOf(world).metadata.uid, old.metadata.uid);
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    const old = mapOf(harness);
+    harness.edit(old, { metadata: { ...old.metadata, finalizers: [] } });
+    await harness.settle();
+    assert.notEqual(mapOf(harness).metadata.uid, old.metadata.uid);
     assert.equal(passwordOf(), first);
   });
 });
 
 describe('reconcile/child OnDelete', () => {
   test('what is there is left alone, anyone who changes it or its template; what is deleted is created again', async () => {
-    const { world, resource } = await worldOf(mapWith('OnDelete'));
-    world.edit(mapOf(world), { data: { text: 'meddled' } });
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { text: 'meddled' });
-    assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
-    world.remove(mapOf(world));
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, { text: 'two' });
-    assert.match(world.ready('a'), /^True/);
+    const { harness, resource } = await harnessOf(mapWith('OnDelete'));
+    harness.edit(mapOf(harness), { data: { text: 'meddled' } });
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { text: 'meddled' });
+    assert.deepEqual(harness.cluster.takeWrites(), ['status PodSet/a']);
+    harness.remove(mapOf(harness));
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, { text: 'two' });
+    assert.match(harness.ready('a'), /^True/);
   });
 
   test('a random value is made once', async () => {
-    const { world, resource } = await worldOf(
+    const { harness, resource } = await harnessOf(
       mapWith('OnDelete', ', random: "${ $randomString(9) }"'),
     );
-    const { data } = mapOf(world);
-    world.edit(resource, { spec: { text: 'two' } });
-    await world.settle();
-    assert.deepEqual(mapOf(world).data, data);
+    const { data } = mapOf(harness);
+    harness.edit(resource, { spec: { text: 'two' } });
+    await harness.settle();
+    assert.deepEqual(mapOf(harness).data, data);
   });
 
   test('an object that has lost our label is left alone too, and followed all the same', async () => {
-    const { world } = await worldOf(mapWith('OnDelete'));
-    const { metadata, ...rest } = mapOf(world);
-    world.cluster.server.put({ ...rest, metadata: { ...metadata, labels: {} } } as KubeObject);
-    await world.settle();
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.requests, []);
-    world.remove(mapOf(world));
-    await world.settle();
-    assert.ok(mapOf(world).metadata.labels);
+    const { harness } = await harnessOf(mapWith('OnDelete'));
+    const { metadata, ...rest } = mapOf(harness);
+    harness.cluster.server.put({ ...rest, metadata: { ...metadata, labels: {} } } as KubeObject);
+    await harness.settle();
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.requests, []);
+    harness.remove(mapOf(harness));
+    await harness.settle();
+    assert.ok(mapOf(harness).metadata.labels);
   });
 
   describe('an object that was there before us', () => {
@@ -267,8 +269,8 @@ describe('reconcile/child OnDelete', () => {
       metadata: { name: 'map', namespace: 'default' },
       data: { theirs: 'kept' },
     };
-    const refuseChanges = (world: OperatorWorld) => {
-      world.cluster.fault = ({ verb, kind, manifest }) =>
+    const refuseChanges = (harness: OperatorHarness) => {
+      harness.cluster.fault = ({ verb, kind, manifest }) =>
         verb === 'apply' && kind === 'ConfigMap' && manifest?.metadata.uid !== undefined
           ? immutable
           : undefined;
@@ -276,45 +278,45 @@ describe('reconcile/child OnDelete', () => {
 
     for (const more of ['', '\n      deletionPolicy: Delete']) {
       test(`is not deleted because it cannot be taken over${more && ', whatever becomes of it later'}`, async () => {
-        const world = new OperatorWorld(planOfPodSet(body(more)));
-        world.cluster.server.put(theirs);
-        const before = mapOf(world);
-        refuseChanges(world);
-        await world.start();
-        world.podSet('a', { text: 'one' });
-        await world.settle();
-        assert.deepEqual(mapOf(world), before);
-        assert.match(world.ready('a'), /data cannot be changed on an existing object/);
+        const harness = new OperatorHarness(planOfPodSet(body(more)));
+        harness.cluster.server.put(theirs);
+        const before = mapOf(harness);
+        refuseChanges(harness);
+        await harness.start();
+        harness.podSet('a', { text: 'one' });
+        await harness.settle();
+        assert.deepEqual(mapOf(harness), before);
+        assert.match(harness.ready('a'), /data cannot be changed on an existing object/);
       });
     }
 
     test('is changed in place when the intent changes, and stays when that is rejected', async () => {
-      const world = new OperatorWorld(planOfPodSet(body()));
-      world.cluster.server.put(theirs);
-      const { uid } = mapOf(world).metadata;
-      await world.start();
-      const resource = world.podSet('a', { text: 'one' });
-      await world.settle();
-      world.edit(resource, { spec: { text: 'two' } });
-      await world.settle();
-      assert.equal(mapOf(world).metadata.uid, uid);
-      assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
-      refuseChanges(world);
-      world.edit(resource, { spec: { text: 'three' } });
-      await world.settle();
-      assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
-      assert.match(world.ready('a'), /data cannot be changed on an existing object/);
+      const harness = new OperatorHarness(planOfPodSet(body()));
+      harness.cluster.server.put(theirs);
+      const { uid } = mapOf(harness).metadata;
+      await harness.start();
+      const resource = harness.podSet('a', { text: 'one' });
+      await harness.settle();
+      harness.edit(resource, { spec: { text: 'two' } });
+      await harness.settle();
+      assert.equal(mapOf(harness).metadata.uid, uid);
+      assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
+      refuseChanges(harness);
+      harness.edit(resource, { spec: { text: 'three' } });
+      await harness.settle();
+      assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
+      assert.match(harness.ready('a'), /data cannot be changed on an existing object/);
     });
 
     test('what was made in its place is created again as ever', async () => {
-      const world = new OperatorWorld(planOfPodSet(body()));
-      await world.start();
-      const resource = world.podSet('a', { text: 'one' });
-      await world.settle();
-      const { uid } = mapOf(world).metadata;
-      world.edit(resource, { spec: { text: 'two' } });
-      await world.settle();
-      assert.notEqual(mapOf(world).metadata.uid, uid);
+      const harness = new OperatorHarness(planOfPodSet(body()));
+      await harness.start();
+      const resource = harness.podSet('a', { text: 'one' });
+      await harness.settle();
+      const { uid } = mapOf(harness).metadata;
+      harness.edit(resource, { spec: { text: 'two' } });
+      await harness.settle();
+      assert.notEqual(mapOf(harness).metadata.uid, uid);
     });
   });
 });

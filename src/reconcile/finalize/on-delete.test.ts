@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   deletePodSet,
-  deletionWorld,
+  deletionHarness,
   mapChild,
   placesOf,
   podSetOf,
   unavailable,
-} from '../../../test/support/fakes/deletion-world.ts';
+} from '../../../test/support/fakes/deletion-harness.ts';
 import { Failing, type HandmadePlan, Waiting } from '../../../test/support/fakes/handmade-plan.ts';
-import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import type { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { KubeError } from '../../kube/roles.ts';
 
 const key = 'default/a';
@@ -31,83 +31,84 @@ describe('reconcile/finalize: onDelete', () => {
   /** A deletion that waits for the backup. */
   async function waiting(changes: Partial<HandmadePlan['onDelete']> = {}) {
     const onDelete = { children: [backup], timeoutMs: 60_000, ...changes };
-    const { world } = await deletionWorld({ ...plan, onDelete });
-    await deletePodSet(world);
-    return world;
+    const { harness } = await deletionHarness({ ...plan, onDelete });
+    await deletePodSet(harness);
+    return harness;
   }
 
-  function finishBackup(world: OperatorWorld): void {
-    const made = world.get('v1', 'ConfigMap', 'backup');
+  function finishBackup(harness: OperatorHarness): void {
+    const made = harness.get('v1', 'ConfigMap', 'backup');
     assert.ok(made);
-    world.edit(made, {
+    harness.edit(made, {
       metadata: { ...made.metadata, annotations: { ...made.metadata.annotations, done: 'yes' } },
     });
   }
 
   test('what it makes sees the children, and is waited for', async () => {
-    const world = await waiting();
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'backup')?.data, { of: 'base' });
-    assert.deepEqual(placesOf(world, 'ConfigMap'), [
+    const harness = await waiting();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'backup')?.data, { of: 'base' });
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), [
       'default/backup',
       'default/base',
       'default/dependent',
     ]);
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /^False Terminating: .*ConfigMap "backup" \(child "backup"\) to be ready/,
     );
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.requests, []);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   test('then dependents go first, and what it has made last', async () => {
-    const world = await waiting();
-    world.cluster.takeWrites();
-    finishBackup(world);
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
+    const harness = await waiting();
+    harness.cluster.takeWrites();
+    finishBackup(harness);
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
     assert.deepEqual(
-      world.cluster.takeWrites().filter((write) => write.startsWith('delete')),
+      harness.cluster.takeWrites().filter((write) => write.startsWith('delete')),
       ['delete ConfigMap/dependent', 'delete ConfigMap/base', 'delete ConfigMap/backup'],
     );
   });
 
   test('with "order: Parallel" the children go at once, and what it has made last', async () => {
-    const world = await waiting({ order: 'Parallel' });
+    const harness = await waiting({ order: 'Parallel' });
     for (const name of ['base', 'dependent']) {
-      const object = world.get('v1', 'ConfigMap', name);
+      const object = harness.get('v1', 'ConfigMap', name);
       assert.ok(object);
-      world.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
+      harness.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
     }
-    await world.settle();
-    world.cluster.takeWrites();
-    finishBackup(world);
-    await world.settle();
-    const deleted = () => world.cluster.takeWrites().filter((write) => write.startsWith('delete'));
+    await harness.settle();
+    harness.cluster.takeWrites();
+    finishBackup(harness);
+    await harness.settle();
+    const deleted = () =>
+      harness.cluster.takeWrites().filter((write) => write.startsWith('delete'));
     assert.deepEqual(deleted(), ['delete ConfigMap/base', 'delete ConfigMap/dependent']);
     for (const name of ['base', 'dependent']) {
-      const object = world.get('v1', 'ConfigMap', name);
+      const object = harness.get('v1', 'ConfigMap', name);
       assert.ok(object);
-      world.edit(object, { metadata: { ...object.metadata, finalizers: [] } });
+      harness.edit(object, { metadata: { ...object.metadata, finalizers: [] } });
     }
-    await world.settle();
+    await harness.settle();
     assert.deepEqual(deleted(), ['delete ConfigMap/backup']);
-    assert.equal(podSetOf(world), undefined);
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('what has been ready once is not made again when it is gone', async () => {
-    const world = await waiting();
-    const held = world.get('v1', 'ConfigMap', 'base');
+    const harness = await waiting();
+    const held = harness.get('v1', 'ConfigMap', 'base');
     assert.ok(held);
-    world.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
-    finishBackup(world);
-    await world.settle();
-    const made = world.get('v1', 'ConfigMap', 'backup');
+    harness.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+    finishBackup(harness);
+    await harness.settle();
+    const made = harness.get('v1', 'ConfigMap', 'backup');
     assert.ok(made);
-    world.remove(made);
-    await world.settle();
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+    harness.remove(made);
+    await harness.settle();
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base']);
   });
 
   test('one that cannot be rendered holds the deletion up, and says so', async () => {
@@ -116,62 +117,62 @@ describe('reconcile/finalize: onDelete', () => {
         throw new Failing('Expected text at data.a, found none');
       },
     });
-    const world = await waiting({ children: [broken] });
-    assert.match(world.ready('a'), /^False RenderFailed: backup: /);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base', 'default/dependent']);
+    const harness = await waiting({ children: [broken] });
+    assert.match(harness.ready('a'), /^False RenderFailed: backup: /);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base', 'default/dependent']);
   });
 
   test('the queue retries when its time is over; then it stalls, an Event reports it once, and it continues waiting', async () => {
-    const world = await waiting();
-    assert.deepEqual(world.passes.at(-1)?.end, {
+    const harness = await waiting();
+    assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'requeue',
       afterMs: 60_000,
       reason: 'Terminating',
     });
-    await world.clock.advance(60_000);
-    await world.runOne(key);
-    await world.settle();
-    const { conditions } = world.status('a') as {
+    await harness.clock.advance(60_000);
+    await harness.runOne(key);
+    await harness.settle();
+    const { conditions } = harness.status('a') as {
       conditions: readonly { readonly type: string; readonly reason: string }[];
     };
     const stalled = conditions.find(({ type }) => type === 'Stalled');
     assert.equal(stalled?.reason, 'Terminating');
-    const told = () => world.cluster.told.filter(({ reason }) => reason === 'DeletionTimedOut');
+    const told = () => harness.cluster.told.filter(({ reason }) => reason === 'DeletionTimedOut');
     assert.equal(told().length, 1);
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.requests, []);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.requests, []);
     assert.equal(told().length, 1);
-    finishBackup(world);
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
+    finishBackup(harness);
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('with "onTimeout: Continue" it continues without, and a guarded object is left behind', async () => {
     const guarded = mapChild('guarded', { deleteWhen: () => false });
-    const { world } = await deletionWorld({
+    const { harness } = await deletionHarness({
       children: [...(plan.children ?? []), guarded],
       onDelete: { children: [backup], timeoutMs: 60_000, onTimeout: 'Continue' },
     });
-    await deletePodSet(world);
-    assert.ok(podSetOf(world));
-    await world.clock.advance(60_000);
-    await world.runOne(key);
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/guarded']);
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'guarded')?.metadata.labels, {});
+    await deletePodSet(harness);
+    assert.ok(podSetOf(harness));
+    await harness.clock.advance(60_000);
+    await harness.runOne(key);
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/guarded']);
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'guarded')?.metadata.labels, {});
   });
 
   test('in a namespace on its way out nothing is made, and nothing waited for', async () => {
-    const { world } = await deletionWorld(plan);
-    world.cluster.fault = ({ verb, name }) =>
+    const { harness } = await deletionHarness(plan);
+    harness.cluster.fault = ({ verb, name }) =>
       verb === 'apply' && name === 'backup'
         ? new KubeError('namespace-terminating', 'x', { status: 403 })
         : undefined;
-    await deletePodSet(world);
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    await deletePodSet(harness);
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
   });
 });
 
@@ -181,46 +182,46 @@ describe('reconcile/finalize: what "onDelete" makes and is ready at once', () =>
     ['of a resource whose children go at once', [mapChild('base')]],
   ] as const) {
     test(`${what} does not stay behind`, async () => {
-      const { world } = await deletionWorld({
+      const { harness } = await deletionHarness({
         children,
         onDelete: { children: [mapChild('note')] },
       });
-      await deletePodSet(world);
-      assert.ok(world.cluster.takeWrites().includes('apply ConfigMap/note'));
-      assert.equal(podSetOf(world), undefined);
-      assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+      await deletePodSet(harness);
+      assert.ok(harness.cluster.takeWrites().includes('apply ConfigMap/note'));
+      assert.equal(podSetOf(harness), undefined);
+      assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
     });
   }
 
   test('is not in the way of the next resource of that name', async () => {
     const onDelete = { children: [mapChild('note')] };
-    const { world } = await deletionWorld({ children: [mapChild('base')], onDelete });
-    await deletePodSet(world);
-    world.podSet('a');
-    await world.settle();
-    await deletePodSet(world);
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    const { harness } = await deletionHarness({ children: [mapChild('base')], onDelete });
+    await deletePodSet(harness);
+    harness.podSet('a');
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
   });
 
   test('of a former resource is neither taken for done nor deleted: it is in the way, and the resource says so', async () => {
     const onDelete = { children: [mapChild('note', { ready: () => false })] };
-    const { world } = await deletionWorld({ children: [mapChild('base')], onDelete });
-    await deletePodSet(world);
-    const former = podSetOf(world);
+    const { harness } = await deletionHarness({ children: [mapChild('base')], onDelete });
+    await deletePodSet(harness);
+    const former = podSetOf(harness);
     assert.ok(former);
     // Somebody loses patience.
-    world.edit(former, { metadata: { ...former.metadata, finalizers: [] } });
-    await world.settle();
-    world.podSet('a');
-    await world.settle();
-    await deletePodSet(world);
-    assert.match(world.ready('a'), /^False Conflict: note/);
-    const note = world.get('v1', 'ConfigMap', 'note');
+    harness.edit(former, { metadata: { ...former.metadata, finalizers: [] } });
+    await harness.settle();
+    harness.podSet('a');
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.match(harness.ready('a'), /^False Conflict: note/);
+    const note = harness.get('v1', 'ConfigMap', 'note');
     assert.ok(note);
     assert.notEqual(
       note.metadata.labels?.['homeostat.dev/owner-uid'],
-      podSetOf(world)?.metadata.uid,
+      podSetOf(harness)?.metadata.uid,
     );
   });
 });
@@ -233,11 +234,11 @@ describe('reconcile/finalize: what "onDelete" cannot make', () => {
         throw error;
       },
     });
-    const { world } = await deletionWorld({
+    const { harness } = await deletionHarness({
       children: [mapChild('base')],
       onDelete: { children: [backup] },
     });
-    world.cluster.server.put({
+    harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: {
@@ -245,7 +246,7 @@ describe('reconcile/finalize: what "onDelete" cannot make', () => {
         ...(deletionTimestamp && { deletionTimestamp, finalizers: ['kubernetes'] }),
       },
     });
-    return world;
+    return harness;
   }
 
   for (const [what, error] of [
@@ -253,37 +254,37 @@ describe('reconcile/finalize: what "onDelete" cannot make', () => {
     ['it may have read what is gone', new Failing('Expected text at data.a, found none')],
   ] as const) {
     test(`holds nothing up in a namespace on its way out: ${what}`, async () => {
-      const world = await blockedIn('2026-01-01T00:00:00Z', error);
-      await deletePodSet(world);
-      assert.equal(podSetOf(world), undefined);
-      assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+      const harness = await blockedIn('2026-01-01T00:00:00Z', error);
+      await deletePodSet(harness);
+      assert.equal(podSetOf(harness), undefined);
+      assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
     });
 
     test(`is waited for elsewhere: ${error.message}`, async () => {
-      const world = await blockedIn(undefined, error);
-      await deletePodSet(world);
-      assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+      const harness = await blockedIn(undefined, error);
+      await deletePodSet(harness);
+      assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base']);
     });
   }
 
   test('is waited for without the right to read the namespace', async () => {
-    const world = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
-    world.cluster.fault = ({ kind }) =>
+    const harness = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
+    harness.cluster.fault = ({ kind }) =>
       kind === 'Namespace' ? new KubeError('forbidden', 'x', { status: 403 }) : undefined;
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
-    assert.match(world.ready('a'), /reads\.credentials/);
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base']);
+    assert.match(harness.ready('a'), /reads\.credentials/);
   });
 
   test('a namespace that could not be looked at is looked at again', async () => {
-    const world = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
-    world.cluster.fault = ({ kind }) => (kind === 'Namespace' ? unavailable : undefined);
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
-    assert.deepEqual(world.passes.at(-1)?.end, { kind: 'thrown', error: unavailable });
-    world.cluster.fault = () => undefined;
-    await world.runOne('default/a');
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
+    const harness = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
+    harness.cluster.fault = ({ kind }) => (kind === 'Namespace' ? unavailable : undefined);
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base']);
+    assert.deepEqual(harness.passes.at(-1)?.end, { kind: 'thrown', error: unavailable });
+    harness.cluster.fault = () => undefined;
+    await harness.runOne('default/a');
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
   });
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   deletePodSet,
-  deletionWorld,
+  deletionHarness,
   mapChild,
   placesOf,
   podSetOf,
   unavailable,
-} from '../../../test/support/fakes/deletion-world.ts';
+} from '../../../test/support/fakes/deletion-harness.ts';
 import type { HandmadeChild } from '../../../test/support/fakes/handmade-plan.ts';
-import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import type { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { KubeError } from '../../kube/roles.ts';
 
 const key = 'default/a';
@@ -17,17 +17,17 @@ const day = 24 * 3_600_000;
 const onDelete = { timeoutMs: 60_000, onTimeout: 'Continue' } as const;
 
 /** Lets the time of the deletion go by. */
-async function timeOut(world: OperatorWorld): Promise<void> {
-  await world.clock.advance(60_000);
-  await world.runOne(key);
-  await world.settle();
+async function timeOut(harness: OperatorHarness): Promise<void> {
+  await harness.clock.advance(60_000);
+  await harness.runOne(key);
+  await harness.settle();
 }
 
 /** Lets an object of somebody's stay while it is being deleted. */
-function holdObject(world: OperatorWorld, name: string): void {
-  const object = world.get('v1', 'ConfigMap', name);
+function holdObject(harness: OperatorHarness, name: string): void {
+  const object = harness.get('v1', 'ConfigMap', name);
   assert.ok(object);
-  world.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
+  harness.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
 }
 
 describe('reconcile/finalize: "onTimeout: Continue"', () => {
@@ -36,39 +36,39 @@ describe('reconcile/finalize: "onTimeout: Continue"', () => {
     ['that was denied', new KubeError('denied', 'not now', { status: 403 })],
   ] as const) {
     test(`a deletion of a child ${what} is not given up`, async () => {
-      const { world } = await deletionWorld({ children: [mapChild('base')], onDelete });
+      const { harness } = await deletionHarness({ children: [mapChild('base')], onDelete });
       const refuse = ({ verb }: { readonly verb: string }) =>
         verb === 'delete' ? error : undefined;
-      world.cluster.fault = refuse;
-      await deletePodSet(world);
-      await timeOut(world);
-      assert.ok(podSetOf(world));
-      world.cluster.fault = () => undefined;
-      await world.clock.advance(day);
-      await world.runOne(key);
-      await world.settle();
-      assert.deepEqual(placesOf(world, 'ConfigMap'), []);
-      assert.equal(podSetOf(world), undefined);
+      harness.cluster.fault = refuse;
+      await deletePodSet(harness);
+      await timeOut(harness);
+      assert.ok(podSetOf(harness));
+      harness.cluster.fault = () => undefined;
+      await harness.clock.advance(day);
+      await harness.runOne(key);
+      await harness.settle();
+      assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
+      assert.equal(podSetOf(harness), undefined);
     });
   }
 
   test('a kind that cannot be listed is not given up, and what is guarded stays guarded meanwhile', async () => {
     const secret: HandmadeChild = { ...mapChild('secret'), kind: 'Secret' };
     const guarded = mapChild('guarded', { deleteWhen: () => false });
-    const { world, plan } = await deletionWorld({ children: [secret, guarded], onDelete });
-    world.cluster.block('Secret', unavailable);
-    await world.restart(plan);
-    await world.settle();
-    await deletePodSet(world);
-    await timeOut(world);
-    assert.ok(podSetOf(world));
-    const live = world.get('v1', 'ConfigMap', 'guarded');
+    const { harness, plan } = await deletionHarness({ children: [secret, guarded], onDelete });
+    harness.cluster.block('Secret', unavailable);
+    await harness.restart(plan);
+    await harness.settle();
+    await deletePodSet(harness);
+    await timeOut(harness);
+    assert.ok(podSetOf(harness));
+    const live = harness.get('v1', 'ConfigMap', 'guarded');
     assert.equal(live?.metadata.labels?.['homeostat.dev/child'], 'guarded');
-    world.cluster.unblock('Secret');
-    await world.settle();
-    assert.deepEqual(placesOf(world, 'Secret'), []);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/guarded']);
-    assert.equal(podSetOf(world), undefined);
+    harness.cluster.unblock('Secret');
+    await harness.settle();
+    assert.deepEqual(placesOf(harness, 'Secret'), []);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/guarded']);
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('what is on its way out is, and elements of an ordered child go at once then', async () => {
@@ -77,57 +77,57 @@ describe('reconcile/finalize: "onTimeout: Continue"', () => {
       forEach: () => ['a', 'b'],
       template: (_, { item }) => ({ metadata: { name: `step-${item}` } }),
     });
-    const { world } = await deletionWorld({ children: [steps], onDelete });
-    holdObject(world, 'step-b');
-    await world.settle();
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/step-a', 'default/step-b']);
-    await timeOut(world);
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/step-b']);
-    assert.ok(world.get('v1', 'ConfigMap', 'step-b')?.metadata.deletionTimestamp);
+    const { harness } = await deletionHarness({ children: [steps], onDelete });
+    holdObject(harness, 'step-b');
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/step-a', 'default/step-b']);
+    await timeOut(harness);
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/step-b']);
+    assert.ok(harness.get('v1', 'ConfigMap', 'step-b')?.metadata.deletionTimestamp);
   });
 
   test('its time counts from the first try where nobody was there before', async () => {
     const backup = mapChild('backup', { ready: () => false });
-    const { world, plan } = await deletionWorld({
+    const { harness, plan } = await deletionHarness({
       children: [mapChild('base')],
       onDelete: { ...onDelete, children: [backup] },
     });
-    world.operator.stop();
-    const object = podSetOf(world);
+    harness.operator.stop();
+    const object = podSetOf(harness);
     assert.ok(object);
-    world.remove(object);
-    await world.clock.advance(day);
-    world.cluster.takeWrites();
-    await world.restart(plan);
-    await world.settle();
-    assert.ok(world.cluster.takeWrites().includes('apply ConfigMap/backup'));
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/backup', 'default/base']);
-    await world.clock.advance(30_000);
+    harness.remove(object);
+    await harness.clock.advance(day);
+    harness.cluster.takeWrites();
+    await harness.restart(plan);
+    await harness.settle();
+    assert.ok(harness.cluster.takeWrites().includes('apply ConfigMap/backup'));
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/backup', 'default/base']);
+    await harness.clock.advance(30_000);
     // It is counted on by the next process: it does not begin anew.
-    await world.restart(plan);
-    await world.settle();
-    assert.ok(podSetOf(world));
-    await world.clock.advance(30_000);
-    await world.runOne(key);
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    await harness.restart(plan);
+    await harness.settle();
+    assert.ok(podSetOf(harness));
+    await harness.clock.advance(30_000);
+    await harness.runOne(key);
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
   });
 
   test('while that cannot be noted the time does not run', async () => {
     const backup = mapChild('backup', { ready: () => false });
-    const { world, plan } = await deletionWorld({
+    const { harness, plan } = await deletionHarness({
       children: [mapChild('base')],
       onDelete: { ...onDelete, children: [backup] },
     });
-    await world.clock.advance(day);
-    world.cluster.fault = ({ verb }) => (verb === 'edit' ? unavailable : undefined);
-    await world.restart(plan);
-    await deletePodSet(world);
-    await timeOut(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/backup', 'default/base']);
-    assert.ok(podSetOf(world));
+    await harness.clock.advance(day);
+    harness.cluster.fault = ({ verb }) => (verb === 'edit' ? unavailable : undefined);
+    await harness.restart(plan);
+    await deletePodSet(harness);
+    await timeOut(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/backup', 'default/base']);
+    assert.ok(podSetOf(harness));
   });
 });

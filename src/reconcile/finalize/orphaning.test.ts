@@ -1,73 +1,73 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  type DeletionWorld,
+  type DeletionHarness,
   deletePodSet,
-  deletionWorld,
+  deletionHarness,
   farChild,
   placesOf,
   podSetOf,
   unavailable,
-} from '../../../test/support/fakes/deletion-world.ts';
+} from '../../../test/support/fakes/deletion-harness.ts';
 import type { FakeRequest } from '../../../test/support/fakes/fake-cluster.ts';
-import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import type { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 
 const finalizer = 'homeostat.dev/podset';
 const note = 'orphan.homeostat.dev/podset';
 
 /** Somebody deletes the resource with `--cascade=orphan`; the server does not take writes of `failing` meanwhile. */
-async function orphanWhile(failing: (request: FakeRequest) => boolean): Promise<DeletionWorld> {
-  const made = await deletionWorld({ children: [farChild('one'), farChild('two')] });
-  const { world } = made;
-  const before = podSetOf(world);
+async function orphanWhile(failing: (request: FakeRequest) => boolean): Promise<DeletionHarness> {
+  const made = await deletionHarness({ children: [farChild('one'), farChild('two')] });
+  const { harness } = made;
+  const before = podSetOf(harness);
   assert.ok(before);
   const finalizers = ['orphan', ...(before.metadata.finalizers ?? [])];
-  world.edit(before, { metadata: { ...before.metadata, finalizers } });
-  await world.settle();
-  world.cluster.fault = (request) => (failing(request) ? unavailable : undefined);
-  await deletePodSet(world);
+  harness.edit(before, { metadata: { ...before.metadata, finalizers } });
+  await harness.settle();
+  harness.cluster.fault = (request) => (failing(request) ? unavailable : undefined);
+  await deletePodSet(harness);
   return made;
 }
 
 /** The garbage collector has let go of what it knows. */
-function collect(world: OperatorWorld): void {
-  const object = podSetOf(world);
+function collect(harness: OperatorHarness): void {
+  const object = podSetOf(harness);
   assert.ok(object);
   const finalizers = object.metadata.finalizers?.filter((each) => each !== 'orphan') ?? [];
-  world.edit(object, { metadata: { ...object.metadata, finalizers } });
+  harness.edit(object, { metadata: { ...object.metadata, finalizers } });
 }
 
 describe('reconcile/finalize: what a deletion was said to leave stays', () => {
   test('also when another process continues with it', async () => {
-    const { world, plan } = await orphanWhile(
+    const { harness, plan } = await orphanWhile(
       ({ verb, kind }) => verb === 'edit' && kind === 'ConfigMap',
     );
-    assert.equal(podSetOf(world)?.metadata.annotations?.[note], podSetOf(world)?.metadata.uid);
-    collect(world);
-    world.cluster.fault = () => undefined;
-    await world.restart(plan);
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/one', 'other/two']);
+    assert.equal(podSetOf(harness)?.metadata.annotations?.[note], podSetOf(harness)?.metadata.uid);
+    collect(harness);
+    harness.cluster.fault = () => undefined;
+    await harness.restart(plan);
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['other/one', 'other/two']);
   });
 
   test('and nothing is released before that is noted', async () => {
-    const { world } = await orphanWhile(({ verb, kind }) => verb === 'edit' && kind === 'PodSet');
-    assert.deepEqual(world.cluster.takeWrites(), ['edit PodSet/a', 'status PodSet/a']);
-    assert.match(world.ready('a'), /^False ApplyFailed/);
-    world.cluster.fault = () => undefined;
-    await world.runOne('default/a');
-    await world.settle();
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/one', 'other/two']);
+    const { harness } = await orphanWhile(({ verb, kind }) => verb === 'edit' && kind === 'PodSet');
+    assert.deepEqual(harness.cluster.takeWrites(), ['edit PodSet/a', 'status PodSet/a']);
+    assert.match(harness.ready('a'), /^False ApplyFailed/);
+    harness.cluster.fault = () => undefined;
+    await harness.runOne('default/a');
+    await harness.settle();
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['other/one', 'other/two']);
   });
 
   test('the note goes with the finalizer, and one of an earlier life says nothing', async () => {
-    const { world } = await orphanWhile(() => false);
-    assert.deepEqual(podSetOf(world)?.metadata.finalizers, ['orphan']);
-    assert.equal(podSetOf(world)?.metadata.annotations?.[note], undefined);
-    collect(world);
-    await world.settle();
-    const { world: other } = await deletionWorld({ children: [farChild('one')] });
+    const { harness } = await orphanWhile(() => false);
+    assert.deepEqual(podSetOf(harness)?.metadata.finalizers, ['orphan']);
+    assert.equal(podSetOf(harness)?.metadata.annotations?.[note], undefined);
+    collect(harness);
+    await harness.settle();
+    const { harness: other } = await deletionHarness({ children: [farChild('one')] });
     const restored = podSetOf(other);
     assert.ok(restored);
     const annotations = { ...restored.metadata.annotations, [note]: 'an earlier uid' };
@@ -78,20 +78,20 @@ describe('reconcile/finalize: what a deletion was said to leave stays', () => {
   });
 
   test('also when the collector was faster than we', async () => {
-    const { world } = await deletionWorld({ children: [farChild('far')] });
-    const before = podSetOf(world);
+    const { harness } = await deletionHarness({ children: [farChild('far')] });
+    const before = podSetOf(harness);
     assert.ok(before);
     const finalizers = ['orphan', finalizer];
-    world.edit(before, { metadata: { ...before.metadata, finalizers } });
-    await world.settle();
-    const said = podSetOf(world);
+    harness.edit(before, { metadata: { ...before.metadata, finalizers } });
+    await harness.settle();
+    const said = podSetOf(harness);
     assert.ok(said);
-    world.remove(said);
-    const leaving = podSetOf(world);
+    harness.remove(said);
+    const leaving = podSetOf(harness);
     assert.ok(leaving);
-    world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [finalizer] } });
-    await world.settle();
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/far']);
+    harness.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [finalizer] } });
+    await harness.settle();
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['other/far']);
   });
 });

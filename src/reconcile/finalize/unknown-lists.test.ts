@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   deletePodSet,
-  deletionWorld,
-  deletionWorldOf,
+  deletionHarness,
+  deletionHarnessOf,
   mapChild,
   placesOf,
   podSetOf,
   unavailable,
-} from '../../../test/support/fakes/deletion-world.ts';
+} from '../../../test/support/fakes/deletion-harness.ts';
 import {
   type HandmadeChild,
   type HandmadePlan,
@@ -53,61 +53,61 @@ describe('reconcile/finalize: a deletion while a kind cannot be listed', () => {
   const guarded = { children: [users, mapChild('volume', { deleteWhen: () => true })] };
 
   test('"deleteWhen" waits for the list: what is not known is not gone', async () => {
-    const { world, plan } = await deletionWorldOf(askingForUsers(guarded));
-    assert.deepEqual(placesOf(world, 'Secret'), ['default/x']);
-    world.cluster.block('Secret', unavailable);
-    await world.restart(plan);
-    await world.settle();
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/volume']);
-    assert.match(JSON.stringify(world.status('a').children), /the list of Secret objects/);
+    const { harness, plan } = await deletionHarnessOf(askingForUsers(guarded));
+    assert.deepEqual(placesOf(harness, 'Secret'), ['default/x']);
+    harness.cluster.block('Secret', unavailable);
+    await harness.restart(plan);
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/volume']);
+    assert.match(JSON.stringify(harness.status('a').children), /the list of Secret objects/);
   });
 
   test('a kind that the server does not serve has no objects', async () => {
-    const { world, plan } = await deletionWorldOf(askingForUsers(guarded));
-    world.cluster.block('Secret', new KubeError('kind-missing', 'x', { status: 404 }));
-    await world.restart(plan);
-    await world.settle();
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
-    assert.equal(podSetOf(world), undefined);
+    const { harness, plan } = await deletionHarnessOf(askingForUsers(guarded));
+    harness.cluster.block('Secret', new KubeError('kind-missing', 'x', { status: 404 }));
+    await harness.restart(plan);
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('with "order: Reverse" nothing goes: the dependents may be of that kind', async () => {
-    const { world, plan } = await deletionWorld({
+    const { harness, plan } = await deletionHarness({
       children: [mapChild('base'), users],
       onDelete: {},
     });
-    world.cluster.block('Secret', unavailable);
-    await world.restart(plan);
-    await world.settle();
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
-    world.cluster.unblock('Secret');
-    await world.settle();
+    harness.cluster.block('Secret', unavailable);
+    await harness.restart(plan);
+    await harness.settle();
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base']);
+    harness.cluster.unblock('Secret');
+    await harness.settle();
     assert.deepEqual(
-      world.cluster.takeWrites().filter((write) => write.startsWith('delete')),
+      harness.cluster.takeWrites().filter((write) => write.startsWith('delete')),
       ['delete Secret/x', 'delete ConfigMap/base'],
     );
-    assert.equal(podSetOf(world), undefined);
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('with "order: Parallel" only what "onDelete" has made stays until all else is known to be gone', async () => {
-    const { world, plan } = await deletionWorld({
+    const { harness, plan } = await deletionHarness({
       children: [mapChild('base'), users],
       onDelete: { order: 'Parallel', children: [mapChild('backup', { ready: () => isDone })] },
     });
     let isDone = false;
-    await deletePodSet(world);
-    world.cluster.block('Secret', unavailable);
-    await world.restart(plan);
+    await deletePodSet(harness);
+    harness.cluster.block('Secret', unavailable);
+    await harness.restart(plan);
     isDone = true;
-    await world.runOne('default/a');
-    await world.settle();
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/backup']);
-    world.cluster.unblock('Secret');
-    await world.settle();
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
-    assert.equal(podSetOf(world), undefined);
+    await harness.runOne('default/a');
+    await harness.settle();
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/backup']);
+    harness.cluster.unblock('Secret');
+    await harness.settle();
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
+    assert.equal(podSetOf(harness), undefined);
   });
 });

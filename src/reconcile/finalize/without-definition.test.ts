@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   deletePodSet,
-  deletionWorld,
+  deletionHarness,
   farChild,
   mapChild,
   placesOf,
   podSetOf,
   writeInventory,
-} from '../../../test/support/fakes/deletion-world.ts';
+} from '../../../test/support/fakes/deletion-harness.ts';
 import type { HandmadePlan } from '../../../test/support/fakes/handmade-plan.ts';
 import { gvkOf } from '../../util/gvk.ts';
 
@@ -17,28 +17,28 @@ const far = farChild('far');
 
 describe('reconcile/finalize: without a definition', () => {
   test('labels and inventory are enough', async () => {
-    const { world, plan } = await deletionWorld({ children: [far] });
-    await world.breakDefinition(plan);
-    await world.settle();
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    await deletePodSet(world);
-    assert.equal(podSetOf(world), undefined);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    const { harness, plan } = await deletionHarness({ children: [far] });
+    await harness.breakDefinition(plan);
+    await harness.settle();
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    await deletePodSet(harness);
+    assert.equal(podSetOf(harness), undefined);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), []);
   });
 
   test('a kind that the server does not serve any more has nothing to look for', async () => {
-    const { world, plan } = await deletionWorld({ children: [far] });
+    const { harness, plan } = await deletionHarness({ children: [far] });
     const former = [gvkOf('gone.example.com/v1', 'Gone')];
-    await world.breakDefinition(plan, { former });
-    await writeInventory(world, ['ConfigMap other/far', 'gone.example.com/Gone default/a']);
-    await deletePodSet(world);
-    assert.equal(podSetOf(world), undefined);
+    await harness.breakDefinition(plan, { former });
+    await writeInventory(harness, ['ConfigMap other/far', 'gone.example.com/Gone default/a']);
+    await deletePodSet(harness);
+    assert.equal(podSetOf(harness), undefined);
   });
 
   test('an orphan stays, and elements of an ordered child go from the last', async () => {
-    const { world, plan } = await deletionWorld({
+    const { harness, plan } = await deletionHarness({
       children: [
         mapChild('kept', { deletionPolicy: 'Orphan' }),
         mapChild('steps', {
@@ -48,10 +48,10 @@ describe('reconcile/finalize: without a definition', () => {
         }),
       ],
     });
-    await world.breakDefinition(plan);
-    await deletePodSet(world);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/kept']);
-    const deleted = world.cluster.takeWrites().filter((write) => write.startsWith('delete'));
+    await harness.breakDefinition(plan);
+    await deletePodSet(harness);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/kept']);
+    const deleted = harness.cluster.takeWrites().filter((write) => write.startsWith('delete'));
     assert.deepEqual(deleted, ['delete ConfigMap/step-a', 'delete ConfigMap/step-b']);
   });
 
@@ -63,16 +63,16 @@ describe('reconcile/finalize: without a definition', () => {
     ['before which something is to be made', { children: [far], onDelete: {} }],
   ] as const) {
     test(`what ${what} waits for it`, async () => {
-      const { world, plan: compiled } = await deletionWorld(plan);
-      await world.breakDefinition(compiled);
-      await deletePodSet(world);
-      assert.match(world.ready('a'), /^False DefinitionBroken: /);
-      assert.equal(placesOf(world, 'ConfigMap').length, 1);
-      const writes = world.cluster.takeWrites();
+      const { harness, plan: compiled } = await deletionHarness(plan);
+      await harness.breakDefinition(compiled);
+      await deletePodSet(harness);
+      assert.match(harness.ready('a'), /^False DefinitionBroken: /);
+      assert.equal(placesOf(harness, 'ConfigMap').length, 1);
+      const writes = harness.cluster.takeWrites();
       assert.deepEqual(writes, ['status PodSet/a']);
-      await world.restart(compiled);
-      await world.settle();
-      assert.equal(podSetOf(world), undefined);
+      await harness.restart(compiled);
+      await harness.settle();
+      assert.equal(podSetOf(harness), undefined);
     });
   }
 
@@ -81,31 +81,31 @@ describe('reconcile/finalize: without a definition', () => {
       children: [mapChild('base'), mapChild('dependent', { tier: 1 })],
       onDelete: {},
     };
-    const { world, plan: compiled } = await deletionWorld(plan);
-    const held = world.get('v1', 'ConfigMap', 'dependent');
+    const { harness, plan: compiled } = await deletionHarness(plan);
+    const held = harness.get('v1', 'ConfigMap', 'dependent');
     assert.ok(held);
-    world.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
-    const marked = podSetOf(world);
+    harness.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+    const marked = podSetOf(harness);
     assert.ok(marked);
     const annotations = {
       ...marked.metadata.annotations,
       'on-delete.homeostat.dev/podset': 'done',
     };
-    world.edit(marked, { metadata: { ...marked.metadata, annotations } });
-    await world.breakDefinition(compiled);
-    await deletePodSet(world);
-    assert.match(world.ready('a'), /^False DefinitionBroken: /);
-    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base', 'default/dependent']);
+    harness.edit(marked, { metadata: { ...marked.metadata, annotations } });
+    await harness.breakDefinition(compiled);
+    await deletePodSet(harness);
+    assert.match(harness.ready('a'), /^False DefinitionBroken: /);
+    assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/base', 'default/dependent']);
   });
 
   test('onDelete can be done without', async () => {
-    const { world, plan } = await deletionWorld({ children: [far], onDelete: {} });
-    const before = podSetOf(world);
+    const { harness, plan } = await deletionHarness({ children: [far], onDelete: {} });
+    const before = podSetOf(harness);
     assert.ok(before);
     const annotations = { ...before.metadata.annotations, 'homeostat.dev/skip-on-delete': 'true' };
-    world.edit(before, { metadata: { ...before.metadata, annotations } });
-    await world.breakDefinition(plan);
-    await deletePodSet(world);
-    assert.equal(podSetOf(world), undefined);
+    harness.edit(before, { metadata: { ...before.metadata, annotations } });
+    await harness.breakDefinition(plan);
+    await deletePodSet(harness);
+    assert.equal(podSetOf(harness), undefined);
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { ownerUidLabel } from '../names.ts';
 
 const key = 'default/a';
 
-async function worldOf(body: string): Promise<OperatorWorld> {
-  const world = new OperatorWorld(planOfPodSet(body));
-  await world.start();
-  return world;
+async function harnessOf(body: string): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(planOfPodSet(body));
+  await harness.start();
+  return harness;
 }
 
 const secret = `
@@ -30,102 +30,102 @@ const withPassword = `
         metadata: { name: "\${ metadata.name }" }
         data: { digest: "\${ vars.password }" }`;
 
-function passwordOf(world: OperatorWorld): string {
-  const secret = world.get('v1', 'Secret', 'a');
+function passwordOf(harness: OperatorHarness): string {
+  const secret = harness.get('v1', 'Secret', 'a');
   const { password } = (secret?.data ?? {}) as { password?: string };
   assert.equal(typeof password, 'string');
   return String(password);
 }
 
 async function withSecret(): Promise<{
-  world: OperatorWorld;
+  harness: OperatorHarness;
   resource: KubeObject;
   first: string;
 }> {
-  const world = await worldOf(withPassword);
-  const resource = world.podSet('a', { size: 1 });
-  await world.settle();
-  world.cluster.takeWrites();
-  return { world, resource, first: passwordOf(world) };
+  const harness = await harnessOf(withPassword);
+  const resource = harness.podSet('a', { size: 1 });
+  await harness.settle();
+  harness.cluster.takeWrites();
+  return { harness, resource, first: passwordOf(harness) };
 }
 
 describe('reconcile/pass observed', () => {
   test('a password is made once, used everywhere, and kept when the intent changes', async () => {
-    const { world, resource, first } = await withSecret();
+    const { harness, resource, first } = await withSecret();
     assert.equal(Buffer.from(first, 'base64').length, 20);
-    world.edit(resource, { spec: { size: 2 } });
-    await world.settle();
-    assert.equal(passwordOf(world), first);
-    assert.equal(world.get('v1', 'Secret', 'a')?.metadata.labels?.size, '2');
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Secret/a', 'status PodSet/a']);
+    harness.edit(resource, { spec: { size: 2 } });
+    await harness.settle();
+    assert.equal(passwordOf(harness), first);
+    assert.equal(harness.get('v1', 'Secret', 'a')?.metadata.labels?.size, '2');
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Secret/a', 'status PodSet/a']);
   });
 
   test('a new resource with it costs one request for each child and one for the status', async () => {
-    const world = await worldOf(withPassword);
-    world.podSet('a', { size: 1 });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), [
+    const harness = await harnessOf(withPassword);
+    harness.podSet('a', { size: 1 });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply Secret/a',
       'apply ConfigMap/a',
       'status PodSet/a',
     ]);
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.requests, []);
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   test('a password outlives the label that led to it', async () => {
-    const { world, first } = await withSecret();
-    const { metadata, ...rest } = world.get('v1', 'Secret', 'a') as KubeObject;
-    world.cluster.server.put({ ...rest, metadata: { ...metadata, labels: {} } } as KubeObject);
-    await world.settle();
-    assert.equal(passwordOf(world), first);
-    assert.ok(world.get('v1', 'Secret', 'a')?.metadata.labels?.[ownerUidLabel]);
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
+    const { harness, first } = await withSecret();
+    const { metadata, ...rest } = harness.get('v1', 'Secret', 'a') as KubeObject;
+    harness.cluster.server.put({ ...rest, metadata: { ...metadata, labels: {} } } as KubeObject);
+    await harness.settle();
+    assert.equal(passwordOf(harness), first);
+    assert.ok(harness.get('v1', 'Secret', 'a')?.metadata.labels?.[ownerUidLabel]);
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
     // Nothing else was made of what it seemed to be for a moment.
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Secret/a', 'apply Secret/a']);
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Secret/a', 'apply Secret/a']);
   });
 
   test('a password outlives the label that names another owner', async () => {
-    const { world, first } = await withSecret();
-    const { metadata, ...rest } = world.get('v1', 'Secret', 'a') as KubeObject;
+    const { harness, first } = await withSecret();
+    const { metadata, ...rest } = harness.get('v1', 'Secret', 'a') as KubeObject;
     const labels = { ...metadata.labels, [ownerUidLabel]: 'somebody-else' };
-    world.cluster.server.put({ ...rest, metadata: { ...metadata, labels } } as KubeObject);
-    await world.settle();
-    assert.equal(passwordOf(world), first);
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Secret/a']);
+    harness.cluster.server.put({ ...rest, metadata: { ...metadata, labels } } as KubeObject);
+    await harness.settle();
+    assert.equal(passwordOf(harness), first);
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Secret/a']);
   });
 
   test('a password outlives an informer that has not synced', async () => {
-    const { world, first } = await withSecret();
+    const { harness, first } = await withSecret();
     const { KubeError } = await import('../../kube/roles.ts');
-    world.cluster.block('Secret', new KubeError('unavailable', 'Unavailable', { status: 503 }));
-    await world.restart(planOfPodSet(withPassword));
-    await world.settle();
-    assert.equal(passwordOf(world), first);
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
-    const children = world.status('a').children as { id: string; message: string }[];
+    harness.cluster.block('Secret', new KubeError('unavailable', 'Unavailable', { status: 503 }));
+    await harness.restart(planOfPodSet(withPassword));
+    await harness.settle();
+    assert.equal(passwordOf(harness), first);
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'a')?.data, { digest: first });
+    const children = harness.status('a').children as { id: string; message: string }[];
     assert.equal(
       children.find(({ id }) => id === 'app')?.message,
       'Waiting for the list of Secret objects',
     );
-    world.cluster.unblock('Secret');
-    await world.settle();
-    assert.match(world.ready('a'), /^True/);
-    assert.equal(passwordOf(world), first);
+    harness.cluster.unblock('Secret');
+    await harness.settle();
+    assert.match(harness.ready('a'), /^True/);
+    assert.equal(passwordOf(harness), first);
   });
 
   test('a Secret that comes back from a backup keeps its password', async () => {
-    const { world, first } = await withSecret();
-    const backup = world.get('v1', 'Secret', 'a') as KubeObject;
-    world.remove(backup);
-    world.cluster.server.put(backup);
-    await world.settle();
-    assert.equal(passwordOf(world), first);
+    const { harness, first } = await withSecret();
+    const backup = harness.get('v1', 'Secret', 'a') as KubeObject;
+    harness.remove(backup);
+    harness.cluster.server.put(backup);
+    await harness.settle();
+    assert.equal(passwordOf(harness), first);
   });
 
   test('what others scale is left to them, and taken back when that is switched off', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   children:
     - id: web
       template:
@@ -138,35 +138,35 @@ describe('reconcile/pass observed', () => {
           template:
             metadata: { labels: { app: web } }
             spec: { containers: [{ name: web, image: "\${ spec.image }" }] }`);
-    const resource = world.podSet('a', { auto: true, size: 2, image: 'one' });
-    await world.settle();
+    const resource = harness.podSet('a', { auto: true, size: 2, image: 'one' });
+    await harness.settle();
     const replicas = () =>
-      (world.get('apps/v1', 'Deployment', 'web')?.spec as { replicas: number } | undefined)
+      (harness.get('apps/v1', 'Deployment', 'web')?.spec as { replicas: number } | undefined)
         ?.replicas;
     assert.equal(replicas(), 1);
     const scale = (to: number) => {
-      const web = world.get('apps/v1', 'Deployment', 'web') as KubeObject;
-      world.edit(web, { spec: { ...(web.spec as object), replicas: to } });
+      const web = harness.get('apps/v1', 'Deployment', 'web') as KubeObject;
+      harness.edit(web, { spec: { ...(web.spec as object), replicas: to } });
     };
     scale(5);
-    await world.settle();
-    world.cluster.takeWrites();
+    await harness.settle();
+    harness.cluster.takeWrites();
     // The cache does not know of the next one when the pass begins.
     scale(6);
-    world.edit(resource, { spec: { auto: true, size: 2, image: 'two' } });
-    await world.runOne(key);
-    await world.settle();
+    harness.edit(resource, { spec: { auto: true, size: 2, image: 'two' } });
+    await harness.runOne(key);
+    await harness.settle();
     assert.equal(replicas(), 6);
-    world.edit(resource, { spec: { auto: false, size: 2, image: 'two' } });
-    await world.settle();
+    harness.edit(resource, { spec: { auto: false, size: 2, image: 'two' } });
+    await harness.settle();
     assert.equal(replicas(), 2);
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.takeWrites(), []);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
   test('is no cycle, and a value that another child gets by our own write arrives in a pass that follows', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   children:
     - id: one
       template:
@@ -180,18 +180,18 @@ describe('reconcile/pass observed', () => {
         kind: ConfigMap
         metadata: { name: two }
         data: { one: "\${ observed.one.metadata.uid ?? 'none' }" }`);
-    world.podSet('a');
-    await world.settle();
-    const [one, two] = ['one', 'two'].map((name) => world.get('v1', 'ConfigMap', name));
+    harness.podSet('a');
+    await harness.settle();
+    const [one, two] = ['one', 'two'].map((name) => harness.get('v1', 'ConfigMap', name));
     assert.deepEqual(
       [one?.data, two?.data],
       [{ two: two?.metadata.uid }, { one: one?.metadata.uid }],
     );
-    assert.match(world.ready('a'), /^True/);
+    assert.match(harness.ready('a'), /^True/);
   });
 
   test('a list is sorted by name, empty when there is none, and has what is being deleted', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   children:
     - id: maps
       forEach: \${ spec.items }
@@ -205,24 +205,24 @@ describe('reconcile/pass observed', () => {
         kind: ConfigMap
         metadata: { name: index }
         data: { names: "\${ $join(observed.maps.metadata.name, ' ') }", count: "\${ $string($count(observed.maps)) }" }`);
-    const resource = world.podSet('a', { items: [] });
-    await world.settle();
-    const index = () => world.get('v1', 'ConfigMap', 'index')?.data;
+    const resource = harness.podSet('a', { items: [] });
+    await harness.settle();
+    const index = () => harness.get('v1', 'ConfigMap', 'index')?.data;
     assert.deepEqual(index(), { count: '0' });
-    world.edit(resource, { spec: { items: ['c', 'a', 'b'] } });
-    await world.settle();
+    harness.edit(resource, { spec: { items: ['c', 'a', 'b'] } });
+    await harness.settle();
     assert.deepEqual(index(), { names: 'a b c', count: '3' });
-    world.edit(resource, { spec: { items: ['c'] } });
-    await world.settle();
+    harness.edit(resource, { spec: { items: ['c'] } });
+    await harness.settle();
     assert.deepEqual(index(), { names: 'a b c', count: '3' });
-    const a = world.get('v1', 'ConfigMap', 'a') as KubeObject;
-    world.edit(a, { metadata: { ...a.metadata, finalizers: [] } });
-    await world.settle();
+    const a = harness.get('v1', 'ConfigMap', 'a') as KubeObject;
+    harness.edit(a, { metadata: { ...a.metadata, finalizers: [] } });
+    await harness.settle();
     assert.deepEqual(index(), { names: 'b c', count: '2' });
   });
 
   test('what makes itself change for ever is slowed down', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   children:
     - id: count
       template:
@@ -230,15 +230,15 @@ describe('reconcile/pass observed', () => {
         kind: ConfigMap
         metadata: { name: count }
         data: { n: "\${ $string($number(observed.count.data.n ?? '0') + 1) }" }`);
-    world.podSet('a');
-    await world.settle();
-    assert.deepEqual(world.passes.at(-1)?.end, {
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'requeue',
       afterMs: 1_000,
       reason: 'Unstable',
     });
-    await world.clock.advance(1_000);
-    await world.runOne(key);
-    assert.match(world.ready('a'), /Unstable: Every reconcile changes observed\.count\.data\.n,/);
+    await harness.clock.advance(1_000);
+    await harness.runOne(key);
+    assert.match(harness.ready('a'), /Unstable: Every reconcile changes observed\.count\.data\.n,/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -26,20 +26,20 @@ async function place({ scope = 'Namespaced', kind = 'ConfigMap', ...where }: Whe
     ...(secrecy !== undefined && { secrecy }),
     template: () => ({ metadata: { name, ...(namespace && { namespace }) } }),
   };
-  const world = new OperatorWorld(planOf({ children: [child], scope }));
-  await world.start();
+  const harness = new OperatorHarness(planOf({ children: [child], scope }));
+  await harness.start();
   const metadata = { name: 'a', ...(scope === 'Namespaced' && { namespace: 'default' }) };
   const gvk = gvkOf('apps.example.com/v1', 'PodSet');
-  world.cluster.server.put({
+  harness.cluster.server.put({
     apiVersion: 'apps.example.com/v1',
     kind: 'PodSet',
     metadata,
     spec: {},
   });
-  await world.settle();
-  const [made] = world.cluster.server.list(gvkOf('v1', kind)).map(({ object }) => object);
-  const resource = world.cluster.server.get(gvk, metadata.namespace || undefined, 'a')?.object;
-  return { world, made, resource, why: messageOf(resource) };
+  await harness.settle();
+  const [made] = harness.cluster.server.list(gvkOf('v1', kind)).map(({ object }) => object);
+  const resource = harness.cluster.server.get(gvk, metadata.namespace || undefined, 'a')?.object;
+  return { harness, made, resource, why: messageOf(resource) };
 }
 
 function messageOf(object: KubeObject | undefined): string {
@@ -89,7 +89,7 @@ describe('reconcile/child/placement', () => {
   ];
   for (const [what, where, namespace, by] of allowed) {
     test(`a child may be in ${what}`, async () => {
-      const { world, made, resource, why } = await place(where);
+      const { harness, made, resource, why } = await place(where);
       assert.ok(made, why);
       assert.equal(made.metadata.namespace, namespace);
       const { uid = '' } = resource?.metadata ?? {};
@@ -99,10 +99,10 @@ describe('reconcile/child/placement', () => {
       const held = resource?.metadata.finalizers ?? [];
       assert.deepEqual(held, by === 'owned' ? [] : ['homeostat.dev/podset']);
       // At rest, wherever it is.
-      const [key] = [...world.operator.keys()];
-      world.cluster.takeWrites();
-      await world.runOne(key ?? '');
-      assert.deepEqual(world.cluster.requests, []);
+      const [key] = [...harness.operator.keys()];
+      harness.cluster.takeWrites();
+      await harness.runOne(key ?? '');
+      assert.deepEqual(harness.cluster.requests, []);
     });
   }
 
@@ -185,10 +185,10 @@ describe('reconcile/child/placement', () => {
   ];
   for (const [what, where, message] of refused) {
     test(`a child may not be in ${what}`, async () => {
-      const { world, made, why } = await place(where);
+      const { harness, made, why } = await place(where);
       assert.equal(made, undefined);
       assert.match(why, message);
-      const applied = world.cluster.takeWrites().filter((write) => write.startsWith('apply'));
+      const applied = harness.cluster.takeWrites().filter((write) => write.startsWith('apply'));
       assert.deepEqual(applied, []);
     });
 

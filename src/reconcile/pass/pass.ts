@@ -134,7 +134,7 @@ export interface PrunedObject {
 
 /** The options of every write of a pass except the status. */
 export function clusterWrite({ context, token }: PassInput): WriteOptions {
-  return { flow: { name: context.plan.name, priority: 'world' }, pass: token };
+  return { flow: { name: context.plan.name, priority: 'object' }, pass: token };
 }
 
 /** The logger of a pass. Created on demand: most passes log nothing. */

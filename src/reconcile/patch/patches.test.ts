@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
-async function worldOf(body: string): Promise<OperatorWorld> {
-  const world = new OperatorWorld(planOfPodSet(body));
-  await world.start();
-  return world;
+async function harnessOf(body: string): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(planOfPodSet(body));
+  await harness.start();
+  return harness;
 }
 
 const specOf = (object: KubeObject | undefined) =>
   object?.spec as Readonly<Record<string, unknown>> | undefined;
 const dataOf = (object: KubeObject | undefined) =>
   object?.data as Readonly<Record<string, unknown>> | undefined;
-const podSet = (world: OperatorWorld) => world.get('apps.example.com/v1', 'PodSet', 'one');
-const config = (world: OperatorWorld, name = 'target') => world.get('v1', 'ConfigMap', name);
+const podSet = (harness: OperatorHarness) => harness.get('apps.example.com/v1', 'PodSet', 'one');
+const config = (harness: OperatorHarness, name = 'target') => harness.get('v1', 'ConfigMap', name);
 
-function configMap(world: OperatorWorld, data: unknown, name = 'target'): KubeObject {
+function configMap(harness: OperatorHarness, data: unknown, name = 'target'): KubeObject {
   const metadata = { name, namespace: 'default' };
-  return world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }).object;
+  return harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }).object;
 }
 
 const complete = `
@@ -39,18 +39,18 @@ ${more}`;
 
 describe('reconcile/patch of the resource itself', () => {
   test('sets the field once, by its own manager, and settles', async () => {
-    const world = await worldOf(complete);
-    world.podSet('one', { status: 'creating' });
-    await world.settle();
-    assert.equal(specOf(podSet(world))?.status, 'complete');
+    const harness = await harnessOf(complete);
+    harness.podSet('one', { status: 'creating' });
+    await harness.settle();
+    assert.equal(specOf(podSet(harness))?.status, 'complete');
     assert.deepEqual(
-      world.cluster.takeWrites().filter((write) => write.startsWith('apply')),
+      harness.cluster.takeWrites().filter((write) => write.startsWith('apply')),
       ['apply PodSet/one'],
     );
-    assert.match(world.ready('one'), /^True AllReady/);
-    await world.runOne('default/one');
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    const lines = world.log.filter(({ msg, level }) => msg === 'Reconciled' && level === 'info');
+    assert.match(harness.ready('one'), /^True AllReady/);
+    await harness.runOne('default/one');
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    const lines = harness.log.filter(({ msg, level }) => msg === 'Reconciled' && level === 'info');
     assert.deepEqual(
       lines.map(({ patched }) => patched),
       [1],
@@ -58,50 +58,50 @@ describe('reconcile/patch of the resource itself', () => {
   });
 
   test('is not withdrawn when `when` turns false, and is sent again when it is true again', async () => {
-    const world = await worldOf(complete);
-    const one = world.podSet('one', { status: 'creating' });
-    await world.settle();
-    world.edit(one, { spec: { status: 'creating', hold: true } });
-    await world.settle();
-    assert.equal(specOf(podSet(world))?.status, 'creating');
-    world.edit(one, { spec: { status: 'creating' } });
-    await world.settle();
-    assert.equal(specOf(podSet(world))?.status, 'complete');
+    const harness = await harnessOf(complete);
+    const one = harness.podSet('one', { status: 'creating' });
+    await harness.settle();
+    harness.edit(one, { spec: { status: 'creating', hold: true } });
+    await harness.settle();
+    assert.equal(specOf(podSet(harness))?.status, 'creating');
+    harness.edit(one, { spec: { status: 'creating' } });
+    await harness.settle();
+    assert.equal(specOf(podSet(harness))?.status, 'complete');
   });
 
   test('what a user changes while the pass runs is not patched over unseen', async () => {
-    const world = await worldOf(complete);
-    const one = world.podSet('one', { status: 'creating' });
-    world.cluster.deliver();
+    const harness = await harnessOf(complete);
+    const one = harness.podSet('one', { status: 'creating' });
+    harness.cluster.deliver();
     let edited = false;
-    world.cluster.fault = ({ verb, kind }) => {
+    harness.cluster.fault = ({ verb, kind }) => {
       if (verb !== 'apply' || kind !== 'PodSet' || edited) return undefined;
       edited = true;
-      world.edit(one, { spec: { status: 'creating', hold: true } });
+      harness.edit(one, { spec: { status: 'creating', hold: true } });
       return undefined;
     };
-    await world.settle();
+    await harness.settle();
     assert.ok(edited);
-    assert.deepEqual(specOf(podSet(world)), { status: 'creating', hold: true });
+    assert.deepEqual(specOf(podSet(harness)), { status: 'creating', hold: true });
   });
 
   test('one that changes the value that it reads backs off and says so with the path', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   patches:
     - id: count
       patch: { spec: { n: "\${ (spec.n ?? 0) + 1 }" } }
 `);
-    world.podSet('one', { n: 0 });
+    harness.podSet('one', { n: 0 });
     for (let passes = 0; passes < 30; passes++) {
-      world.cluster.deliver();
-      if (world.queued.size > 0) await world.runOne('default/one');
+      harness.cluster.deliver();
+      if (harness.queued.size > 0) await harness.runOne('default/one');
     }
-    await world.clock.advance(10_000);
-    await world.runOne('default/one');
-    const n = Number(specOf(podSet(world))?.n);
+    await harness.clock.advance(10_000);
+    await harness.runOne('default/one');
+    const n = Number(specOf(podSet(harness))?.n);
     assert.ok(n >= 5 && n < 12, `n is ${n}`);
     assert.equal(
-      world.ready('one'),
+      harness.ready('one'),
       'False Unstable: Every reconcile changes spec.n, which triggers another reconcile',
     );
   });
@@ -109,102 +109,102 @@ describe('reconcile/patch of the resource itself', () => {
 
 describe('reconcile/patch of other objects', () => {
   test('sets only its fields, sends nothing when they are so, and puts them back', async () => {
-    const world = await worldOf(other());
-    const target = configMap(world, { size: '1', mine: 'yes' });
-    world.podSet('one', { size: 3 });
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { size: '3', mine: 'yes' });
-    world.cluster.takeWrites();
-    await world.runOne('default/one');
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    world.edit(target, { data: { size: '9', mine: 'no' } });
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { size: '3', mine: 'no' });
+    const harness = await harnessOf(other());
+    const target = configMap(harness, { size: '1', mine: 'yes' });
+    harness.podSet('one', { size: 3 });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { size: '3', mine: 'yes' });
+    harness.cluster.takeWrites();
+    await harness.runOne('default/one');
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    harness.edit(target, { data: { size: '9', mine: 'no' } });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { size: '3', mine: 'no' });
   });
 
   test('is not sent after a restart when it is so', async () => {
-    const world = await worldOf(other());
-    configMap(world, {});
-    world.podSet('one', { size: 3 });
-    await world.settle();
-    world.cluster.takeWrites();
-    await world.restart(planOfPodSet(other()));
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), []);
+    const harness = await harnessOf(other());
+    configMap(harness, {});
+    harness.podSet('one', { size: 3 });
+    await harness.settle();
+    harness.cluster.takeWrites();
+    await harness.restart(planOfPodSet(other()));
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
   test('a change of what it does not set enqueues nothing', async () => {
-    const world = await worldOf(other());
-    const target = configMap(world, { size: '3' });
-    world.podSet('one', { size: 3 });
-    await world.settle();
-    const before = world.passes.length;
-    world.edit(target, { data: { size: '3', other: 'x' } });
-    await world.settle();
-    assert.equal(world.passes.length, before);
+    const harness = await harnessOf(other());
+    const target = configMap(harness, { size: '3' });
+    harness.podSet('one', { size: 3 });
+    await harness.settle();
+    const before = harness.passes.length;
+    harness.edit(target, { data: { size: '3', other: 'x' } });
+    await harness.settle();
+    assert.equal(harness.passes.length, before);
   });
 
   test('waits for a target that does not exist, and continues when it comes', async () => {
-    const world = await worldOf(other());
-    world.podSet('one', { size: 3 });
-    await world.settle();
-    assert.equal(config(world), undefined);
+    const harness = await harnessOf(other());
+    harness.podSet('one', { size: 3 });
+    await harness.settle();
+    assert.equal(config(harness), undefined);
     assert.equal(
-      world.ready('one'),
+      harness.ready('one'),
       'False Waiting: patches.note: Waiting for ConfigMap "target", which does not exist',
     );
-    configMap(world, {});
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { size: '3' });
-    assert.match(world.ready('one'), /^True AllReady/);
+    configMap(harness, {});
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { size: '3' });
+    assert.match(harness.ready('one'), /^True AllReady/);
   });
 
   test('`create` makes it, and leaves it when the resource goes', async () => {
-    const world = await worldOf(other('      create: true\n'));
-    const one = world.podSet('one', { size: 3 });
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { size: '3' });
-    assert.deepEqual(config(world)?.metadata.labels, undefined);
-    world.remove(one);
-    await world.settle();
-    assert.ok(config(world));
+    const harness = await harnessOf(other('      create: true\n'));
+    const one = harness.podSet('one', { size: 3 });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { size: '3' });
+    assert.deepEqual(config(harness)?.metadata.labels, undefined);
+    harness.remove(one);
+    await harness.settle();
+    assert.ok(config(harness));
   });
 
   test('one that was made at the same moment is patched, not rejected', async () => {
-    const world = await worldOf(other('      create: true\n'));
-    world.podSet('one', { size: 3 });
-    world.cluster.deliver();
+    const harness = await harnessOf(other('      create: true\n'));
+    harness.podSet('one', { size: 3 });
+    harness.cluster.deliver();
     let made = false;
-    world.cluster.fault = ({ verb, kind }) => {
+    harness.cluster.fault = ({ verb, kind }) => {
       if (verb === 'apply' && kind === 'ConfigMap' && !made) {
         made = true;
-        configMap(world, { mine: 'yes' });
+        configMap(harness, { mine: 'yes' });
       }
       return undefined;
     };
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { size: '3', mine: 'yes' });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { size: '3', mine: 'yes' });
   });
 
   test('several resources patch one object, each with fields of its own', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   patches:
     - id: note
       target: { apiVersion: v1, kind: ConfigMap, name: target }
       patch: { data: { "\${ metadata.name }": "\${ $string(spec.size) }" } }
 `);
-    configMap(world, {});
-    world.podSet('one', { size: 1 });
-    const two = world.podSet('two', { size: 2 });
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { one: '1', two: '2' });
-    world.edit(two, { spec: { size: 3 } });
-    await world.settle();
-    assert.deepEqual(dataOf(config(world)), { one: '1', two: '3' });
+    configMap(harness, {});
+    harness.podSet('one', { size: 1 });
+    const two = harness.podSet('two', { size: 2 });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { one: '1', two: '2' });
+    harness.edit(two, { spec: { size: 3 } });
+    await harness.settle();
+    assert.deepEqual(dataOf(config(harness)), { one: '1', two: '3' });
   });
 
   test('another namespace needs crossNamespace', async () => {
-    const world = await worldOf(`
+    const harness = await harnessOf(`
   patches:
     - id: note
       target: { apiVersion: v1, kind: ConfigMap, name: target, namespace: "\${ spec.where }" }
@@ -212,45 +212,48 @@ describe('reconcile/patch of other objects', () => {
       create: true
       patch: { data: { a: b } }
 `);
-    world.podSet('one', { where: 'kube-system' });
-    await world.settle();
-    assert.match(world.ready('one'), /^False RenderFailed: patches.note: .*kube-system/);
-    assert.equal(world.names('v1', 'ConfigMap').length, 0);
+    harness.podSet('one', { where: 'kube-system' });
+    await harness.settle();
+    assert.match(harness.ready('one'), /^False RenderFailed: patches.note: .*kube-system/);
+    assert.equal(harness.names('v1', 'ConfigMap').length, 0);
   });
 
   test('a missing right is reported exactly', async () => {
-    const world = await worldOf(other());
-    configMap(world, {});
+    const harness = await harnessOf(other());
+    configMap(harness, {});
     const right = { verb: 'patch', group: '', resource: 'configmaps', namespace: 'default' };
-    world.cluster.fault = ({ verb, kind }) =>
+    harness.cluster.fault = ({ verb, kind }) =>
       verb === 'apply' && kind === 'ConfigMap'
         ? new KubeError('forbidden', 'no', { status: 403, right })
         : undefined;
-    world.podSet('one', { size: 1 });
-    await world.settle();
+    harness.podSet('one', { size: 1 });
+    await harness.settle();
     assert.match(
-      world.ready('one'),
+      harness.ready('one'),
       /^False Forbidden: patches.note: The runtime is not allowed to patch configmaps in namespace "default"/,
     );
-    const refused = world.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length;
-    await world.runOne('default/one');
-    assert.equal(world.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length, refused);
+    const refused = harness.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length;
+    await harness.runOne('default/one');
+    assert.equal(
+      harness.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length,
+      refused,
+    );
   });
 
   test('a field that another manager takes back and forth is left to them for a while', async () => {
-    const world = await worldOf(other());
-    const target = configMap(world, {});
-    world.podSet('one', { size: 3 });
-    await world.settle();
+    const harness = await harnessOf(other());
+    const target = configMap(harness, {});
+    harness.podSet('one', { size: 3 });
+    await harness.settle();
     for (let round = 0; round < 8; round++) {
-      world.edit(target, { data: { size: '9' } });
-      await world.settle();
-      await world.clock.advance(1_000);
+      harness.edit(target, { data: { size: '9' } });
+      await harness.settle();
+      await harness.clock.advance(1_000);
     }
     assert.match(
-      world.ready('one'),
+      harness.ready('one'),
       /^False Contested: patches.note: "homeostat\/podset\/note\/[0-9a-f]{10}" and/,
     );
-    assert.deepEqual(dataOf(config(world)), { size: '9' });
+    assert.deepEqual(dataOf(config(harness)), { size: '9' });
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import {
   neededSecret,
   previewRuns,
@@ -49,12 +49,12 @@ async function tryOne(
 ) {
   const random = new SeededRandom(seed);
   const [before, after] = [randomBody(random), randomBody(random)];
-  const world = new OperatorWorld(planOfPodSet(before));
-  await world.start();
-  if (random.chance(0.5)) put(world, neededSecret);
-  for (const name of names) world.podSet(name, randomSpec(random));
-  world.cluster.deliver();
-  await world.settle();
+  const harness = new OperatorHarness(planOfPodSet(before));
+  await harness.start();
+  if (random.chance(0.5)) put(harness, neededSecret);
+  for (const name of names) harness.podSet(name, randomSpec(random));
+  harness.cluster.deliver();
+  await harness.settle();
   // Held or deleted: a resource may change at the same time.
   const maxDeletions = random.below(6);
   const hold = new DeletionHold({
@@ -62,34 +62,34 @@ async function tryOne(
     maxDeletions,
     keys: names.map((name) => `default/${name}`),
   });
-  world.guard = hold;
-  world.formerKinds = kinds;
-  await world.restart(planOfPodSet(after));
-  const there = objectsOf(world);
-  const told = await previewed(world, hold);
+  harness.guard = hold;
+  harness.formerKinds = kinds;
+  await harness.restart(planOfPodSet(after));
+  const there = objectsOf(harness);
+  const told = await previewed(harness, hold);
   if (told.isComplete) seen.complete += 1;
   if (told.expected.length > 0) seen.deleting += 1;
-  await world.settle();
+  await harness.settle();
   // What no preview could tell comes to light.
   if (!told.isComplete && random.chance(0.5)) {
-    put(world, neededSecret);
-    world.cluster.deliver();
-    await again(world);
-    const gone = goneOf(world, there);
+    put(harness, neededSecret);
+    harness.cluster.deliver();
+    await again(harness);
+    const gone = goneOf(harness, there);
     assert.ok(gone.length <= maxDeletions, 'never more than allowed');
     if (hold.deletions > told.expected.length) seen.late += 1;
     return;
   }
   if (told.expected.length > maxDeletions) {
     seen.held += 1;
-    assert.deepEqual(goneOf(world, there), [], 'what is held stays');
+    assert.deepEqual(goneOf(harness, there), [], 'what is held stays');
     hold.approve('another');
-    await again(world);
-    assert.deepEqual(goneOf(world, there), [], 'what is held stays');
+    await again(harness);
+    assert.deepEqual(goneOf(harness, there), [], 'what is held stays');
     hold.approve('new');
-    await again(world);
+    await again(harness);
   }
-  check({ ...told, gone: goneOf(world, there) });
+  check({ ...told, gone: goneOf(harness, there) });
   if (told.isComplete) assert.equal(hold.state, 'over');
 }
 
@@ -103,16 +103,19 @@ function check({ expected, isComplete, gone }: Change): void {
   if (isComplete) assert.deepEqual(gone, expected);
 }
 
-async function previewed(world: OperatorWorld, hold: DeletionHold): Promise<Omit<Change, 'gone'>> {
+async function previewed(
+  harness: OperatorHarness,
+  hold: DeletionHold,
+): Promise<Omit<Change, 'gone'>> {
   const expected: string[] = [];
   let isComplete = true;
-  world.cluster.takeWrites();
-  const previewer = world.operator.startPreview();
+  harness.cluster.takeWrites();
+  const previewer = harness.operator.startPreview();
   await previewAll({
     previewer,
     keys: names.map((name) => `default/${name}`),
-    clock: world.clock,
-    signal: world.signal,
+    clock: harness.clock,
+    signal: harness.signal,
     onPreview: (key, preview) => {
       hold.expect(key, preview.deletes);
       expected.push(...preview.deletes.map(({ ref }) => `${ref.gvk.kind} ${ref.name}`));
@@ -121,26 +124,26 @@ async function previewed(world: OperatorWorld, hold: DeletionHold): Promise<Omit
   });
   previewer.stop();
   hold.decide();
-  assert.deepEqual(world.cluster.takeWrites(), [], 'a preview sends nothing');
+  assert.deepEqual(harness.cluster.takeWrites(), [], 'a preview sends nothing');
   return { expected: expected.sort(), isComplete };
 }
 
-async function again(world: OperatorWorld): Promise<void> {
-  for (const name of names) world.queued.set(`default/${name}`, 'normal');
-  await world.settle();
+async function again(harness: OperatorHarness): Promise<void> {
+  for (const name of names) harness.queued.set(`default/${name}`, 'normal');
+  await harness.settle();
 }
 
-function put({ cluster }: OperatorWorld, name: string): void {
+function put({ cluster }: OperatorHarness, name: string): void {
   const metadata = { name, namespace: 'default' };
   cluster.server.put({ apiVersion: 'v1', kind: 'Secret', metadata });
 }
 
-function objectsOf({ cluster }: OperatorWorld): ReadonlySet<string> {
+function objectsOf({ cluster }: OperatorHarness): ReadonlySet<string> {
   const objects = kinds.flatMap((gvk) => cluster.server.list(gvk));
   return new Set(objects.map(({ object: { kind, metadata } }) => `${kind} ${metadata.name}`));
 }
 
-function goneOf(world: OperatorWorld, there: ReadonlySet<string>): readonly string[] {
-  const left = objectsOf(world);
+function goneOf(harness: OperatorHarness, there: ReadonlySet<string>): readonly string[] {
+  const left = objectsOf(harness);
   return [...there].filter((name) => !left.has(name)).sort();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
@@ -33,31 +33,31 @@ const children = (...texts: readonly string[]) => `
 
 const spec = { text: 'one', items: ['x', 'y', 'z'], few: ['x'], on: true };
 
-/** A world in which a definition has been worked on, and another one has taken over that has done nothing so far. */
-async function changedWorld(
+/** A harness in which a definition has been worked on, and another one has taken over that has done nothing so far. */
+async function changedHarness(
   before: string,
   after: string,
   given: unknown = spec,
-  beforeRestart: (cluster: OperatorWorld['cluster']) => void = () => {},
+  beforeRestart: (cluster: OperatorHarness['cluster']) => void = () => {},
 ) {
-  const world = new OperatorWorld(planOfPodSet(before));
-  await world.start();
-  world.podSet('a', given);
-  world.cluster.deliver();
-  await world.settle();
-  world.formerKinds = ['ConfigMap', 'Secret'].map((kind) => gvkOf('v1', kind));
-  beforeRestart(world.cluster);
-  await world.restart(planOfPodSet(after));
-  world.cluster.takeWrites();
-  world.log.length = 0;
-  world.decisions.clear();
-  return world;
+  const harness = new OperatorHarness(planOfPodSet(before));
+  await harness.start();
+  harness.podSet('a', given);
+  harness.cluster.deliver();
+  await harness.settle();
+  harness.formerKinds = ['ConfigMap', 'Secret'].map((kind) => gvkOf('v1', kind));
+  beforeRestart(harness.cluster);
+  await harness.restart(planOfPodSet(after));
+  harness.cluster.takeWrites();
+  harness.log.length = 0;
+  harness.decisions.clear();
+  return harness;
 }
 
-async function preview(world: OperatorWorld, key = 'default/a'): Promise<Preview> {
-  const previewer = world.operator.startPreview();
+async function preview(harness: OperatorHarness, key = 'default/a'): Promise<Preview> {
+  const previewer = harness.operator.startPreview();
   try {
-    return await previewer.of(key, world.signal);
+    return await previewer.of(key, harness.signal);
   } finally {
     previewer.stop();
   }
@@ -221,58 +221,61 @@ describe('reconcile/preview/previewer', () => {
   ];
   for (const { change, before, after, deletes, isComplete = true, isLater = false } of changes) {
     test(`${change}: ${deletes.length} deletions`, async () => {
-      const world = await changedWorld(before, after);
-      const there = new Map(objectsOf(world).map((each) => [nameOf(each), each.metadata.uid]));
-      const told = await preview(world);
+      const harness = await changedHarness(before, after);
+      const there = new Map(objectsOf(harness).map((each) => [nameOf(each), each.metadata.uid]));
+      const told = await preview(harness);
       assert.deepEqual(namesOf(told), deletes);
       assert.equal(told.isComplete, isComplete);
       for (const { ref, uid } of told.deletes) {
         assert.equal(uid, there.get(`${ref.gvk.kind} ${ref.namespace}/${ref.name}`));
       }
-      await world.settle();
-      const left = new Set(objectsOf(world).map(nameOf));
+      await harness.settle();
+      const left = new Set(objectsOf(harness).map(nameOf));
       const gone = [...there.keys()].filter((name) => !left.has(name)).sort();
       assert.deepEqual(gone, isLater ? [] : deletes, 'what passes have deleted');
     });
   }
 
   test('it sends nothing, says nothing, and leaves nothing in the operator or on the watch', async () => {
-    const world = await changedWorld(
+    const harness = await changedHarness(
       `${needsSecret}${children(map('one'), map('two'), far('here'))}`,
       `${needsSecret}${children(map('one'), map('new', '${ reads.key.metadata.name }'), far('there'))}
   status: { shown: "\${ children.one.metadata.name }" }
   events: [{ when: "\${ true }", reason: Seen, message: seen }]
   patches: [{ id: mark, patch: { metadata: { annotations: { seen: "yes" } } } }]`,
     );
-    const queued = [...world.queued];
-    const watched = world.cluster.watched.length;
-    const status = JSON.stringify(world.status('a'));
-    const metrics = await world.metrics.expose();
-    const told = world.cluster.told.length;
-    assert.deepEqual(namesOf(await preview(world)), [...maps('two'), 'ConfigMap here/a-far']);
-    assert.deepEqual(world.cluster.requests, []);
-    assert.equal(JSON.stringify(world.status('a')), status);
-    assert.equal(await world.metrics.expose(), metrics);
-    assert.equal(world.cluster.told.length, told);
-    assert.deepEqual(world.log, []);
-    assert.equal(world.decisions.size, 0);
-    assert.deepEqual([...world.queued], queued);
-    assert.equal(world.cluster.watched.length, watched);
-    assert.deepEqual(world.operator.readiness(), { ready: 0, unready: 0, unknown: 1 });
+    const queued = [...harness.queued];
+    const watched = harness.cluster.watched.length;
+    const status = JSON.stringify(harness.status('a'));
+    const metrics = await harness.metrics.expose();
+    const told = harness.cluster.told.length;
+    assert.deepEqual(namesOf(await preview(harness)), [...maps('two'), 'ConfigMap here/a-far']);
+    assert.deepEqual(harness.cluster.requests, []);
+    assert.equal(JSON.stringify(harness.status('a')), status);
+    assert.equal(await harness.metrics.expose(), metrics);
+    assert.equal(harness.cluster.told.length, told);
+    assert.deepEqual(harness.log, []);
+    assert.equal(harness.decisions.size, 0);
+    assert.deepEqual([...harness.queued], queued);
+    assert.equal(harness.cluster.watched.length, watched);
+    assert.deepEqual(harness.operator.readiness(), { ready: 0, unready: 0, unknown: 1 });
   });
 
   test('its watches enqueue nothing', async () => {
-    const world = await changedWorld(needsSecret + children(map('one')), needsSecret + children());
-    world.queued.clear();
-    const previewer = world.operator.startPreview();
-    await previewer.of('default/a', world.signal);
-    world.cluster.server.put({
+    const harness = await changedHarness(
+      needsSecret + children(map('one')),
+      needsSecret + children(),
+    );
+    harness.queued.clear();
+    const previewer = harness.operator.startPreview();
+    await previewer.of('default/a', harness.signal);
+    harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'key', namespace: 'default' },
     });
-    world.cluster.deliver();
-    assert.deepEqual([...world.queued], []);
+    harness.cluster.deliver();
+    assert.deepEqual([...harness.queued], []);
     previewer.stop();
   });
 
@@ -281,12 +284,12 @@ describe('reconcile/preview/previewer', () => {
     ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] }],
   ] as const) {
     test(`a resource that ${what} loses nothing`, async () => {
-      const world = await changedWorld(children(map('one')), children());
-      const podSet = world.get('apps.example.com/v1', 'PodSet', 'a');
+      const harness = await changedHarness(children(map('one')), children());
+      const podSet = harness.get('apps.example.com/v1', 'PodSet', 'a');
       assert.ok(podSet);
-      world.edit(podSet, { metadata: { ...podSet.metadata, ...change } });
-      world.cluster.deliver();
-      assert.deepEqual(await preview(world), {
+      harness.edit(podSet, { metadata: { ...podSet.metadata, ...change } });
+      harness.cluster.deliver();
+      assert.deepEqual(await preview(harness), {
         deletes: [],
         creates: 0,
         applies: 0,
@@ -296,70 +299,70 @@ describe('reconcile/preview/previewer', () => {
   }
 
   test('a resource that is not there loses nothing', async () => {
-    const world = await changedWorld(children(map('one')), children());
-    assert.deepEqual((await preview(world, 'default/b')).deletes, []);
+    const harness = await changedHarness(children(map('one')), children());
+    assert.deepEqual((await preview(harness, 'default/b')).deletes, []);
   });
 
   test("another user's object and a copy of ours do not count", async () => {
-    const world = await changedWorld(children(map('one')), children());
-    const ours = world.get('v1', 'ConfigMap', 'a-one');
+    const harness = await changedHarness(children(map('one')), children());
+    const ours = harness.get('v1', 'ConfigMap', 'a-one');
     assert.ok(ours);
     const { labels } = ours.metadata;
-    world.cluster.server.put({
+    harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'copy', namespace: 'default', labels: labels ?? {} },
     });
-    world.cluster.deliver();
-    assert.deepEqual(namesOf(await preview(world)), maps('one'));
+    harness.cluster.deliver();
+    assert.deepEqual(namesOf(await preview(harness)), maps('one'));
   });
 
   test('what is on its way out already does not count', async () => {
-    const world = await changedWorld(children(map('one'), map('two')), children());
-    const ours = world.get('v1', 'ConfigMap', 'a-one');
+    const harness = await changedHarness(children(map('one'), map('two')), children());
+    const ours = harness.get('v1', 'ConfigMap', 'a-one');
     assert.ok(ours);
     const held = { ...ours.metadata, finalizers: ['x/y'] };
-    world.remove(world.edit(ours, { metadata: held }));
-    world.cluster.deliver();
-    assert.deepEqual(namesOf(await preview(world)), maps('two'));
+    harness.remove(harness.edit(ours, { metadata: held }));
+    harness.cluster.deliver();
+    assert.deepEqual(namesOf(await preview(harness)), maps('two'));
   });
 
   test('a kind that cannot be listed is not known: the preview says so', async () => {
     const forbidden = new KubeError('forbidden', 'no', { status: 403 });
-    const world = await changedWorld(
+    const harness = await changedHarness(
       children(map('one')),
       children(map('two'), secret),
       spec,
       (cluster) => cluster.block('Secret', forbidden),
     );
-    const { isComplete } = await preview(world);
+    const { isComplete } = await preview(harness);
     assert.equal(isComplete, false);
   });
 
   test('it counts what is made and what is changed', async () => {
-    const world = await changedWorld(
+    const harness = await changedHarness(
       children(map('one'), map('two')),
       children(map('one').replace('spec.text', "spec.text & '!'"), map('two'), map('three')),
     );
-    const { creates, applies } = await preview(world);
+    const { creates, applies } = await preview(harness);
     assert.deepEqual([creates, applies], [1, 1]);
   });
 
   test('an aborted one ends', async () => {
-    const world = await changedWorld(children(map('one')), children());
-    const previewer = world.operator.startPreview();
+    const harness = await changedHarness(children(map('one')), children());
+    const previewer = harness.operator.startPreview();
     const ended = AbortSignal.abort(new Error('enough'));
     await assert.rejects(previewer.of('default/a', ended), /enough/);
     previewer.stop();
   });
 
   test('an operator that has not started has no previews', () => {
-    const world = new OperatorWorld(planOfPodSet(children()));
-    assert.throws(() => world.operator.startPreview(), /started operator/);
+    const harness = new OperatorHarness(planOfPodSet(children()));
+    assert.throws(() => harness.operator.startPreview(), /started operator/);
   });
 });
 
-function objectsOf({ cluster }: OperatorWorld): readonly KubeObject[] {
+function objectsOf({ cluster }: OperatorHarness): readonly KubeObject[] {
   return ['ConfigMap', 'Secret']
     .flatMap((kind) => cluster.server.list(gvkOf('v1', kind)))
     .map(({ object }) => object);

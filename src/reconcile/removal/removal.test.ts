@@ -7,7 +7,7 @@ import {
   planOf,
   Waiting,
 } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { withoutOwnership } from './release-object.ts';
@@ -26,30 +26,34 @@ function shards(changes: Partial<HandmadeChild> = {}): HandmadeChild {
   };
 }
 
-async function worldOf(children: readonly HandmadeChild[], changes: Partial<HandmadePlan> = {}) {
-  const world = new OperatorWorld(planOf({ ...changes, children }));
-  await world.start();
-  const podSet = world.podSet('a', { items: ['x', 'y', 'z'] });
-  await world.settle();
-  world.cluster.takeWrites();
-  return { world, podSet };
+async function harnessOf(children: readonly HandmadeChild[], changes: Partial<HandmadePlan> = {}) {
+  const harness = new OperatorHarness(planOf({ ...changes, children }));
+  await harness.start();
+  const podSet = harness.podSet('a', { items: ['x', 'y', 'z'] });
+  await harness.settle();
+  harness.cluster.takeWrites();
+  return { harness, podSet };
 }
 
-function map(world: OperatorWorld, name: string): KubeObject {
-  const object = world.get('v1', 'ConfigMap', name);
+function map(harness: OperatorHarness, name: string): KubeObject {
+  const object = harness.get('v1', 'ConfigMap', name);
   assert.ok(object, name);
   return object;
 }
 
-function annotate(world: OperatorWorld, name: string, annotations: Record<string, string>): void {
-  const { metadata } = map(world, name);
-  world.edit(map(world, name), {
+function annotate(
+  harness: OperatorHarness,
+  name: string,
+  annotations: Record<string, string>,
+): void {
+  const { metadata } = map(harness, name);
+  harness.edit(map(harness, name), {
     metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
   });
 }
 
-function entriesOf(world: OperatorWorld) {
-  const { children = [] } = world.status('a') as {
+function entriesOf(harness: OperatorHarness) {
+  const { children = [] } = harness.status('a') as {
     readonly children?: readonly {
       readonly name: string;
       readonly state: string;
@@ -63,24 +67,24 @@ describe('reconcile/removal: deleteWhen', () => {
   const guarded = shards({ deleteWhen: ({ metadata }) => metadata.annotations?.done === 'yes' });
 
   test('holds what is to go, without keeping the resource from being ready', async () => {
-    const { world, podSet } = await worldOf([guarded]);
-    world.edit(podSet, { spec: { items: ['x', 'y'] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
-    assert.equal(world.ready('a'), 'True AllReady: All children are ready');
-    assert.deepEqual(entriesOf(world)[0], [
+    const { harness, podSet } = await harnessOf([guarded]);
+    harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+    assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
+    assert.deepEqual(entriesOf(harness)[0], [
       'shard-z',
       'Deleting',
       'No longer desired; kept until "deleteWhen" is true',
     ]);
-    assert.deepEqual(world.status('a').childCounts, { total: 2, ready: 2, failed: 0 });
-    annotate(world, 'shard-z', { done: 'yes' });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y']);
+    assert.deepEqual(harness.status('a').childCounts, { total: 2, ready: 2, failed: 0 });
+    annotate(harness, 'shard-z', { done: 'yes' });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y']);
   });
 
   test('holds what is to be replaced, too', async () => {
-    const { world, podSet } = await worldOf([
+    const { harness, podSet } = await harnessOf([
       shards({
         deleteWhen: ({ metadata }) => metadata.annotations?.done === 'yes',
         updateStrategy: { type: 'Recreate' },
@@ -91,28 +95,28 @@ describe('reconcile/removal: deleteWhen', () => {
         }),
       }),
     ]);
-    const before = map(world, 'shard-x').metadata.uid;
-    world.edit(podSet, { spec: { text: 'new' } });
-    await world.settle();
-    assert.equal(map(world, 'shard-x').metadata.uid, before);
+    const before = map(harness, 'shard-x').metadata.uid;
+    harness.edit(podSet, { spec: { text: 'new' } });
+    await harness.settle();
+    assert.equal(map(harness, 'shard-x').metadata.uid, before);
     assert.match(
-      world.ready('a'),
+      harness.ready('a'),
       /^False Waiting: .*Replacement on hold: kept until "deleteWhen"/,
     );
-    annotate(world, 'shard-x', { done: 'yes' });
-    await world.settle();
-    assert.notEqual(map(world, 'shard-x').metadata.uid, before);
-    assert.deepEqual(map(world, 'shard-x').data, { text: 'new' });
+    annotate(harness, 'shard-x', { done: 'yes' });
+    await harness.settle();
+    assert.notEqual(map(harness, 'shard-x').metadata.uid, before);
+    assert.deepEqual(map(harness, 'shard-x').data, { text: 'new' });
   });
 
   test('does not hold what is wanted again', async () => {
-    const { world, podSet } = await worldOf([guarded]);
-    world.edit(podSet, { spec: { items: [] } });
-    await world.settle();
-    world.edit(podSet, { spec: { items: ['x'] } });
-    await world.settle();
+    const { harness, podSet } = await harnessOf([guarded]);
+    harness.edit(podSet, { spec: { items: [] } });
+    await harness.settle();
+    harness.edit(podSet, { spec: { items: ['x'] } });
+    await harness.settle();
     assert.deepEqual(
-      entriesOf(world).map(([name, state]) => [name, state]),
+      entriesOf(harness).map(([name, state]) => [name, state]),
       [
         ['shard-y', 'Deleting'],
         ['shard-z', 'Deleting'],
@@ -140,11 +144,11 @@ describe('reconcile/removal: deleteWhen', () => {
     ],
   ] as const) {
     test(`one that ${what} deletes nothing, and says so`, async () => {
-      const { world, podSet } = await worldOf([shards({ deleteWhen })]);
-      world.edit(podSet, { spec: { items: ['x', 'y'] } });
-      await world.settle();
-      assert.equal(world.names('v1', 'ConfigMap').length, 3);
-      const entry = entriesOf(world).find(([name]) => name === 'shard-z');
+      const { harness, podSet } = await harnessOf([shards({ deleteWhen })]);
+      harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+      await harness.settle();
+      assert.equal(harness.names('v1', 'ConfigMap').length, 3);
+      const entry = entriesOf(harness).find(([name]) => name === 'shard-z');
       assert.equal(entry?.[1], state);
       assert.match(String(entry?.[2]), message);
     });
@@ -155,35 +159,35 @@ describe('reconcile/removal: ordered', () => {
   const ordered = shards({ ordered: true });
 
   test('from the last, each when the one before is gone', async () => {
-    const { world, podSet } = await worldOf([ordered]);
+    const { harness, podSet } = await harnessOf([ordered]);
     for (const name of ['shard-y', 'shard-z']) {
-      const object = map(world, name);
-      world.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
+      const object = map(harness, name);
+      harness.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
     }
-    await world.settle();
-    world.cluster.takeWrites();
-    world.edit(podSet, { spec: { items: ['x'] } });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['delete ConfigMap/shard-z', 'status PodSet/a']);
-    assert.deepEqual(entriesOf(world).slice(0, 2), [
+    await harness.settle();
+    harness.cluster.takeWrites();
+    harness.edit(podSet, { spec: { items: ['x'] } });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['delete ConfigMap/shard-z', 'status PodSet/a']);
+    assert.deepEqual(entriesOf(harness).slice(0, 2), [
       ['shard-z', 'Deleting', 'No longer desired'],
       ['shard-y', 'Deleting', 'No longer desired; waiting for ConfigMap "shard-z" to be deleted'],
     ]);
-    const leaving = map(world, 'shard-z');
-    world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['delete ConfigMap/shard-y', 'status PodSet/a']);
+    const leaving = map(harness, 'shard-z');
+    harness.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['delete ConfigMap/shard-y', 'status PodSet/a']);
   });
 
   test('by the place that an element had, whatever its name', async () => {
-    const { world, podSet } = await worldOf([ordered]);
-    world.edit(podSet, { spec: { items: ['z', 'y', 'x'] } });
-    await world.settle();
-    world.cluster.takeWrites();
-    world.edit(podSet, { spec: { items: [] } });
-    await world.settle();
+    const { harness, podSet } = await harnessOf([ordered]);
+    harness.edit(podSet, { spec: { items: ['z', 'y', 'x'] } });
+    await harness.settle();
+    harness.cluster.takeWrites();
+    harness.edit(podSet, { spec: { items: [] } });
+    await harness.settle();
     assert.deepEqual(
-      world.cluster.takeWrites().filter((write) => write.startsWith('delete')),
+      harness.cluster.takeWrites().filter((write) => write.startsWith('delete')),
       ['delete ConfigMap/shard-x', 'delete ConfigMap/shard-y', 'delete ConfigMap/shard-z'],
     );
   });
@@ -191,26 +195,26 @@ describe('reconcile/removal: ordered', () => {
 
 describe('reconcile/removal: orphans', () => {
   test("one that is dropped stays, with nothing of us on it, and is no other's child later", async () => {
-    const { world, podSet } = await worldOf([shards({ deletionPolicy: 'Orphan' })]);
-    world.edit(podSet, { spec: { items: ['x', 'y'] } });
-    await world.settle();
-    const { metadata, data } = map(world, 'shard-z');
+    const { harness, podSet } = await harnessOf([shards({ deletionPolicy: 'Orphan' })]);
+    harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await harness.settle();
+    const { metadata, data } = map(harness, 'shard-z');
     assert.deepEqual([metadata.labels, metadata.annotations, data], [{}, {}, { a: 'b' }]);
-    const stored = world.cluster.server.get(gvkOf('v1', 'ConfigMap'), 'default', 'shard-z');
+    const stored = harness.cluster.server.get(gvkOf('v1', 'ConfigMap'), 'default', 'shard-z');
     assert.deepEqual(stored?.appliedBy, []);
-    assert.deepEqual(world.cluster.takeWrites(), ['edit ConfigMap/shard-z', 'status PodSet/a']);
+    assert.deepEqual(harness.cluster.takeWrites(), ['edit ConfigMap/shard-z', 'status PodSet/a']);
     // Taking it over again is for `adopt` to allow.
-    world.edit(podSet, { spec: { items: ['x', 'y', 'z'] } });
-    await world.settle();
-    assert.match(world.ready('a'), /^False Conflict: .*"shard-z" already exists/);
+    harness.edit(podSet, { spec: { items: ['x', 'y', 'z'] } });
+    await harness.settle();
+    assert.match(harness.ready('a'), /^False Conflict: .*"shard-z" already exists/);
   });
 
   test('one of a child that the definition has no more stays, too', async () => {
-    const { world } = await worldOf([shards({ deletionPolicy: 'Orphan' })]);
-    await world.restart(planOf({ children: [shards({ id: 'others', forEach: () => [] })] }));
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
-    assert.deepEqual(map(world, 'shard-x').metadata.labels, {});
+    const { harness } = await harnessOf([shards({ deletionPolicy: 'Orphan' })]);
+    await harness.restart(planOf({ children: [shards({ id: 'others', forEach: () => [] })] }));
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+    assert.deepEqual(map(harness, 'shard-x').metadata.labels, {});
   });
 
   test('only what is ours is taken off', () => {
@@ -274,9 +278,9 @@ describe('reconcile/removal: orphans', () => {
 
 describe('reconcile/removal: strays', () => {
   /** Somebody takes all labels off. */
-  function strip(world: OperatorWorld, name: string): void {
-    const { metadata } = map(world, name);
-    world.edit(map(world, name), { metadata: { ...metadata, labels: {} } });
+  function strip(harness: OperatorHarness, name: string): void {
+    const { metadata } = map(harness, name);
+    harness.edit(map(harness, name), { metadata: { ...metadata, labels: {} } });
   }
 
   for (const [what, changes] of [
@@ -284,50 +288,50 @@ describe('reconcile/removal: strays', () => {
     ['with labels only', { deletionPolicy: 'Delete', crossNamespace: true }],
   ] as const) {
     test(`a child ${what} that lost its label goes all the same when it is dropped before anybody looks`, async () => {
-      const { world, podSet } = await worldOf([shards(changes)]);
-      strip(world, 'shard-z');
-      world.edit(podSet, { spec: { items: ['x', 'y'] } });
-      await world.settle();
-      assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y']);
-      world.cluster.takeWrites();
-      await world.runOne(key);
-      assert.deepEqual(world.cluster.requests, []);
+      const { harness, podSet } = await harnessOf([shards(changes)]);
+      strip(harness, 'shard-z');
+      harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+      await harness.settle();
+      assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y']);
+      harness.cluster.takeWrites();
+      await harness.runOne(key);
+      assert.deepEqual(harness.cluster.requests, []);
     });
 
     test(`a child ${what} that lost its label and is wanted gets it back`, async () => {
-      const { world } = await worldOf([shards(changes)]);
-      const before = map(world, 'shard-z').metadata;
-      strip(world, 'shard-z');
-      await world.settle();
-      const after = map(world, 'shard-z').metadata;
+      const { harness } = await harnessOf([shards(changes)]);
+      const before = map(harness, 'shard-z').metadata;
+      strip(harness, 'shard-z');
+      await harness.settle();
+      const after = map(harness, 'shard-z').metadata;
       assert.equal(after.uid, before.uid);
       assert.deepEqual(after.labels, before.labels);
-      assert.equal(world.ready('a'), 'True AllReady: All children are ready');
+      assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
     });
   }
 
   test('a child that was handed over to another user is theirs', async () => {
-    const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
-    const { metadata } = map(world, 'shard-z');
+    const { harness, podSet } = await harnessOf([shards({ crossNamespace: true })]);
+    const { metadata } = map(harness, 'shard-z');
     const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true };
-    world.edit(map(world, 'shard-z'), {
+    harness.edit(map(harness, 'shard-z'), {
       metadata: { ...metadata, labels: {}, ownerReferences: [owner] },
     });
-    world.edit(podSet, { spec: { items: ['x', 'y'] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+    harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
   });
 
   test('another object of that name is unrelated', async () => {
-    const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
-    world.remove(map(world, 'shard-z'));
-    world.cluster.server.put({
+    const { harness, podSet } = await harnessOf([shards({ crossNamespace: true })]);
+    harness.remove(map(harness, 'shard-z'));
+    harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'shard-z', namespace: 'default' },
     });
-    world.edit(podSet, { spec: { items: ['x', 'y'] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+    harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
   });
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import { KubeError } from '../../kube/roles.ts';
 
 const key = 'default/a';
 
 /** Messages above debug. */
-function toldIn(world: OperatorWorld): readonly string[] {
-  return world.log
+function toldIn(harness: OperatorHarness): readonly string[] {
+  return harness.log
     .filter(({ level }) => level !== 'debug')
     .map(({ level, msg }) => `${level} ${msg}`);
 }
@@ -19,62 +19,62 @@ function configMapChild(id: string): HandmadeChild {
 }
 
 /** A PodSet whose applies fail so. */
-async function failing(error: KubeError): Promise<OperatorWorld> {
-  const world = new OperatorWorld(podSetPlan());
-  await world.start();
-  world.cluster.fault = ({ verb }) => (verb === 'apply' ? error : undefined);
-  world.podSet('a', { size: 1 });
-  world.cluster.deliver();
-  for (let run = 0; run < 4; run++) await world.runOne(key);
-  return world;
+async function failing(error: KubeError): Promise<OperatorHarness> {
+  const harness = new OperatorHarness(podSetPlan());
+  await harness.start();
+  harness.cluster.fault = ({ verb }) => (verb === 'apply' ? error : undefined);
+  harness.podSet('a', { size: 1 });
+  harness.cluster.deliver();
+  for (let run = 0; run < 4; run++) await harness.runOne(key);
+  return harness;
 }
 
 describe('reconcile/tell-failures', () => {
   test('a failure that repeats is reported once, in the log and in an Event', async () => {
-    const world = await failing(new KubeError('server-error', 'broken', { status: 500 }));
-    assert.equal(toldIn(world).filter((line) => line === 'warn Reconcile is blocked').length, 1);
-    assert.equal(world.cluster.told.length, 1);
+    const harness = await failing(new KubeError('server-error', 'broken', { status: 500 }));
+    assert.equal(toldIn(harness).filter((line) => line === 'warn Reconcile is blocked').length, 1);
+    assert.equal(harness.cluster.told.length, 1);
   });
 
   test('one Event and one line name all children that fail for the same reason, ten of them by name', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
-    const world = new OperatorWorld(podSetPlan({ children: ids.map(configMapChild) }));
-    await world.start();
+    const harness = new OperatorHarness(podSetPlan({ children: ids.map(configMapChild) }));
+    await harness.start();
     const message = 'exceeded quota: small';
-    world.cluster.fault = ({ verb, name }) => {
+    harness.cluster.fault = ({ verb, name }) => {
       if (verb !== 'apply') return undefined;
       const other = new KubeError('rejected', 'too long', { status: 422 });
       return name === 'c3' ? other : new KubeError('quota-exceeded', message, { status: 403 });
     };
-    world.podSet('a', { size: 1 });
-    world.cluster.deliver();
-    await world.runOne(key);
+    harness.podSet('a', { size: 1 });
+    harness.cluster.deliver();
+    await harness.runOne(key);
     const quoted = ids.filter((id) => id !== 'c3').map((id) => `${id} "${id}"`);
     assert.deepEqual(
-      world.cluster.told.map(({ reason, note }) => [reason, note]),
+      harness.cluster.told.map(({ reason, note }) => [reason, note]),
       [
         ['ApplyFailed', `${quoted.slice(0, 10).join(', ')} and 1 more: ${message}`],
         ['ApplyFailed', 'c3 "c3": too long'],
       ],
     );
     assert.deepEqual(
-      world.log.filter(({ msg }) => msg === 'Reconcile is blocked').map(({ detail }) => detail),
-      world.cluster.told.map(({ note }) => note),
+      harness.log.filter(({ msg }) => msg === 'Reconcile is blocked').map(({ detail }) => detail),
+      harness.cluster.told.map(({ note }) => note),
     );
   });
 
   test('what fails in many ways at once is ten Events and lines, and the number of the others', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `c${index}`);
-    const world = new OperatorWorld(podSetPlan({ children: ids.map(configMapChild) }));
-    await world.start();
-    world.cluster.fault = ({ verb, name }) =>
+    const harness = new OperatorHarness(podSetPlan({ children: ids.map(configMapChild) }));
+    await harness.start();
+    harness.cluster.fault = ({ verb, name }) =>
       verb === 'apply' ? new KubeError('rejected', `no ${name}`, { status: 422 }) : undefined;
-    world.podSet('a', { size: 1 });
-    world.cluster.deliver();
-    await world.runOne(key);
-    assert.equal(world.cluster.told.length, 10);
-    assert.equal(world.log.filter(({ msg }) => msg === 'Reconcile is blocked').length, 10);
-    const more = world.log.filter(({ msg }) => msg === 'Reconcile is blocked for more reasons');
+    harness.podSet('a', { size: 1 });
+    harness.cluster.deliver();
+    await harness.runOne(key);
+    assert.equal(harness.cluster.told.length, 10);
+    assert.equal(harness.log.filter(({ msg }) => msg === 'Reconcile is blocked').length, 10);
+    const more = harness.log.filter(({ msg }) => msg === 'Reconcile is blocked for more reasons');
     assert.deepEqual(
       more.map(({ left }) => left),
       [40],
@@ -82,10 +82,10 @@ describe('reconcile/tell-failures', () => {
   });
 
   test('an outage is not reported resource by resource', async () => {
-    const world = await failing(new KubeError('unavailable', 'no answer', { status: 0 }));
-    assert.ok(!toldIn(world).includes('warn Reconcile is blocked'));
-    assert.deepEqual(world.cluster.told, []);
-    const blocked = world.log.filter(({ msg }) => msg === 'Reconcile is blocked');
+    const harness = await failing(new KubeError('unavailable', 'no answer', { status: 0 }));
+    assert.ok(!toldIn(harness).includes('warn Reconcile is blocked'));
+    assert.deepEqual(harness.cluster.told, []);
+    const blocked = harness.log.filter(({ msg }) => msg === 'Reconcile is blocked');
     assert.deepEqual(
       blocked.map(({ level }) => level),
       ['debug'],
@@ -93,7 +93,7 @@ describe('reconcile/tell-failures', () => {
   });
 
   test('a resource that never settles is reported, and then runs in silence', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       planOf({
         status: {
           count: ({ resource }) =>
@@ -102,28 +102,28 @@ describe('reconcile/tell-failures', () => {
         statusPathsRead: [['status', 'count']],
       }),
     );
-    await world.start();
-    world.podSet('a');
-    await world.settle();
+    await harness.start();
+    harness.podSet('a');
+    await harness.settle();
     const runRested = async () => {
-      await world.clock.advance(300_000);
-      await world.runOne(key);
+      await harness.clock.advance(300_000);
+      await harness.runOne(key);
     };
     await runRested();
-    assert.match(world.ready('a'), /^False Unstable/);
-    const before = toldIn(world).length;
+    assert.match(harness.ready('a'), /^False Unstable/);
+    const before = toldIn(harness).length;
     for (let run = 0; run < 5; run++) await runRested();
-    assert.ok((world.status('a').count as number) > 6);
-    assert.equal(toldIn(world).length, before);
+    assert.ok((harness.status('a').count as number) > 6);
+    assert.equal(toldIn(harness).length, before);
   });
 
   test('nothing is reported where nothing changes', async () => {
-    const world = new OperatorWorld(podSetPlan());
-    await world.start();
-    world.podSet('a', { size: 1 });
-    await world.settle();
-    world.log.length = 0;
-    for (let run = 0; run < 3; run++) await world.runOne(key);
-    assert.deepEqual(world.log, []);
+    const harness = new OperatorHarness(podSetPlan());
+    await harness.start();
+    harness.podSet('a', { size: 1 });
+    await harness.settle();
+    harness.log.length = 0;
+    for (let run = 0; run < 3; run++) await harness.runOne(key);
+    assert.deepEqual(harness.log, []);
   });
 });

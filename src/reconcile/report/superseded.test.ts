@@ -1,56 +1,56 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import type { OperatorPlan } from '../../compile/index.ts';
 
 const key = 'default/a';
 
-/** A world in which each of the first `edits` applies is followed by an edit of its PodSet before the pass reports. */
+/** A harness in which each of the first `edits` applies is followed by an edit of its PodSet before the pass reports. */
 async function editedWhileApplied(edits: number, plan: OperatorPlan = podSetPlan()) {
-  const world = new OperatorWorld(plan);
-  await world.start();
-  const podSet = world.podSet('a', { size: 0 });
+  const harness = new OperatorHarness(plan);
+  await harness.start();
+  const podSet = harness.podSet('a', { size: 0 });
   let size = 0;
-  world.cluster.fault = ({ verb }) => {
+  harness.cluster.fault = ({ verb }) => {
     if (verb !== 'apply' || size === edits) return undefined;
     size += 1;
-    world.edit(podSet, { spec: { size } });
-    world.cluster.deliver();
+    harness.edit(podSet, { spec: { size } });
+    harness.cluster.deliver();
     return undefined;
   };
-  await world.settle();
-  return world;
+  await harness.settle();
+  return harness;
 }
 
 describe('reconcile/report: a report that news have overtaken', () => {
   test('is left to the pass that follows, which reports once for both', async () => {
-    const world = await editedWhileApplied(1);
-    assert.deepEqual(world.cluster.takeWrites(), [
+    const harness = await editedWhileApplied(1);
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'apply Deployment/a',
       'apply Deployment/a',
       'status PodSet/a',
     ]);
-    assert.equal(world.status('a').observedGeneration, 2);
-    assert.equal(world.decisions.get(key)?.status, 'written');
+    assert.equal(harness.status('a').observedGeneration, 2);
+    assert.equal(harness.decisions.get(key)?.status, 'written');
   });
 
   test('is written all the same when it has been left three times in a row', async () => {
-    const world = await editedWhileApplied(9);
-    const writes = world.cluster.takeWrites();
+    const harness = await editedWhileApplied(9);
+    const writes = harness.cluster.takeWrites();
     assert.equal(writes.filter((write) => write === 'apply Deployment/a').length, 10);
     assert.deepEqual(
       writes.flatMap((write, index) => (write === 'status PodSet/a' ? [index] : [])),
       [4, 9, 12],
     );
-    assert.equal(world.status('a').observedGeneration, 10);
+    assert.equal(harness.status('a').observedGeneration, 10);
   });
 
   test('a resource that is edited again and again is not taken for one that does not come to rest', async () => {
-    const world = await editedWhileApplied(30);
-    assert.match(world.ready('a'), /^False Progressing/);
+    const harness = await editedWhileApplied(30);
+    assert.match(harness.ready('a'), /^False Progressing/);
     assert.deepEqual(
-      world.passes.filter(({ end }) => end.kind !== 'done'),
+      harness.passes.filter(({ end }) => end.kind !== 'done'),
       [],
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { DeletionGuard, PruneCandidate } from '../deletion-guard.ts';
@@ -28,32 +28,32 @@ class StubbornGuard implements DeletionGuard {
   }
 }
 
-/** A world in which a definition has been worked on, and another one takes over with a guard. */
-async function guardedWorld(before: string, after: string) {
-  const world = new OperatorWorld(planOfPodSet(before));
-  await world.start();
-  world.podSet('a', { text: 'one' });
-  world.cluster.deliver();
-  await world.settle();
+/** A harness in which a definition has been worked on, and another one takes over with a guard. */
+async function guardedHarness(before: string, after: string) {
+  const harness = new OperatorHarness(planOfPodSet(before));
+  await harness.start();
+  harness.podSet('a', { text: 'one' });
+  harness.cluster.deliver();
+  await harness.settle();
   const guard = new StubbornGuard();
-  world.guard = guard;
-  world.formerKinds = [gvkOf('v1', 'ConfigMap')];
-  await world.restart(planOfPodSet(after));
-  world.cluster.takeWrites();
-  await world.settle();
-  return { world, guard };
+  harness.guard = guard;
+  harness.formerKinds = [gvkOf('v1', 'ConfigMap')];
+  await harness.restart(planOfPodSet(after));
+  harness.cluster.takeWrites();
+  await harness.settle();
+  return { harness, guard };
 }
 
 describe('reconcile/removal/deletion-guard', () => {
   test('what the guard keeps stays, everything else is done, and the status says why', async () => {
-    const { world, guard } = await guardedWorld(
+    const { harness, guard } = await guardedHarness(
       children(map('one'), map('two')),
       children(map('three')),
     );
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['a-one', 'a-three', 'a-two']);
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['a-one', 'a-three', 'a-two']);
     assert.deepEqual(guard.asked, ['default/a: a-one,a-two']);
     assert.deepEqual(
-      (world.status('a').children as readonly Record<string, unknown>[]).map(
+      (harness.status('a').children as readonly Record<string, unknown>[]).map(
         ({ name, state, message }) => `${name} ${state}: ${message}`,
       ),
       [
@@ -63,65 +63,67 @@ describe('reconcile/removal/deletion-guard', () => {
       ],
     );
     assert.equal(
-      world.ready('a'),
+      harness.ready('a'),
       'False DeletionsHeld: one "a-one": No longer desired; it stays for now; two "a-two": No longer desired; it stays for now',
     );
     assert.deepEqual(guard.settledKeys, []);
-    const verdicts = world.decisions.get('default/a')?.children.map(({ verdict }) => verdict.kind);
+    const verdicts = harness.decisions
+      .get('default/a')
+      ?.children.map(({ verdict }) => verdict.kind);
     assert.deepEqual(verdicts, ['created', 'held', 'held']);
   });
 
   test('a pass that finds the same again sends nothing', async () => {
-    const { world } = await guardedWorld(children(map('one')), children());
-    world.cluster.takeWrites();
-    world.queued.set('default/a', 'normal');
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), []);
+    const { harness } = await guardedHarness(children(map('one')), children());
+    harness.cluster.takeWrites();
+    harness.queued.set('default/a', 'normal');
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
   test('when the guard gives way it all goes in the next pass, and the resource has settled', async () => {
-    const { world, guard } = await guardedWorld(children(map('one')), children());
+    const { harness, guard } = await guardedHarness(children(map('one')), children());
     guard.answer = undefined;
-    world.queued.set('default/a', 'normal');
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    harness.queued.set('default/a', 'normal');
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
     assert.deepEqual([...new Set(guard.settledKeys)], ['default/a']);
-    assert.match(world.ready('a'), /^True/);
+    assert.match(harness.ready('a'), /^True/);
   });
 
   test('what would be released stays ours too, though it would not be lost', async () => {
-    const { world, guard } = await guardedWorld(
+    const { harness, guard } = await guardedHarness(
       children(map('one', 'deletionPolicy: Orphan')),
       children(),
     );
-    const { labels } = world.get('v1', 'ConfigMap', 'a-one')?.metadata ?? {};
+    const { labels } = harness.get('v1', 'ConfigMap', 'a-one')?.metadata ?? {};
     assert.equal(labels?.['homeostat.dev/definition'], 'podset');
     assert.deepEqual(guard.asked, ['default/a: ']);
   });
 
   test('a resource that is deleted loses what it has, whatever the guard says', async () => {
-    const { world, guard } = await guardedWorld(
+    const { harness, guard } = await guardedHarness(
       children(map('one', 'deletionPolicy: Orphan'), map('two', 'crossNamespace: true')),
       children(map('one', 'deletionPolicy: Orphan')),
     );
     assert.deepEqual(guard.asked, ['default/a: a-two']);
-    const podSet = world.get('apps.example.com/v1', 'PodSet', 'a');
+    const podSet = harness.get('apps.example.com/v1', 'PodSet', 'a');
     assert.ok(podSet);
-    world.remove(podSet);
-    world.cluster.deliver();
-    await world.settle();
-    assert.equal(world.get('apps.example.com/v1', 'PodSet', 'a'), undefined);
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['a-one']);
+    harness.remove(podSet);
+    harness.cluster.deliver();
+    await harness.settle();
+    assert.equal(harness.get('apps.example.com/v1', 'PodSet', 'a'), undefined);
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['a-one']);
   });
 
   test('a resource that has got everything and loses nothing has settled with its first pass', async () => {
-    const { guard } = await guardedWorld(children(map('one')), children(map('one'), map('two')));
+    const { guard } = await guardedHarness(children(map('one')), children(map('one'), map('two')));
     assert.deepEqual(guard.asked, []);
     assert.deepEqual([...new Set(guard.settledKeys)], ['default/a']);
   });
 
   test('one that waits has not', async () => {
-    const { guard } = await guardedWorld(
+    const { guard } = await guardedHarness(
       children(map('one')),
       children(map('one', 'ready: "${ false }"'), map('two', 'after: [one]')),
     );
@@ -130,11 +132,11 @@ describe('reconcile/removal/deletion-guard', () => {
 
   test('what is replaced by one of its name is not asked about', async () => {
     const recreated = map('one', 'updateStrategy: { type: Recreate }');
-    const { world, guard } = await guardedWorld(
+    const { harness, guard } = await guardedHarness(
       children(recreated),
       children(recreated).replace('spec.text', "spec.text & '!'"),
     );
     assert.deepEqual(guard.asked, []);
-    assert.deepEqual(world.get('v1', 'ConfigMap', 'a-one')?.data, { text: 'one!' });
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'a-one')?.data, { text: 'one!' });
   });
 });

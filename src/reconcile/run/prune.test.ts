@@ -6,7 +6,7 @@ import {
   planOf,
   Waiting,
 } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 const key = 'default/a';
@@ -23,36 +23,36 @@ function shards(changes: Partial<HandmadeChild> = {}): HandmadeChild {
   };
 }
 
-async function worldWithShards(children: readonly HandmadeChild[] = [shards()]) {
-  const world = new OperatorWorld(planOf({ children }));
-  await world.start();
-  const podSet = world.podSet('a', { items: ['x', 'y', 'z'] });
-  await world.settle();
-  assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
-  world.cluster.takeWrites();
-  return { world, podSet };
+async function harnessWithShards(children: readonly HandmadeChild[] = [shards()]) {
+  const harness = new OperatorHarness(planOf({ children }));
+  await harness.start();
+  const podSet = harness.podSet('a', { items: ['x', 'y', 'z'] });
+  await harness.settle();
+  assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+  harness.cluster.takeWrites();
+  return { harness, podSet };
 }
 
 describe('reconcile/prune', () => {
   test('from three elements to one, two are deleted', async () => {
-    const { world, podSet } = await worldWithShards();
-    world.edit(podSet, { spec: { items: ['y'] } });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), [
+    const { harness, podSet } = await harnessWithShards();
+    harness.edit(podSet, { spec: { items: ['y'] } });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), [
       'delete ConfigMap/shard-x',
       'delete ConfigMap/shard-z',
       'status PodSet/a',
     ]);
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-y']);
-    assert.deepEqual(world.status('a').childCounts, { total: 1, ready: 1, failed: 0 });
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-y']);
+    assert.deepEqual(harness.status('a').childCounts, { total: 1, ready: 1, failed: 0 });
   });
 
   test('an empty list deletes all of them', async () => {
-    const { world, podSet } = await worldWithShards();
-    world.edit(podSet, { spec: { items: [] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
-    assert.equal(world.ready('a'), 'True AllReady: All children are ready');
+    const { harness, podSet } = await harnessWithShards();
+    harness.edit(podSet, { spec: { items: [] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
+    assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
   });
 
   const keeps: readonly (readonly [string, Partial<HandmadeChild>, RegExp])[] = [
@@ -100,32 +100,32 @@ describe('reconcile/prune', () => {
   ];
   for (const [what, changes, ready] of keeps) {
     test(`${what} deletes nothing`, async () => {
-      const { world, podSet } = await worldWithShards([shards(changes)]);
-      world.edit(podSet, { spec: {} });
-      await world.settle();
-      assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
-      assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
-      assert.match(world.ready('a'), ready);
+      const { harness, podSet } = await harnessWithShards([shards(changes)]);
+      harness.edit(podSet, { spec: {} });
+      await harness.settle();
+      assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+      assert.deepEqual(harness.cluster.takeWrites(), ['status PodSet/a']);
+      assert.match(harness.ready('a'), ready);
     });
   }
 
   test('a child that gets another name loses the old object only when the new one is there', async () => {
     const renamed = shards({ forEach: ({ resource }) => [resource.spec.name] });
-    const world = new OperatorWorld(planOf({ children: [renamed] }));
-    await world.start();
-    const podSet = world.podSet('a', { name: 'old' });
-    const stranger = world.cluster.server.put({
+    const harness = new OperatorHarness(planOf({ children: [renamed] }));
+    await harness.start();
+    const podSet = harness.podSet('a', { name: 'old' });
+    const stranger = harness.cluster.server.put({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'shard-new', namespace: 'default' },
     }).object;
-    await world.settle();
-    world.edit(podSet, { spec: { name: 'new' } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-new', 'shard-old']);
-    world.remove(stranger);
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-new']);
+    await harness.settle();
+    harness.edit(podSet, { spec: { name: 'new' } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-new', 'shard-old']);
+    harness.remove(stranger);
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-new']);
   });
 
   test('a child that fails keeps no other child from losing its own', async () => {
@@ -137,18 +137,18 @@ describe('reconcile/prune', () => {
         throw new Failing('always');
       },
     };
-    const { world, podSet } = await worldWithShards([shards(), failing]);
-    world.edit(podSet, { spec: { items: ['x'] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x']);
+    const { harness, podSet } = await harnessWithShards([shards(), failing]);
+    harness.edit(podSet, { spec: { items: ['x'] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x']);
   });
 
   test('what is not wanted any more goes', async () => {
     const when: HandmadeChild['when'] = ({ resource }) => resource.spec.off !== true;
-    const { world, podSet } = await worldWithShards([shards({ when })]);
-    world.edit(podSet, { spec: { items: ['x'], off: true } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    const { harness, podSet } = await harnessWithShards([shards({ when })]);
+    harness.edit(podSet, { spec: { items: ['x'], off: true } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), []);
   });
 
   const dropped = [
@@ -157,7 +157,7 @@ describe('reconcile/prune', () => {
   ] as const;
   for (const [what, fails, left] of dropped) {
     test(`a child that was dropped from the definition ${what}`, async () => {
-      const { world } = await worldWithShards();
+      const { harness } = await harnessWithShards();
       const other: HandmadeChild = {
         id: 'other',
         apiVersion: 'v1',
@@ -167,28 +167,28 @@ describe('reconcile/prune', () => {
           return { metadata: { name: 'other' } };
         },
       };
-      await world.restart(planOf({ revision: 'r2', children: [other] }));
-      await world.settle();
-      const names = world.names('v1', 'ConfigMap').filter((name) => name !== 'other');
+      await harness.restart(planOf({ revision: 'r2', children: [other] }));
+      await harness.settle();
+      const names = harness.names('v1', 'ConfigMap').filter((name) => name !== 'other');
       assert.deepEqual(names, left);
     });
   }
 
   test('a child that was renamed in the definition keeps its object', async () => {
-    const { world } = await worldWithShards();
-    const uid = world.get('v1', 'ConfigMap', 'shard-x')?.metadata.uid;
-    await world.restart(planOf({ revision: 'r2', children: [shards({ id: 'pieces' })] }));
-    await world.settle();
-    const { metadata } = world.get('v1', 'ConfigMap', 'shard-x')!;
+    const { harness } = await harnessWithShards();
+    const uid = harness.get('v1', 'ConfigMap', 'shard-x')?.metadata.uid;
+    await harness.restart(planOf({ revision: 'r2', children: [shards({ id: 'pieces' })] }));
+    await harness.settle();
+    const { metadata } = harness.get('v1', 'ConfigMap', 'shard-x')!;
     assert.equal(metadata.uid, uid);
     assert.equal(metadata.labels?.['homeostat.dev/child'], 'pieces');
   });
 
   test('only what is ours goes: neither a copy of our labels nor the child of another resource', async () => {
-    const { world, podSet } = await worldWithShards();
-    const { metadata } = world.get('v1', 'ConfigMap', 'shard-x')!;
+    const { harness, podSet } = await harnessWithShards();
+    const { metadata } = harness.get('v1', 'ConfigMap', 'shard-x')!;
     const stranger = (name: string, changes: Partial<KubeObject['metadata']>) =>
-      world.cluster.server.put({
+      harness.cluster.server.put({
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { name, namespace: 'default', labels: metadata.labels!, ...changes },
@@ -202,20 +202,20 @@ describe('reconcile/prune', () => {
       controller: true,
     };
     stranger('controlled', { ownerReferences: [controller] });
-    world.edit(podSet, { spec: { items: [] } });
-    await world.settle();
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['controlled', 'copied']);
+    harness.edit(podSet, { spec: { items: [] } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['controlled', 'copied']);
   });
 
   test('what is held by a finalizer is reported until it is gone, and deleted once', async () => {
-    const { world, podSet } = await worldWithShards();
-    const held = world.get('v1', 'ConfigMap', 'shard-x')!;
-    world.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
-    await world.settle();
-    world.edit(podSet, { spec: { items: ['y', 'z'] } });
-    await world.settle();
+    const { harness, podSet } = await harnessWithShards();
+    const held = harness.get('v1', 'ConfigMap', 'shard-x')!;
+    harness.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+    await harness.settle();
+    harness.edit(podSet, { spec: { items: ['y', 'z'] } });
+    await harness.settle();
     assert.deepEqual(
-      (world.status('a').children as { name: string; state: string }[]).map(({ name, state }) => [
+      (harness.status('a').children as { name: string; state: string }[]).map(({ name, state }) => [
         name,
         state,
       ]),
@@ -225,24 +225,24 @@ describe('reconcile/prune', () => {
         ['shard-z', 'Ready'],
       ],
     );
-    world.cluster.takeWrites();
-    await world.runOne(key);
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    const leaving = world.get('v1', 'ConfigMap', 'shard-x')!;
-    world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
-    await world.settle();
-    assert.equal((world.status('a').children as unknown[]).length, 2);
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    const leaving = harness.get('v1', 'ConfigMap', 'shard-x')!;
+    harness.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
+    await harness.settle();
+    assert.equal((harness.status('a').children as unknown[]).length, 2);
   });
 
   test('in a resource that is being deleted nothing is made, changed or deleted', async () => {
-    const { world, podSet } = await worldWithShards();
+    const { harness, podSet } = await harnessWithShards();
     const { metadata } = podSet;
-    world.edit(podSet, { metadata: { ...metadata, finalizers: ['example.com/hold'] } });
-    await world.settle();
-    world.remove(podSet);
-    world.remove(world.get('v1', 'ConfigMap', 'shard-x')!);
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-y', 'shard-z']);
+    harness.edit(podSet, { metadata: { ...metadata, finalizers: ['example.com/hold'] } });
+    await harness.settle();
+    harness.remove(podSet);
+    harness.remove(harness.get('v1', 'ConfigMap', 'shard-x')!);
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-y', 'shard-z']);
   });
 });

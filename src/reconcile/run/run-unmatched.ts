@@ -74,7 +74,7 @@ async function currentOwner(
     name,
     ...(namespace === '' ? {} : { namespace }),
   };
-  const flow = { name: plan.name, priority: 'world' } as const;
+  const flow = { name: plan.name, priority: 'object' } as const;
   const found = await cluster.get(ref, { flow }, signal);
   const uid = found?.object.metadata.uid;
   context.deletedOwners.set(key, new Set(uids.filter((each) => each !== uid)));

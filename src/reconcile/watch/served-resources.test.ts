@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -11,8 +11,8 @@ const plan = planOfPodSet(`
   controller: { namespaces: { exclude: [other-*] } }
 `);
 
-function podSetIn(world: OperatorWorld, namespace: string, more = {}): KubeObject {
-  return world.cluster.server.put({
+function podSetIn(harness: OperatorHarness, namespace: string, more = {}): KubeObject {
+  return harness.cluster.server.put({
     apiVersion: 'apps.example.com/v1',
     kind: 'PodSet',
     metadata: { name: 'one', namespace, ...more },
@@ -22,23 +22,23 @@ function podSetIn(world: OperatorWorld, namespace: string, more = {}): KubeObjec
 
 describe('reconcile/watch served resources', () => {
   test('resources of other namespaces are neither counted nor worked on, whatever happens to them or what they own', async () => {
-    const world = new OperatorWorld(plan);
-    await world.start();
-    const other = podSetIn(world, 'other-a', { finalizers: ['homeostat.dev/podset'] });
+    const harness = new OperatorHarness(plan);
+    await harness.start();
+    const other = podSetIn(harness, 'other-a', { finalizers: ['homeostat.dev/podset'] });
     const labels = {
       'homeostat.dev/definition': 'podset',
       'homeostat.dev/child': 'config',
       'homeostat.dev/owner-uid': other.metadata.uid ?? '',
     };
     const metadata = { name: 'one', namespace: 'other-a', labels };
-    world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
-    podSetIn(world, 'default');
-    await world.settle();
-    assert.equal(world.operator.instances, 1);
-    world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
-    await world.settle();
-    await world.runOne('other-a/one');
-    const touched = world.cluster.server
+    harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    podSetIn(harness, 'default');
+    await harness.settle();
+    assert.equal(harness.operator.instances, 1);
+    harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
+    await harness.settle();
+    await harness.runOne('other-a/one');
+    const touched = harness.cluster.server
       .list({ group: '', version: 'v1', kind: 'ConfigMap' })
       .filter(({ object }) => object.metadata.namespace === 'other-a');
     assert.deepEqual(
@@ -46,31 +46,31 @@ describe('reconcile/watch served resources', () => {
       [{ a: 'b' }],
     );
     assert.deepEqual(
-      world.cluster.requests.map(({ verb, kind }) => `${verb} ${kind}`),
+      harness.cluster.requests.map(({ verb, kind }) => `${verb} ${kind}`),
       ['apply ConfigMap', 'status PodSet'],
     );
   });
 
   test('what waits there for our finalizer is reported after a while, until it is gone', async () => {
-    const world = new OperatorWorld(plan);
-    await world.start();
-    podSetIn(world, 'other-a', { finalizers: ['homeostat.dev/podset'] });
-    const going = podSetIn(world, 'other-b', { finalizers: ['homeostat.dev/podset'] });
-    world.remove(podSetIn(world, 'other-c', { finalizers: ['example.com/theirs'] }));
-    world.remove(going);
-    await world.settle();
-    assert.deepEqual(world.operator.problems(), []);
-    await world.clock.advance(600_000);
-    const [problem, ...others] = world.operator.problems();
+    const harness = new OperatorHarness(plan);
+    await harness.start();
+    podSetIn(harness, 'other-a', { finalizers: ['homeostat.dev/podset'] });
+    const going = podSetIn(harness, 'other-b', { finalizers: ['homeostat.dev/podset'] });
+    harness.remove(podSetIn(harness, 'other-c', { finalizers: ['example.com/theirs'] }));
+    harness.remove(going);
+    await harness.settle();
+    assert.deepEqual(harness.operator.problems(), []);
+    await harness.clock.advance(600_000);
+    const [problem, ...others] = harness.operator.problems();
     assert.deepEqual(others, []);
     assert.match(
       problem?.message ?? '',
       /^1 resource is being deleted .* "homeostat.dev\/podset": add/,
     );
-    podSetIn(world, 'other-b', { deletionTimestamp: '2020-01-01T00:00:00Z' });
-    await world.settle();
-    assert.deepEqual(world.operator.problems(), []);
-    assert.deepEqual(world.cluster.requests, []);
+    podSetIn(harness, 'other-b', { deletionTimestamp: '2020-01-01T00:00:00Z' });
+    await harness.settle();
+    assert.deepEqual(harness.operator.problems(), []);
+    assert.deepEqual(harness.cluster.requests, []);
   });
 
   for (const [what, served, expected] of [
@@ -84,18 +84,18 @@ describe('reconcile/watch served resources', () => {
   ] as const) {
     test(`resources in the namespace of the runtime ${what}`, async () => {
       const template = 'apiVersion: v1, kind: ConfigMap, metadata: { name: a }';
-      const world = new OperatorWorld(
+      const harness = new OperatorHarness(
         planOfPodSet(`
   children: [{ id: config, template: { ${template} } }]
   controller: { namespaces: { ${served} } }
 `),
       );
-      await world.start();
-      podSetIn(world, 'homeostat-system');
-      podSetIn(world, 'default');
-      await world.settle();
-      assert.deepEqual([...world.operator.keys()].sort(), expected);
-      assert.equal(world.names('v1', 'ConfigMap').length, expected.length);
+      await harness.start();
+      podSetIn(harness, 'homeostat-system');
+      podSetIn(harness, 'default');
+      await harness.settle();
+      assert.deepEqual([...harness.operator.keys()].sort(), expected);
+      assert.equal(harness.names('v1', 'ConfigMap').length, expected.length);
     });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failing } from '../../../test/support/fakes/handmade-plan.ts';
-import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -9,15 +9,15 @@ const key = 'default/a';
 
 /** At rest, with one PodSet that has seen its Deployment. */
 async function atRest() {
-  const world = new OperatorWorld(podSetPlan());
-  await world.start();
-  world.podSet('a', { size: 3 });
-  await world.settle();
-  world.passes.length = 0;
-  world.cluster.takeWrites();
-  const podSet = world.get('apps.example.com/v1', 'PodSet', 'a')!;
-  const deployment = world.get('apps/v1', 'Deployment', 'a')!;
-  return { world, podSet, deployment };
+  const harness = new OperatorHarness(podSetPlan());
+  await harness.start();
+  harness.podSet('a', { size: 3 });
+  await harness.settle();
+  harness.passes.length = 0;
+  harness.cluster.takeWrites();
+  const podSet = harness.get('apps.example.com/v1', 'PodSet', 'a')!;
+  const deployment = harness.get('apps/v1', 'Deployment', 'a')!;
+  return { harness, podSet, deployment };
 }
 
 /** How often the resource runs when an object is edited so. */
@@ -25,11 +25,11 @@ async function runsAfter(
   which: 'podSet' | 'deployment',
   change: (object: KubeObject) => Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const world = await atRest();
-  const object = world[which];
-  world.world.edit(object, change(object));
-  await world.world.settle();
-  return world.world.passes.length;
+  const harness = await atRest();
+  const object = harness[which];
+  harness.harness.edit(object, change(object));
+  await harness.harness.settle();
+  return harness.harness.passes.length;
 }
 
 const withMeta = (changes: object) => (object: KubeObject) => ({
@@ -71,18 +71,18 @@ describe('reconcile/watch', () => {
   }
 
   test('what a pass writes itself does not run its resource', async () => {
-    const world = new OperatorWorld(podSetPlan());
-    await world.start();
-    world.podSet('a', { size: 3 });
-    world.cluster.deliver();
-    await world.runOne(key);
-    assert.deepEqual([...world.queued.keys()], []);
-    world.cluster.deliver();
-    assert.deepEqual([...world.queued.keys()], []);
+    const harness = new OperatorHarness(podSetPlan());
+    await harness.start();
+    harness.podSet('a', { size: 3 });
+    harness.cluster.deliver();
+    await harness.runOne(key);
+    assert.deepEqual([...harness.queued.keys()], []);
+    harness.cluster.deliver();
+    assert.deepEqual([...harness.queued.keys()], []);
   });
 
   test('a child that lost its owner while it was held wakes its resource by its label', async () => {
-    const world = new OperatorWorld(
+    const harness = new OperatorHarness(
       podSetPlan({
         children: [
           deploymentChild,
@@ -99,49 +99,49 @@ describe('reconcile/watch', () => {
         ],
       }),
     );
-    await world.start();
-    const podSet = world.podSet('a', { size: 1 });
-    await world.settle();
-    world.edit(podSet, { spec: { size: 1, broken: true } });
-    await world.settle();
-    const config = world.get('v1', 'ConfigMap', 'config')!;
-    world.edit(config, { metadata: { ...config.metadata, ownerReferences: [] } });
-    await world.settle();
-    world.passes.length = 0;
-    world.remove(config);
-    await world.settle();
-    assert.equal(world.passes.length, 1);
-    assert.match(world.ready('a'), /RenderFailed: config: /);
+    await harness.start();
+    const podSet = harness.podSet('a', { size: 1 });
+    await harness.settle();
+    harness.edit(podSet, { spec: { size: 1, broken: true } });
+    await harness.settle();
+    const config = harness.get('v1', 'ConfigMap', 'config')!;
+    harness.edit(config, { metadata: { ...config.metadata, ownerReferences: [] } });
+    await harness.settle();
+    harness.passes.length = 0;
+    harness.remove(config);
+    await harness.settle();
+    assert.equal(harness.passes.length, 1);
+    assert.match(harness.ready('a'), /RenderFailed: config: /);
   });
 
   test('resources that are there at the start run with low priority, live ones do not', async () => {
-    const world = new OperatorWorld(podSetPlan());
-    world.podSet('a', { size: 3 });
-    world.cluster.deliver();
-    await world.start();
-    assert.deepEqual([...world.queued], [[key, 'low']]);
-    world.podSet('b', { size: 3 });
-    world.cluster.deliver();
-    assert.equal(world.queued.get('default/b'), 'normal');
-    assert.equal(world.operator.instances, 2);
+    const harness = new OperatorHarness(podSetPlan());
+    harness.podSet('a', { size: 3 });
+    harness.cluster.deliver();
+    await harness.start();
+    assert.deepEqual([...harness.queued], [[key, 'low']]);
+    harness.podSet('b', { size: 3 });
+    harness.cluster.deliver();
+    assert.equal(harness.queued.get('default/b'), 'normal');
+    assert.equal(harness.operator.instances, 2);
   });
 
   test('a resource that is gone leaves nothing behind', async () => {
-    const { world, podSet, deployment } = await atRest();
-    world.remove(podSet);
-    world.remove(deployment);
-    await world.settle();
-    assert.equal(world.operator.instances, 0);
-    assert.deepEqual(world.cluster.requests, []);
-    world.podSet('a', { size: 1 });
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a', 'status PodSet/a']);
+    const { harness, podSet, deployment } = await atRest();
+    harness.remove(podSet);
+    harness.remove(deployment);
+    await harness.settle();
+    assert.equal(harness.operator.instances, 0);
+    assert.deepEqual(harness.cluster.requests, []);
+    harness.podSet('a', { size: 1 });
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a', 'status PodSet/a']);
   });
 
   test('stopped, it watches nothing', async () => {
-    const { world } = await atRest();
-    assert.equal(world.cluster.watched.length, 2);
-    world.operator.stop();
-    assert.deepEqual(world.cluster.watched, []);
+    const { harness } = await atRest();
+    assert.equal(harness.cluster.watched.length, 2);
+    harness.operator.stop();
+    assert.deepEqual(harness.cluster.watched, []);
   });
 });

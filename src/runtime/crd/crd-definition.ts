@@ -27,7 +27,7 @@ export interface CrdContext {
 
 /** Flow of requests for the CRD; high priority because users wait for it. */
 export function crdFlowOf({ name }: CrdDefinition) {
-  return { name, priority: 'world' } as const;
+  return { name, priority: 'object' } as const;
 }
 
 /** Label on a CRD and on the definition's object: the runtime that owns it. */

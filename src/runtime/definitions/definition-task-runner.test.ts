@@ -80,12 +80,12 @@ function setUp(t: TestContext) {
 
 /** With one that runs, and a Secret that it works on. */
 async function running(t: TestContext) {
-  const world = setUp(t);
-  world.cluster.make('Secret');
-  await world.become(run(a));
-  assert.equal(world.cluster.shadow(), 'a');
-  assert.deepEqual(world.cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
-  return world;
+  const harness = setUp(t);
+  harness.cluster.make('Secret');
+  await harness.become(run(a));
+  assert.equal(harness.cluster.shadow(), 'a');
+  assert.deepEqual(harness.cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
+  return harness;
 }
 
 describe('runtime/definitions/definition-unit', () => {
@@ -216,7 +216,7 @@ describe('runtime/definitions/definition-unit', () => {
     assert.ok(!cluster.watched.some(({ gvk }) => gvk.kind === 'Secret'));
   });
 
-  for (const [what, world] of [
+  for (const [what, harness] of [
     ['that the cluster refuses', { located: wrong, answer: undefined }],
     [
       'that lacks a right',
@@ -232,8 +232,8 @@ describe('runtime/definitions/definition-unit', () => {
       const metadata = { name: 'one', namespace: 'default', finalizers };
       cluster.server.put({ apiVersion: 'v1', kind: 'Secret', metadata });
       cluster.remove('Secret');
-      if (world.answer !== undefined) cluster.answer = world.answer;
-      await become(run(world.located));
+      if (harness.answer !== undefined) cluster.answer = harness.answer;
+      await become(run(harness.located));
       assert.match(unit.view.state.kind, /refused|failing/);
       assert.equal(cluster.object('Secret'), undefined);
       cluster.answer = async () => undefined;

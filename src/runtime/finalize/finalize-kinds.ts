@@ -101,7 +101,7 @@ async function servedKind(
   const type = await cluster.findKind(kind, signal);
   if (type === undefined) return undefined;
   const { gvk, plural } = type;
-  const flow = { name, priority: 'world' } as const;
+  const flow = { name, priority: 'object' } as const;
   const crd = gvk.group.includes('.')
     ? await cluster.get({ gvk: crdGvk, name: `${plural}.${gvk.group}` }, { flow }, signal)
     : undefined;
@@ -163,7 +163,7 @@ async function removeFinalizer(
   await cluster.editMetadata(
     { gvk, name, ...(namespace !== undefined && { namespace }) },
     {
-      flow: { name: definition, priority: 'world' },
+      flow: { name: definition, priority: 'object' },
       ...{ uid, cached: object },
       change: ({ finalizers = [] }) =>
         finalizers.includes(finalizer)

@@ -51,7 +51,7 @@ async function isDeletedByUser(
   { cluster, name }: UninstallOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const flow = { name, priority: 'world' } as const;
+  const flow = { name, priority: 'object' } as const;
   const live = await cluster.get({ gvk: definitionGvk, name }, { flow }, signal);
   const object = live?.object;
   if (object === undefined || !isTerminating(object) || originOfPublished(object) !== undefined)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  LeaseWorld,
+  LeaseHarness,
   type Member,
   type Network,
-} from '../../../test/support/leadership/lease-world.ts';
+} from '../../../test/support/leadership/lease-harness.ts';
 import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
 
 const seeds = Array.from({ length: 25 }, (_, index) => index + 1);
@@ -14,7 +14,7 @@ const calmMs = 60_000;
 
 /** A history: what happens to five processes, with the promise of the fence checked after each thing that happens. */
 class History {
-  readonly world: LeaseWorld;
+  readonly harness: LeaseHarness;
   readonly #random: SeededRandom;
   #joined = 0;
   #isRough = true;
@@ -24,24 +24,24 @@ class History {
 
   constructor(seed: number) {
     this.#random = new SeededRandom(seed);
-    this.world = new LeaseWorld(this.#random);
+    this.harness = new LeaseHarness(this.#random);
     // The kubelet starts it again.
-    this.world.onLeft = () => void this.world.at(1_000, () => this.#fill());
+    this.harness.onLeft = () => void this.harness.at(1_000, () => this.#fill());
   }
 
   async run(): Promise<void> {
     for (let index = 0; index < contenders; index++) this.#join();
     this.#plan();
-    await this.world.run(roughMs, () => this.check());
+    await this.harness.run(roughMs, () => this.check());
     this.#isRough = false;
-    for (const member of this.world.members) member.thaw(() => this.check());
-    await this.world.run(calmMs, () => this.check());
+    for (const member of this.harness.members) member.thaw(() => this.check());
+    await this.harness.run(calmMs, () => this.check());
   }
 
   check(): void {
-    const { writers } = this.world;
+    const { writers } = this.harness;
     const names = writers.map(({ name }) => name);
-    assert.ok(writers.length <= 1, `${names.join(' and ')} may write at ${this.world.nowMs} ms`);
+    assert.ok(writers.length <= 1, `${names.join(' and ')} may write at ${this.harness.nowMs} ms`);
     const [one] = writers;
     if (one === undefined || one === this.#last) return;
     this.#last = one;
@@ -52,7 +52,7 @@ class History {
     this.#joined += 1;
     const rate = 0.95 + 0.1 * this.#random.fraction();
     const wallMs = this.#random.below(1e12);
-    this.world.join({
+    this.harness.join({
       name: `p${this.#joined}`,
       network: this.#network(),
       rate,
@@ -61,14 +61,14 @@ class History {
   }
 
   #fill(): void {
-    while (this.world.members.size < contenders) this.#join();
+    while (this.harness.members.size < contenders) this.#join();
   }
 
   #network(): Network {
     let cutUntilMs = 0;
     const delayMs = () => {
       if (!this.#isRough) return 5;
-      const { nowMs } = this.world;
+      const { nowMs } = this.harness;
       if (nowMs > cutUntilMs && this.#random.chance(0.02))
         cutUntilMs = nowMs + this.#random.below(25_000);
       // Behind a cut it comes late, or never.
@@ -83,9 +83,9 @@ class History {
 
   /** Every few seconds one of them is frozen, goes on, is killed or stopped. */
   #plan(): void {
-    this.world.at(this.#random.below(6_000), () => {
+    this.harness.at(this.#random.below(6_000), () => {
       if (!this.#isRough) return;
-      const member = this.#random.pick([...this.world.members]);
+      const member = this.#random.pick([...this.harness.members]);
       if (member !== undefined) this.#strike(member);
       this.#plan();
     });
@@ -110,7 +110,7 @@ describe('runtime/leadership leader elector: random histories', () => {
           cause: error,
         });
       });
-      assert.equal(history.world.writers.length, 1, `Seed ${seed}: somebody leads`);
+      assert.equal(history.harness.writers.length, 1, `Seed ${seed}: somebody leads`);
       changes += history.changes;
     }
     // Otherwise nothing was tried.

@@ -43,7 +43,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
           ...request,
           timeoutMs,
           lane: 'lease',
-          flow: { name: 'leader-election', priority: 'world' },
+          flow: { name: 'leader-election', priority: 'object' },
         },
         AbortSignal.any([signal, timeout.signal]),
       );

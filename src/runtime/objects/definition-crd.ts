@@ -193,7 +193,7 @@ const statusSchema: JsonObject = {
 
 /** Field manager of the CRD. */
 const crdManager = 'homeostat/operatordefinitions.crd';
-const flow = { name: 'definitions', priority: 'world' } as const;
+const flow = { name: 'definitions', priority: 'object' } as const;
 /** Delays between discovery requests until the kind is served. */
 const served = { baseDelayMs: 100, maxDelayMs: 10_000 };
 

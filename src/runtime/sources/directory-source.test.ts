@@ -303,9 +303,9 @@ describe('runtime/directory-source', () => {
 
   test('files that are known to be something else are left out', async (t) => {
     const folder = emptyFolder(t);
-    write(folder, { 'a.yaml': 'a\n', 'world.json': '{}' });
-    const world = relative(process.cwd(), join(folder, 'world.json'));
-    const { untilTold } = await follow(t, folder, [world]);
+    write(folder, { 'a.yaml': 'a\n', 'harness.json': '{}' });
+    const harness = relative(process.cwd(), join(folder, 'harness.json'));
+    const { untilTold } = await follow(t, folder, [harness]);
     await untilTold('a.yaml: a');
   });
 });

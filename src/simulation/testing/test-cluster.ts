@@ -151,7 +151,7 @@ export class TestCluster {
 
   async #served(): Promise<readonly KindInfo[]> {
     if (this.#kinds.length === 0) {
-      const flow = { name: 'user', priority: 'world' } as const;
+      const flow = { name: 'user', priority: 'object' } as const;
       const { client } = this.#simulation;
       this.#kinds = await listServedKinds(client, flow, new AbortController().signal);
     }

@@ -34,7 +34,7 @@ function token(text: string): string {
 /** Lists of one moment: in pages, of a version, of one that is forgotten or still to come. */
 export const listVersions: readonly ContractCase[] = [
   {
-    name: 'pages show one state of the world',
+    name: 'pages show one state',
     ranked: [38],
     steps: [
       ...three,

@@ -19,11 +19,11 @@ const hashLabels = new Set([
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /**
- * Whose `resourceVersion` it is: `object` = the write that made it, `world` = a moment, as in the
+ * Whose `resourceVersion` it is: `object` = the write that made it, `list` = a moment, as in the
  * metadata of a list. Others write, too (a real server renews Leases): moments are told by the newest
  * write that the case has seen by then.
  */
-type VersionOf = 'object' | 'world';
+type VersionOf = 'object' | 'list';
 
 /**
  * Replaces what no two servers have in common. Equal uids and versions get equal names, different ones
@@ -69,8 +69,8 @@ export class Normaliser {
     return withoutOrder(
       Object.fromEntries(
         entries.map(([name, field = null]) => {
-          const isOfWorld = isBookmark || (isOfMany && name === 'metadata');
-          return [this.#text(name), this.#value(name, field, isOfWorld ? 'world' : versionOf)];
+          const isOfList = isBookmark || (isOfMany && name === 'metadata');
+          return [this.#text(name), this.#value(name, field, isOfList ? 'list' : versionOf)];
         }),
       ),
     );
@@ -109,7 +109,7 @@ export class Normaliser {
   }
 
   #version(value: string, versionOf: VersionOf): string {
-    if (versionOf === 'world') return this.#moment(value);
+    if (versionOf === 'list') return this.#moment(value);
     this.#newestVersion = Math.max(this.#newestVersion, Number(value));
     return this.#name('version', value);
   }

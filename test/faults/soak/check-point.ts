@@ -1,43 +1,43 @@
 import assert from 'node:assert/strict';
 import type { AuditLog } from '../../support/control-plane/index.ts';
 import {
+  type ClusterState,
+  type StateView,
   untilEqual,
-  untilWorld,
-  type World,
-  type WorldView,
-} from '../../support/fault-proxy/world.ts';
+  untilState,
+} from '../../support/fault-proxy/cluster-state.ts';
 import type { Lane } from '../lane.ts';
 import { assertAtRest, assertHeap, deletionsOf, replacedBetween, untilQuiet } from '../oracle.ts';
-import { isSettled, type Place, worldOptions } from '../subject.ts';
+import { isSettled, type Place, stateOptions } from '../subject.ts';
 import type { SoakScript } from './soak-script.ts';
 import { fulfil, type Wishes } from './wishes.ts';
 
 /** How often a user has changed a resource is not for two runs to have in common. */
 function optionsOf(place: Place) {
-  return { ...worldOptions(place), countsGenerations: false, limitMs: 180_000 };
+  return { ...stateOptions(place), countsGenerations: false, limitMs: 180_000 };
 }
 
-/** The world that a runtime makes of wishes without any fault: a fresh process, in a namespace of its own. */
-export async function faultFreeWorld(
+/** The state that a runtime makes of wishes without any fault: a fresh process, in a namespace of its own. */
+export async function faultFreeState(
   lane: Lane,
   { wishes, audit }: { readonly wishes: Wishes; readonly audit: AuditLog },
-): Promise<World> {
+): Promise<ClusterState> {
   await lane.restart();
   const client = lane.plane.client();
   const place = lane.place(await client.createNamespace());
   await fulfil(place, wishes);
   const count = Object.values(wishes.resources).filter((wish) => wish !== undefined).length;
-  const isWell = (view: WorldView) => isSettled(view, count);
-  await untilWorld(optionsOf(place), isWell, (last) => assert.fail(JSON.stringify(last?.world)));
+  const isWell = (view: StateView) => isSettled(view, count);
+  await untilState(optionsOf(place), isWell, (last) => assert.fail(JSON.stringify(last?.state)));
   await untilQuiet(audit, lane);
-  const { world } = await untilWorld(optionsOf(place), isWell, () => assert.fail('Not at rest'));
+  const { state } = await untilState(optionsOf(place), isWell, () => assert.fail('Not at rest'));
   await client.delete(`/api/v1/namespaces/${place.namespace}`);
-  return world;
+  return state;
 }
 
 /** What a check point leaves for the next one. */
 export interface CheckedState {
-  readonly view: WorldView;
+  readonly view: StateView;
   readonly pid: number;
   readonly heapBytes: number;
 }
@@ -45,7 +45,7 @@ export interface CheckedState {
 export interface CheckPoint {
   readonly script: SoakScript;
   readonly audit: AuditLog;
-  readonly expected: World;
+  readonly expected: ClusterState;
   /** Where the log of requests was when the script began. */
   readonly since: number;
   readonly before: CheckedState | undefined;

@@ -8,7 +8,7 @@ import {
 } from '../../support/control-plane/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
 import { Lane, laneUsers } from '../lane.ts';
-import { type CheckedState, checkPoint, faultFreeWorld } from './check-point.ts';
+import { type CheckedState, checkPoint, faultFreeState } from './check-point.ts';
 import { SoakScript } from './soak-script.ts';
 import type { Wishes } from './wishes.ts';
 
@@ -75,7 +75,7 @@ async function soak({ plane, lane, reference, random }: Soak): Promise<void> {
       wishes = script.wishes;
       // A collector that was cut off while an owner was replaced keeps that owner's children for ever (seen on 1.36); a new one looks at all.
       await plane.restartControllerManager();
-      const expected = await faultFreeWorld(reference, { wishes, audit });
+      const expected = await faultFreeState(reference, { wishes, audit });
       before = await checkPoint({ script, audit, expected, since, before });
     } catch (error) {
       console.log(`Steps of round ${round}:\n${script.log.join('\n')}`);

@@ -103,7 +103,7 @@ export class SandboxPlane implements Plane {
     return client;
   }
 
-  /** Listens again, where it listened before, to the same world. */
+  /** Listens again, where it listened before, to the same harness. */
   async startApiServer(): Promise<void> {
     for (const user of this.#users)
       if (!this.#doorOf.has(user)) this.#doorOf.set(user, await this.#open(user));

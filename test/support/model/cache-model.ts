@@ -30,7 +30,7 @@ export class CacheModel {
 
   step(): void {
     const steps: readonly (readonly [number, () => string])[] = [
-      [20, () => this.#changeWorld()],
+      [20, () => this.#changeOutside()],
       [26, () => this.#reflector.move()],
       [12, () => this.#requests.begin()],
       [12, () => this.#requests.act()],
@@ -84,31 +84,31 @@ export class CacheModel {
     );
   }
 
-  // What others do to the world.
+  // What others do.
 
-  #changeWorld(): string {
+  #changeOutside(): string {
     const name = this.#state.pickName();
     switch (this.#state.random.below(6)) {
       case 0:
-        return `world: delete ${name}: ${this.#state.server.delete(name)}`;
+        return `others: delete ${name}: ${this.#state.server.delete(name)}`;
       case 1:
         this.#state.server.finalize(name);
-        return `world: finalize ${name}`;
+        return `others: finalize ${name}`;
       case 2:
         this.#state.server.delete(name);
         this.#state.server.finalize(name);
         this.#state.server.apply(name, this.#state.wish());
-        return `world: recreate ${name} at ${this.#state.server.version}`;
+        return `others: recreate ${name} at ${this.#state.server.version}`;
       default:
         this.#state.server.apply(name, this.#state.wish());
-        return `world: apply ${name} at ${this.#state.server.version}`;
+        return `others: apply ${name} at ${this.#state.server.version}`;
     }
   }
 
   #changeSchema(): string {
     this.#state.server.schema += 1;
     this.#state.schemaChanged = true;
-    return `world: schema ${this.#state.server.schema}`;
+    return `others: schema ${this.#state.server.schema}`;
   }
 
   #backUp(): string {
@@ -134,7 +134,7 @@ export class CacheModel {
       left > 0;
       left -= 1
     ) {
-      this.#changeWorld();
+      this.#changeOutside();
     }
     return `etcd: restored to ${backup.version}, now at ${this.#state.server.version}`;
   }

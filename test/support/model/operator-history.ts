@@ -3,7 +3,7 @@ import { KubeError } from '../../../src/kube/roles.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
 import { type HandmadeChild, planOf } from '../fakes/handmade-plan.ts';
-import { OperatorWorld } from '../fakes/operator-world.ts';
+import { OperatorHarness } from '../fakes/operator-harness.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 /** How many histories a test runs: HOMEOSTAT_CONVERGENCE_RUNS=10000 for long, _SEED=<seed> _RUNS=1 to see one again. */
@@ -112,12 +112,12 @@ const plans = {
   ] as readonly HandmadeChild[]),
 };
 
-/** One random history of a world with two resources of one definition, and what must be so at its end. */
+/** One random history of a harness with two resources of one definition, and what must be so at its end. */
 export class OperatorHistory {
   readonly log: string[] = [];
   readonly #random: SeededRandom;
   readonly #binding: Binding;
-  readonly #world: OperatorWorld;
+  readonly #harness: OperatorHarness;
   readonly #running = new Map<string, Promise<unknown>>();
   /** Was there a time when nobody saw what happened? */
   #wasAway = false;
@@ -131,15 +131,15 @@ export class OperatorHistory {
   constructor(seed: number, binding: Binding = 'owner references') {
     this.#random = new SeededRandom(seed);
     this.#binding = binding;
-    this.#world = new OperatorWorld(plans[binding]);
+    this.#harness = new OperatorHarness(plans[binding]);
   }
 
   async run(): Promise<void> {
-    await this.#world.start();
+    await this.#harness.start();
     // Requests take one to four turns: whatever else happens falls before, between or after.
     // Some fail, before the server acts or when its answer is on its way.
     let fails = true;
-    this.#world.cluster.pace = async () => {
+    this.#harness.cluster.pace = async () => {
       for (let turns = this.#random.below(4); turns >= 0; turns--) await settle();
       if (!fails || this.#random.chance(0.96)) return;
       this.log.push('connection lost');
@@ -188,14 +188,14 @@ export class OperatorHistory {
 
   /** Starts a pass of a queued key that is not in a worker. */
   #work(): void {
-    const ready = [...this.#world.queued.keys()].filter((key) => !this.#running.has(key));
+    const ready = [...this.#harness.queued.keys()].filter((key) => !this.#running.has(key));
     const key = this.#random.pick(ready);
     if (key === undefined) return;
     this.log.push(`pass ${key}`);
-    const pass = this.#world.runOne(key).then((end) => {
+    const pass = this.#harness.runOne(key).then((end) => {
       this.#running.delete(key);
       // As the worker loop does.
-      if (end.kind === 'thrown') this.#world.queued.set(key, 'normal');
+      if (end.kind === 'thrown') this.#harness.queued.set(key, 'normal');
       if (end.kind === 'requeue') this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);
     });
@@ -207,13 +207,13 @@ export class OperatorHistory {
     if (this.#running.size > 0 || this.#random.chance(0.5)) return;
     this.log.push('restart');
     this.#wasAway = true;
-    await this.#world.restart(plans[this.#binding]);
+    await this.#harness.restart(plans[this.#binding]);
   }
 
   #backUp(): void {
     if (this.#random.chance(0.7)) return;
     this.log.push('back up');
-    this.#restore = this.#world.cluster.server.backUp();
+    this.#restore = this.#harness.cluster.server.backUp();
   }
 
   /** The server is away, and may come back as it was before: all begins anew. */
@@ -224,21 +224,21 @@ export class OperatorHistory {
     this.log.push(isRestored ? 'outage, restored' : 'outage');
     await Promise.all(this.#running.values());
     if (isRestored) this.#restore();
-    this.#world.cluster.loseEvents();
-    await this.#world.restart(plans[this.#binding]);
+    this.#harness.cluster.loseEvents();
+    await this.#harness.restart(plans[this.#binding]);
   }
 
   #deliver(): void {
-    if (this.#world.cluster.deliver()) this.log.push('deliver');
+    if (this.#harness.cluster.deliver()) this.log.push('deliver');
   }
 
   #putOwner(name: string): void {
     const wanted = items.filter(() => this.#random.chance(0.5));
     const text = this.#random.pick(['one', 'two']);
-    const present = this.#world.get('apps.example.com/v1', 'PodSet', name);
+    const present = this.#harness.get('apps.example.com/v1', 'PodSet', name);
     this.log.push(`owner ${name} ${wanted} ${text}`);
-    if (present === undefined) this.#world.podSet(name, { items: wanted, text });
-    else this.#world.edit(present, { spec: { items: wanted, text } });
+    if (present === undefined) this.#harness.podSet(name, { items: wanted, text });
+    else this.#harness.edit(present, { spec: { items: wanted, text } });
   }
 
   /** Somebody edits, strips or deletes a ConfigMap. */
@@ -249,22 +249,22 @@ export class OperatorHistory {
     const how = this.#random.pick(['data', 'labels', 'owners', 'delete']);
     this.log.push(`meddle ${metadata.name} ${how}`);
     if (how === 'data') {
-      this.#world.edit(object, { data: { ...(object.data as object), text: 'meddled' } });
+      this.#harness.edit(object, { data: { ...(object.data as object), text: 'meddled' } });
     }
-    if (how === 'labels') this.#world.edit(object, { metadata: { ...metadata, labels: {} } });
+    if (how === 'labels') this.#harness.edit(object, { metadata: { ...metadata, labels: {} } });
     if (how === 'owners') {
-      this.#world.edit(object, { metadata: { ...metadata, ownerReferences: [] } });
+      this.#harness.edit(object, { metadata: { ...metadata, ownerReferences: [] } });
     }
-    if (how === 'delete') this.#world.remove(object);
+    if (how === 'delete') this.#harness.remove(object);
   }
 
   /** A stranger comes or goes where a child may be wanted. */
   #stranger(): void {
     const name = `${this.#random.pick(owners)}-${this.#random.pick([...items, 'copy', 'index'])}`;
-    const present = this.#world.get('v1', 'ConfigMap', name);
+    const present = this.#harness.get('v1', 'ConfigMap', name);
     if (present !== undefined && !isStranger(present)) return;
     this.log.push(`stranger ${name} ${present === undefined ? 'comes' : 'goes'}`);
-    if (present !== undefined) this.#world.remove(present);
+    if (present !== undefined) this.#harness.remove(present);
     else this.#put('ConfigMap', name, 'stranger');
   }
 
@@ -278,14 +278,14 @@ export class OperatorHistory {
   /** What the garbage collector does: objects whose owner is gone go. */
   #collectGarbage(): void {
     const uids = new Set(
-      owners.map((name) => this.#world.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid),
+      owners.map((name) => this.#harness.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid),
     );
     for (const object of this.#configMaps()) {
       const { ownerReferences = [], name } = object.metadata;
       if (ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uids.has(uid)))
         continue;
       this.log.push(`collect ${name}`);
-      this.#world.remove(object);
+      this.#harness.remove(object);
     }
   }
 
@@ -298,18 +298,18 @@ export class OperatorHistory {
       this.#collectGarbage();
       this.#deliver();
       this.#work();
-      const isIdle = this.#running.size === 0 && this.#world.queued.size === 0;
-      if (isIdle && !this.#world.cluster.deliver() && !(await this.#passTime())) return;
+      const isIdle = this.#running.size === 0 && this.#harness.queued.size === 0;
+      if (isIdle && !this.#harness.cluster.deliver() && !(await this.#passTime())) return;
       if (rounds % 3 === 0) await Promise.all(this.#running.values());
     }
-    throw new Error('Expected the world to come to rest');
+    throw new Error('Expected the harness to settle');
   }
 
   /** What was slowed down, or left to somebody for a while, gets its turn. */
   async #passTime(): Promise<boolean> {
     if (this.#later.size === 0) return false;
-    await this.#world.clock.advance(300_000);
-    for (const key of this.#later) this.#world.queued.set(key, 'normal');
+    await this.#harness.clock.advance(300_000);
+    for (const key of this.#later) this.#harness.queued.set(key, 'normal');
     this.#later.clear();
     return true;
   }
@@ -318,7 +318,7 @@ export class OperatorHistory {
     this.#checkTokens();
     const wanted = new Map<string, string>();
     for (const name of owners) {
-      const resource = this.#world.get('apps.example.com/v1', 'PodSet', name);
+      const resource = this.#harness.get('apps.example.com/v1', 'PodSet', name);
       if (resource === undefined) continue;
       assert.equal(resource.metadata.deletionTimestamp, undefined, `${name} does not go`);
       const spec = resource.spec as { items: string[]; text: string };
@@ -334,7 +334,7 @@ export class OperatorHistory {
   /** Nothing that is labelled for a resource stays when that is gone. */
   #checkLeftovers(): void {
     const uids = owners.map(
-      (name) => this.#world.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid,
+      (name) => this.#harness.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid,
     );
     for (const { metadata } of this.#configMaps()) {
       const owner = metadata.labels?.['homeostat.dev/owner-uid'];
@@ -354,24 +354,24 @@ export class OperatorHistory {
 
   /** Is an object as wanted, or reported as somebody else's? */
   #checkPresent(name: string, text: string): void {
-    const object = this.#world.get('v1', 'ConfigMap', name);
+    const object = this.#harness.get('v1', 'ConfigMap', name);
     assert.ok(object, `${name} is missing`);
     const [owner = ''] = name.split('-');
-    const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
+    const { uid } = this.#harness.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
     const { ownerReferences = [], labels } = object.metadata;
     const isOurs =
       ownerReferences.some((reference) => reference.uid === uid) ||
       (this.#binding === 'labels' && labels?.['homeostat.dev/owner-uid'] === uid);
     if (isOurs && this.#waitsForItsTurn(owner, name)) return;
     if (isOurs) assert.deepEqual(withoutToken(object.data), { text }, name);
-    else assert.match(this.#world.ready(owner), /Conflict/, `${name} is in the way of ${owner}`);
+    else assert.match(this.#harness.ready(owner), /Conflict/, `${name} is in the way of ${owner}`);
   }
 
   /** Behind a stranger, who never becomes ready, a rolling update stops. */
   #waitsForItsTurn(owner: string, name: string): boolean {
-    const children = this.#world.status(owner).children as readonly Child[] | undefined;
+    const children = this.#harness.status(owner).children as readonly Child[] | undefined;
     const message = children?.find((child) => child.name === name)?.message ?? '';
-    return message.includes('its turn') && /Conflict/.test(this.#world.ready(owner));
+    return message.includes('its turn') && /Conflict/.test(this.#harness.ready(owner));
   }
 
   /** Is what carries the label of a present owner wanted? The rest is not found any more, and not ours to take away. */
@@ -382,42 +382,42 @@ export class OperatorHistory {
     if (isUnbound && this.#wasAway) return;
     if (wanted.has(name) || name === 'shared' || name.endsWith('-index')) return;
     const [owner = ''] = name.split('-');
-    const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
+    const { uid } = this.#harness.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
     if (uid === undefined || labels?.['homeostat.dev/owner-uid'] !== uid) return;
-    const ready = this.#world.ready(owner);
+    const ready = this.#harness.ready(owner);
     // A child with an element in trouble keeps what it has.
     assert.match(ready, /Conflict/, `${name} should be gone, ${owner} says ${ready}`);
   }
 
   /** At rest a pass of everything writes nothing. */
   async #checkRest(): Promise<void> {
-    this.#world.cluster.takeWrites();
-    this.#world.cluster.pace = undefined;
-    for (const name of owners) await this.#world.runOne(`default/${name}`);
-    assert.deepEqual(this.#world.cluster.requests, []);
+    this.#harness.cluster.takeWrites();
+    this.#harness.cluster.pace = undefined;
+    for (const name of owners) await this.#harness.runOne(`default/${name}`);
+    assert.deepEqual(this.#harness.cluster.requests, []);
   }
 
   #put(kind: string, name: string, text: string): void {
     const metadata = { name, namespace: 'default' };
-    this.#world.cluster.server.put({ apiVersion: 'v1', kind, metadata, data: { text } });
+    this.#harness.cluster.server.put({ apiVersion: 'v1', kind, metadata, data: { text } });
   }
 
   #secretText(): string | undefined {
-    const secret = this.#world.get('v1', 'Secret', 'secret');
+    const secret = this.#harness.get('v1', 'Secret', 'secret');
     return (secret?.data as { text: string } | undefined)?.text;
   }
 
   #remove(apiVersion: string, kind: string, name: string): void {
-    const object = this.#world.get(apiVersion, kind, name);
+    const object = this.#harness.get(apiVersion, kind, name);
     if (object === undefined) return;
     this.log.push(`remove ${kind} ${name}`);
-    this.#world.remove(object);
+    this.#harness.remove(object);
   }
 
   #configMaps(): readonly KubeObject[] {
-    return this.#world
+    return this.#harness
       .names('v1', 'ConfigMap')
-      .flatMap((name) => this.#world.get('v1', 'ConfigMap', name) ?? []);
+      .flatMap((name) => this.#harness.get('v1', 'ConfigMap', name) ?? []);
   }
 }
 

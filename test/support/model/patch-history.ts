@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { KubeError } from '../../../src/kube/roles.ts';
 import { settle } from '../fake-clock.ts';
-import { OperatorWorld } from '../fakes/operator-world.ts';
+import { OperatorHarness } from '../fakes/operator-harness.ts';
 import { planOfPodSet } from '../podset-text.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -30,7 +30,7 @@ const plan = planOfPodSet(`
 export class PatchHistory {
   readonly log: string[] = [];
   readonly #random: SeededRandom;
-  readonly #world = new OperatorWorld(plan);
+  readonly #harness = new OperatorHarness(plan);
   readonly #running = new Map<string, Promise<unknown>>();
   /** Keys that are to run again after a while. */
   readonly #later = new Set<string>();
@@ -40,9 +40,9 @@ export class PatchHistory {
   }
 
   async run(): Promise<void> {
-    await this.#world.start();
+    await this.#harness.start();
     let fails = true;
-    this.#world.cluster.pace = async () => {
+    this.#harness.cluster.pace = async () => {
       for (let turns = this.#random.below(4); turns >= 0; turns--) await settle();
       if (!fails || this.#random.chance(0.96)) return;
       this.log.push('connection lost');
@@ -60,10 +60,10 @@ export class PatchHistory {
       await this.#rest();
       this.#check();
     }
-    this.#world.cluster.takeWrites();
-    this.#world.cluster.pace = undefined;
-    for (const name of owners) await this.#world.runOne(`default/${name}`);
-    assert.deepEqual(this.#world.cluster.requests, []);
+    this.#harness.cluster.takeWrites();
+    this.#harness.cluster.pace = undefined;
+    for (const name of owners) await this.#harness.runOne(`default/${name}`);
+    assert.deepEqual(this.#harness.cluster.requests, []);
   }
 
   async #step(): Promise<void> {
@@ -71,8 +71,8 @@ export class PatchHistory {
       () => this.#work(),
       () => this.#work(),
       () => this.#work(),
-      () => void this.#world.cluster.deliver(),
-      () => void this.#world.cluster.deliver(),
+      () => void this.#harness.cluster.deliver(),
+      () => void this.#harness.cluster.deliver(),
       () => this.#putOwner(),
       () => this.#putOwner(),
       () => this.#meddle(),
@@ -83,13 +83,13 @@ export class PatchHistory {
   }
 
   #work(): void {
-    const ready = [...this.#world.queued.keys()].filter((key) => !this.#running.has(key));
+    const ready = [...this.#harness.queued.keys()].filter((key) => !this.#running.has(key));
     const key = this.#random.pick(ready);
     if (key === undefined) return;
     this.log.push(`pass ${key}`);
-    const pass = this.#world.runOne(key).then((end) => {
+    const pass = this.#harness.runOne(key).then((end) => {
       this.#running.delete(key);
-      if (end.kind === 'thrown') this.#world.queued.set(key, 'normal');
+      if (end.kind === 'thrown') this.#harness.queued.set(key, 'normal');
       if (end.kind === 'requeue') this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);
     });
@@ -99,35 +99,35 @@ export class PatchHistory {
   async #restart(): Promise<void> {
     if (this.#running.size > 0 || this.#random.chance(0.5)) return;
     this.log.push('restart');
-    await this.#world.restart(plan);
+    await this.#harness.restart(plan);
   }
 
   /** A user says something else, or gives up what a patch has set. */
   #putOwner(): void {
     const name = this.#random.pick(owners) ?? '';
     const text = this.#random.pick(texts);
-    const present = this.#world.get('apps.example.com/v1', 'PodSet', name);
+    const present = this.#harness.get('apps.example.com/v1', 'PodSet', name);
     this.log.push(`owner ${name} ${text}`);
-    if (present === undefined) this.#world.podSet(name, { text });
-    else this.#world.edit(present, { spec: { text } });
+    if (present === undefined) this.#harness.podSet(name, { text });
+    else this.#harness.edit(present, { spec: { text } });
   }
 
   /** Somebody makes, changes or removes what is patched. */
   #meddle(): void {
     const name =
       this.#random.pick(['board', 'board', ...owners.map((owner) => `card-${owner}`)]) ?? '';
-    const present = this.#world.get('v1', 'ConfigMap', name);
+    const present = this.#harness.get('v1', 'ConfigMap', name);
     const how = this.#random.pick(['put', 'remove', 'meddle', 'meddle']);
     this.log.push(`${how} ${name}`);
-    if (present !== undefined && how === 'remove') this.#world.remove(present);
+    if (present !== undefined && how === 'remove') this.#harness.remove(present);
     else if (present !== undefined) {
       const key = this.#random.pick([...owners, 'text', 'mine']) ?? '';
       const data = { ...(present.data as Readonly<Record<string, string>>), [key]: 'meddled' };
-      this.#world.edit(present, { data });
+      this.#harness.edit(present, { data });
     } else if (how !== 'remove') {
       const metadata = { name, namespace: 'default' };
       const data = { mine: 'yes' };
-      this.#world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+      this.#harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
     }
   }
 
@@ -135,20 +135,20 @@ export class PatchHistory {
     this.log.push('rest');
     for (let rounds = 0; rounds < 300; rounds++) {
       await settle();
-      this.#world.cluster.deliver();
+      this.#harness.cluster.deliver();
       this.#work();
-      const isIdle = this.#running.size === 0 && this.#world.queued.size === 0;
-      if (isIdle && !this.#world.cluster.deliver() && !(await this.#passTime())) return;
+      const isIdle = this.#running.size === 0 && this.#harness.queued.size === 0;
+      if (isIdle && !this.#harness.cluster.deliver() && !(await this.#passTime())) return;
       if (rounds % 3 === 0) await Promise.all(this.#running.values());
     }
-    throw new Error('Expected the world to come to rest');
+    throw new Error('Expected the harness to settle');
   }
 
   /** What was slowed down, or left to somebody for a while, gets its turn. */
   async #passTime(): Promise<boolean> {
     if (this.#later.size === 0) return false;
-    await this.#world.clock.advance(300_000);
-    for (const key of this.#later) this.#world.queued.set(key, 'normal');
+    await this.#harness.clock.advance(300_000);
+    for (const key of this.#later) this.#harness.queued.set(key, 'normal');
     this.#later.clear();
     return true;
   }
@@ -156,19 +156,19 @@ export class PatchHistory {
   #check(): void {
     const board = this.#dataOf('board');
     for (const name of owners) {
-      const resource = this.#world.get('apps.example.com/v1', 'PodSet', name);
+      const resource = this.#harness.get('apps.example.com/v1', 'PodSet', name);
       if (resource === undefined) continue;
       const { text, seen } = resource.spec as { readonly text: string; readonly seen?: string };
       assert.equal(seen, text, `${name} has not seen its text`);
-      assert.deepEqual(this.#world.status(name).text, text);
+      assert.deepEqual(this.#harness.status(name).text, text);
       if (board === undefined)
-        assert.match(this.#world.ready(name), /False Waiting: patches.board/);
+        assert.match(this.#harness.ready(name), /False Waiting: patches.board/);
       else {
         assert.equal(board[name], text, `the text of ${name} on the board`);
-        assert.match(this.#world.ready(name), /True AllReady/);
+        assert.match(this.#harness.ready(name), /True AllReady/);
       }
       if (text === 'two') assert.equal(this.#dataOf(`card-${name}`)?.text, text);
-      const conditions = this.#world.status(name).conditions as readonly {
+      const conditions = this.#harness.status(name).conditions as readonly {
         readonly type: string;
         readonly message: string;
       }[];
@@ -177,7 +177,7 @@ export class PatchHistory {
   }
 
   #dataOf(name: string): Readonly<Record<string, string>> | undefined {
-    const object = this.#world.get('v1', 'ConfigMap', name);
+    const object = this.#harness.get('v1', 'ConfigMap', name);
     return object?.data as Readonly<Record<string, string>> | undefined;
   }
 }

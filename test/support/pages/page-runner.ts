@@ -20,7 +20,7 @@ export interface Difference {
   readonly edit: Edit;
 }
 
-/** Commands that only look: they are repeated until the world is as the page shows it. */
+/** Commands that only look: they are repeated until the harness is as the page shows it. */
 const looks = /^(?:homeostat|kubectl) (?:get|describe|tree|events)\b/;
 /** Commands that read files alone. */
 const offline = /^homeostat (?:validate|rights)\b/;

@@ -30,7 +30,7 @@ export interface RecipeRunOptions {
   readonly update?: boolean;
 }
 
-/** How long the runtime must send nothing before its world is compared, in ms. */
+/** How long the runtime must send nothing before its harness is compared, in ms. */
 const quietMs = 500;
 /** Between looks at what is not as shown yet, in ms. */
 const pollMs = 20;

@@ -50,7 +50,7 @@ export class VirtualTime {
       });
     });
     while (!(await this.isIdle())) await sleep(pollMs);
-    // Only when the caller has seen the world of that moment.
+    // Only when the caller has seen the harness of that moment.
     setImmediate(() => {
       this.#holds--;
     });

@@ -13,7 +13,7 @@ import { ScriptedSource } from './scripted-source.ts';
 const check = createManifestCheck(undefined);
 
 /** A publisher of ConfigMaps on a fake cluster; what the source says is played by the test. */
-export class PublisherWorld {
+export class PublisherHarness {
   readonly cluster: RuntimeFakeCluster;
   readonly clock: FakeClock;
   readonly source = new ScriptedSource('ops');
@@ -27,8 +27,8 @@ export class PublisherWorld {
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
 
-  /** `before`: a world whose objects and time this one goes on with, as a process that starts does. */
-  constructor(before?: PublisherWorld, runtime = 'here') {
+  /** `before`: a harness whose objects and time this one goes on with, as a process that starts does. */
+  constructor(before?: PublisherHarness, runtime = 'here') {
     this.cluster = before?.cluster ?? new RuntimeFakeCluster();
     this.clock = before?.clock ?? new FakeClock();
     const objects = this.cluster.acquire({ gvk: definitionGvk });

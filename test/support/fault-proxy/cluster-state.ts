@@ -4,18 +4,18 @@ import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
 
 /** What counts of each object, by `<plural>/<name>`: the same for two namespaces in the same state. */
-export type World = Readonly<Record<string, unknown>>;
+export type ClusterState = Readonly<Record<string, unknown>>;
 
 /** UIDs by `<plural>/<name>`. */
 export type Uids = Readonly<Record<string, string>>;
 
-export interface WorldView {
-  readonly world: World;
+export interface StateView {
+  readonly state: ClusterState;
   readonly uids: Uids;
   readonly objects: ReadonlyMap<string, KubeObject>;
 }
 
-export interface WorldOptions {
+export interface StateOptions {
   readonly client: PlaneClient;
   readonly namespace: string;
   /** Where two runs have definitions of other names: this one's. */
@@ -31,17 +31,17 @@ export interface WorldOptions {
 }
 
 /** Follows all collections until the view satisfies the check, and returns it. @throws Error of `explain` after the limit. */
-export async function untilWorld(
-  options: WorldOptions,
-  isMet: (view: WorldView) => boolean,
-  explain: (view: WorldView | undefined) => void,
-): Promise<WorldView> {
+export async function untilState(
+  options: StateOptions,
+  isMet: (view: StateView) => boolean,
+  explain: (view: StateView | undefined) => void,
+): Promise<StateView> {
   const { client, namespace, collections } = options;
   const states = new Map<string, readonly KubeObject[]>();
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.limitMs ?? 60_000)]);
-  let last: WorldView | undefined;
-  let met: WorldView | undefined;
+  let last: StateView | undefined;
+  let met: StateView | undefined;
   const follow = async ([root, plural]: readonly [string, string]) =>
     client.follow({
       path: `${root}/namespaces/${namespace}/${plural}`,
@@ -58,24 +58,24 @@ export async function untilWorld(
   const ends = await Promise.allSettled(collections.map(follow));
   if (met !== undefined) return met;
   explain(last);
-  throw new Error('The world was not as expected in time', {
+  throw new Error('The state was not as expected in time', {
     cause: ends.find(({ status }) => status === 'rejected'),
   });
 }
 
-/** Resolves when the world is the expected one; after the limit it shows the difference. */
-export function untilEqual(options: WorldOptions, expected: World): Promise<WorldView> {
-  return untilWorld(
+/** Resolves when the cluster is the expected one; after the limit it shows the difference. */
+export function untilEqual(options: StateOptions, expected: ClusterState): Promise<StateView> {
+  return untilState(
     options,
-    ({ world }) => isDeepStrictEqual(world, expected),
-    (last) => assert.deepEqual(last?.world, expected),
+    ({ state }) => isDeepStrictEqual(state, expected),
+    (last) => assert.deepEqual(last?.state, expected),
   );
 }
 
 function view(
   states: ReadonlyMap<string, readonly KubeObject[]>,
-  options: WorldOptions,
-): WorldView {
+  options: StateOptions,
+): StateView {
   const { namespace, definition } = options;
   const entries = [...states]
     .flatMap(([plural, items]) =>
@@ -86,8 +86,8 @@ function view(
   return {
     uids,
     objects: new Map(entries),
-    // For a thousand objects this is work: most looks at the world ask for less.
-    get world() {
+    // For a thousand objects this is work: most looks at the cluster ask for less.
+    get state() {
       const shown = entries.map(([key, object]) => [key, essence(object, options)] as const);
       const text = JSON.stringify(Object.fromEntries(shown)).replaceAll(namespace, '<namespace>');
       const keys = new Map(Object.entries(uids).map(([key, uid]) => [uid, key]));
@@ -101,7 +101,7 @@ function view(
 
 const uidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-function essence(object: KubeObject, { reported, countsGenerations = true }: WorldOptions) {
+function essence(object: KubeObject, { reported, countsGenerations = true }: StateOptions) {
   const { kind, metadata, status, ...rest } = object;
   const { name, labels, annotations = {}, finalizers, ownerReferences, generation } = metadata;
   // The hash of the applied fields has the owner's UID in it, in a form that we cannot name.

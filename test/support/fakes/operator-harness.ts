@@ -42,7 +42,7 @@ export interface LogEntry {
 }
 
 /** One operator on a fake cluster, with a queue that runs only when the test says so. */
-export class OperatorWorld {
+export class OperatorHarness {
   readonly cluster = new FakeCluster(types);
   readonly clock = new FakeClock();
   readonly metrics = freshMetrics();
@@ -79,7 +79,7 @@ export class OperatorWorld {
       if (key !== undefined) await this.runOne(key);
       else if (!this.cluster.deliver()) return;
     }
-    throw new Error('Expected the world to come to rest');
+    throw new Error('Expected the harness to settle');
   }
 
   /** Runs one pass, without telling the cache of anything before or after. */

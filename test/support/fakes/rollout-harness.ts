@@ -68,7 +68,7 @@ spec:
 ${body}`;
 }
 
-export interface RolloutWorldOptions {
+export interface RolloutHarnessOptions {
   /** @default 4 */
   readonly concurrency?: number;
   /** False: of a kind whose status is not ours. @default true */
@@ -76,7 +76,7 @@ export interface RolloutWorldOptions {
 }
 
 /** Resources, and operators that do nothing but say that they were there: what is tested is whose turn it is. */
-export class RolloutWorld {
+export class RolloutHarness {
   readonly clock = new FakeClock();
   readonly resources = new Map<string, KubeObject>();
   readonly passes: RanPass[] = [];
@@ -97,13 +97,13 @@ export class RolloutWorld {
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #listeners = new Map<string, RevisionOperatorHooks['enqueue']>();
   readonly #revisionOperators = new Map<string, () => RevisionOperator>();
-  readonly #options: Required<RolloutWorldOptions>;
+  readonly #options: Required<RolloutHarnessOptions>;
   #uids = 0;
   #processes = 0;
   #stopper = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor({ concurrency = 4, reports = true }: RolloutWorldOptions = {}) {
+  constructor({ concurrency = 4, reports = true }: RolloutHarnessOptions = {}) {
     this.#options = { concurrency, reports };
     this.board = this.#createBoard();
     this.controller = this.#createController();
@@ -256,7 +256,7 @@ export class RolloutWorld {
   ): Operator {
     this.live.add(id);
     this.#listeners.set(id, hooks.enqueue);
-    const world = this;
+    const harness = this;
     const behaviour = () => this.#behaviours.get(revision) ?? {};
     const doomed = (key: string): readonly PruneCandidate[] =>
       (behaviour().deletes?.(key) ?? [])
@@ -283,41 +283,42 @@ export class RolloutWorld {
       retainPreviousKinds: () => undefined,
       hasChildren: () => false,
       get instances() {
-        return world.resources.size;
+        return harness.resources.size;
       },
       unmatchedInstances: 0,
       readiness: () => ({ ready: 0, unready: 0, unknown: 0 }),
       async reconcile(key, { signal }): Promise<ReconcileResult> {
-        assert.ok(world.live.has(id), `a pass with ${word}, which is not at work any more`);
-        const resource = world.resources.get(key);
+        assert.ok(harness.live.has(id), `a pass with ${word}, which is not at work any more`);
+        const resource = harness.resources.get(key);
         if (resource === undefined) return { kind: 'done' };
         const { uid = '', generation = 0 } = resource.metadata;
-        const { newest } = world;
+        const { newest } = harness;
         const pass: RanPass = {
           key,
           uid,
           revision: word,
           generation,
           newest,
-          process: world.#processes,
+          process: harness.#processes,
         };
-        world.passes.push(pass);
-        const running = world.running.get(key) ?? 0;
+        harness.passes.push(pass);
+        const running = harness.running.get(key) ?? 0;
         assert.equal(running, 0, `two passes of ${key}`);
-        world.running.set(key, 1);
-        await world.pace(key);
-        world.running.delete(key);
-        if (signal.aborted) world.passes.splice(world.passes.indexOf(pass), 1);
+        harness.running.set(key, 1);
+        await harness.pace(key);
+        harness.running.delete(key);
+        if (signal.aborted) harness.passes.splice(harness.passes.indexOf(pass), 1);
         signal.throwIfAborted();
         const goes = doomed(key);
         const why = goes.length === 0 ? undefined : hooks.deletionGuard.blockingReason(key, goes);
         if (why === undefined) hooks.deletionGuard.onConverged(key);
-        if (why === undefined && goes.length > 0) world.onDelete(key, word);
-        if (why === undefined) for (const { uid } of goes) world.deleted.add(uid);
+        if (why === undefined && goes.length > 0) harness.onDelete(key, word);
+        if (why === undefined) for (const { uid } of goes) harness.deleted.add(uid);
         const fails = behaviour().fails?.(key) === true;
         pass.outcome = fails ? 'failed' : 'succeeded';
-        const now = world.resources.get(key);
-        if (world.#options.reports && now?.metadata.uid === uid) world.report(key, revision, fails);
+        const now = harness.resources.get(key);
+        if (harness.#options.reports && now?.metadata.uid === uid)
+          harness.report(key, revision, fails);
         hooks.onDecisions(key, {
           children: [],
           status: 'written',

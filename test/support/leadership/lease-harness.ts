@@ -17,14 +17,14 @@ interface Happening {
 
 /** How requests of one process fare. */
 export interface Network {
-  /** One way, in ms of the world. Undefined: it never comes. */
+  /** One way, in ms of the harness. Undefined: it never comes. */
   readonly delayMs: (way: 'there' | 'back') => number | undefined;
   /** Until the watch shows a change; undefined: it does not. @default as `delayMs('back')` */
   readonly watchDelayMs?: () => number | undefined;
 }
 
 /** One Lease and several processes, in a time of its own: their clocks differ, messages take long or are lost, processes freeze. */
-export class LeaseWorld {
+export class LeaseHarness {
   readonly server = new LeaseServer();
   readonly random: SeededRandom;
   readonly members = new Set<Member>();
@@ -97,14 +97,14 @@ export class Member {
   readonly ended: Promise<void>;
   isDead = false;
   lostBecause: string | undefined;
-  readonly #world: LeaseWorld;
+  readonly #harness: LeaseHarness;
   readonly #network: Network;
   readonly #stop = new AbortController();
   #frozen: (() => void)[] | undefined;
 
-  constructor(world: LeaseWorld, { name, network, rate = 1, wallMs = 0 }: MemberOptions) {
+  constructor(harness: LeaseHarness, { name, network, rate = 1, wallMs = 0 }: MemberOptions) {
     this.name = name;
-    this.#world = world;
+    this.#harness = harness;
     this.#network = network;
     const clock = this.#clock(rate, wallMs);
     this.fence = new WriteFence(clock);
@@ -120,7 +120,7 @@ export class Member {
       times,
       fence: this.fence,
       clock,
-      random: { fraction: () => world.random.fraction(), text: () => '' },
+      random: { fraction: () => harness.random.fraction(), text: () => '' },
       logger: silentLogger(),
       metrics: freshMetrics(),
       onLost: (reason) => {
@@ -148,7 +148,7 @@ export class Member {
   /** As SIGKILL. */
   kill(): void {
     this.isDead = true;
-    if (this.#world.members.delete(this)) this.#world.onLeft();
+    if (this.#harness.members.delete(this)) this.#harness.onLeft();
   }
 
   /** As SIGSTOP: nothing runs in it, and time goes on. */
@@ -161,7 +161,7 @@ export class Member {
     const missed = this.#frozen ?? [];
     this.#frozen = undefined;
     first();
-    const { random } = this.#world;
+    const { random } = this.#harness;
     while (missed.length > 0) {
       const [one] = missed.splice(Math.floor(random.fraction() * missed.length), 1);
       if (!this.isDead) one?.();
@@ -176,13 +176,13 @@ export class Member {
   }
 
   #clock(rate: number, wallMs: number): Clock {
-    const world = this.#world;
-    const startedMs = world.nowMs;
-    const monotonicMs = () => 1_000 + (world.nowMs - startedMs) * rate;
+    const harness = this.#harness;
+    const startedMs = harness.nowMs;
+    const monotonicMs = () => 1_000 + (harness.nowMs - startedMs) * rate;
     const after = (ms: number, callback: () => void) => {
       let isOff = false;
       const fire = () => this.#inside(() => !isOff && callback());
-      const cancel = world.at(Math.max(0, ms) / rate, fire);
+      const cancel = harness.at(Math.max(0, ms) / rate, fire);
       return () => {
         isOff = true;
         cancel();
@@ -206,20 +206,20 @@ export class Member {
 
   #request: ApiClient['request'] = (request, signal) => {
     const { delayMs } = this.#network;
-    const world = this.#world;
+    const harness = this.#harness;
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () =>
         reject(new KubeError('aborted', 'aborted', { status: 0 })),
       );
       const answer = (give: () => void) => {
         const backMs = delayMs('back');
-        if (backMs !== undefined) world.at(backMs, () => this.#inside(give));
+        if (backMs !== undefined) harness.at(backMs, () => this.#inside(give));
       };
       const thereMs = delayMs('there');
       if (thereMs === undefined) return;
-      world.at(thereMs, () => {
+      harness.at(thereMs, () => {
         try {
-          const body = world.server.handle(request);
+          const body = harness.server.handle(request);
           answer(() => resolve({ status: 200, body }));
         } catch (error) {
           answer(() => reject(error));
@@ -229,7 +229,7 @@ export class Member {
   };
 
   #watcher(): Pick<Watcher, 'acquire'> {
-    const { server } = this.#world;
+    const { server } = this.#harness;
     const { delayMs, watchDelayMs = () => delayMs('back') } = this.#network;
     return {
       acquire: (query) => {
@@ -243,7 +243,7 @@ export class Member {
               const { object } = server;
               const afterMs = watchDelayMs();
               if (afterMs === undefined) return;
-              this.#world.at(afterMs, () =>
+              this.#harness.at(afterMs, () =>
                 this.#inside(() => {
                   shown = object;
                   listener({ namespace: 'system', name: 'homeostat', initial: false });

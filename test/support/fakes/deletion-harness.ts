@@ -4,7 +4,7 @@ import { KubeError } from '../../../src/kube/roles.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { type HandmadeChild, type HandmadePlan, planOf } from './handmade-plan.ts';
-import { OperatorWorld } from './operator-world.ts';
+import { OperatorHarness } from './operator-harness.ts';
 
 /** What a server answers that is away for a moment. */
 export const unavailable = new KubeError('unavailable', 'x', { status: 503 });
@@ -29,58 +29,58 @@ export function farChild(id: string, changes: Partial<HandmadeChild> = {}): Hand
   });
 }
 
-export interface DeletionWorld {
-  readonly world: OperatorWorld;
+export interface DeletionHarness {
+  readonly harness: OperatorHarness;
   readonly plan: OperatorPlan;
 }
 
 /** A PodSet `a` of the plan, at rest. */
-export function deletionWorld(plan: HandmadePlan): Promise<DeletionWorld> {
-  return deletionWorldOf(planOf(plan));
+export function deletionHarness(plan: HandmadePlan): Promise<DeletionHarness> {
+  return deletionHarnessOf(planOf(plan));
 }
 
 /** The same of a plan that was made already. */
-export async function deletionWorldOf(plan: OperatorPlan): Promise<DeletionWorld> {
-  const world = new OperatorWorld(plan);
-  await world.start();
-  world.podSet('a');
-  await world.settle();
-  return { world, plan };
+export async function deletionHarnessOf(plan: OperatorPlan): Promise<DeletionHarness> {
+  const harness = new OperatorHarness(plan);
+  await harness.start();
+  harness.podSet('a');
+  await harness.settle();
+  return { harness, plan };
 }
 
 /** PodSet `a` as the server has it. */
-export function podSetOf(world: OperatorWorld): KubeObject | undefined {
-  return world.get('apps.example.com/v1', 'PodSet', 'a');
+export function podSetOf(harness: OperatorHarness): KubeObject | undefined {
+  return harness.get('apps.example.com/v1', 'PodSet', 'a');
 }
 
 /** What is on record of PodSet `a`, as `Kind namespace/name`. */
-export function inventoryOf(world: OperatorWorld): unknown {
-  return world.status('a').childInventory;
+export function inventoryOf(harness: OperatorHarness): unknown {
+  return harness.status('a').childInventory;
 }
 
 /** Who may write its status puts objects on record of PodSet `a`. */
 export async function writeInventory(
-  world: OperatorWorld,
+  harness: OperatorHarness,
   entries: readonly string[],
 ): Promise<void> {
-  const object = podSetOf(world);
+  const object = podSetOf(harness);
   assert.ok(object);
-  world.edit(object, { status: { ...world.status('a'), childInventory: entries } });
-  await world.settle();
+  harness.edit(object, { status: { ...harness.status('a'), childInventory: entries } });
+  await harness.settle();
 }
 
 /** Deletes PodSet `a` and lets everything come of it. */
-export async function deletePodSet(world: OperatorWorld): Promise<void> {
-  const object = podSetOf(world);
+export async function deletePodSet(harness: OperatorHarness): Promise<void> {
+  const object = podSetOf(harness);
   assert.ok(object);
-  world.cluster.takeWrites();
-  world.remove(object);
-  await world.settle();
+  harness.cluster.takeWrites();
+  harness.remove(object);
+  await harness.settle();
 }
 
 /** Objects of a core kind in all namespaces, as `namespace/name`. */
-export function placesOf(world: OperatorWorld, kind: string): readonly string[] {
-  return world.cluster.server
+export function placesOf(harness: OperatorHarness, kind: string): readonly string[] {
+  return harness.cluster.server
     .list(gvkOf('v1', kind))
     .map(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}`)
     .sort();

@@ -21,14 +21,14 @@ import { locatedShadow, shadowObject } from './shadow-definition.ts';
 
 const check = createManifestCheck(undefined);
 
-export interface DefinitionsWorldOptions
+export interface DefinitionsHarnessOptions
   extends Partial<Pick<DefinitionsControllerOptions, 'readsObjects' | 'runtime' | 'takeOverFrom'>> {
-  /** A world whose objects and time this one goes on with, as a process that starts does. */
-  readonly before?: DefinitionsWorld;
+  /** A harness whose objects and time this one goes on with, as a process that starts does. */
+  readonly before?: DefinitionsHarness;
 }
 
 /** The controller of definitions on a fake cluster; users and the publisher of texts are played by the test. */
-export class DefinitionsWorld {
+export class DefinitionsHarness {
   readonly cluster: ShadowCluster;
   readonly clock: FakeClock;
   readonly metrics = freshMetrics();
@@ -46,7 +46,7 @@ export class DefinitionsWorld {
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor(options: DefinitionsWorldOptions = {}) {
+  constructor(options: DefinitionsHarnessOptions = {}) {
     const { before, readsObjects = true, runtime = 'here', takeOverFrom } = options;
     this.cluster = before?.cluster ?? new ShadowCluster();
     this.clock = before?.clock ?? new FakeClock();
