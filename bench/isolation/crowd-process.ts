@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const [url = '', count = '1'] = process.argv.slice(2);
 const { hostname, port, pathname, host } = new URL(url);
 const request = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-/** After a connection that was refused. */
+/** After a connection that was rejected. */
 const pauseMs = 10;
 let answers = 0;
 

@@ -29,7 +29,7 @@ export function goodKinds(count: number): readonly BenchKind[] {
   });
 }
 
-/** Its child is refused by a quota each time: a failure that passes, so that it is tried again and again. */
+/** Its child is rejected by a quota each time: a failure that passes, so that it is tried again and again. */
 export function failingKind(): BenchKind {
   return kindOf(
     'failing',

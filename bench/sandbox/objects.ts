@@ -86,7 +86,7 @@ export function deployment(name: string, replicas: number) {
 
 export const applyHeaders = { 'content-type': 'application/apply-patch+yaml' };
 
-/** Applies a manifest in this process. @throws Error when it is refused. */
+/** Applies a manifest in this process. @throws Error when it is rejected. */
 export function applyTo(sandbox: Sandbox, collection: string, manifest: Manifest): void {
   const path = `${collection}/${manifest.metadata.name}?fieldManager=bench&force=true`;
   const body = JSON.stringify(manifest);

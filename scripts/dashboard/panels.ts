@@ -67,13 +67,14 @@ export const rows: readonly Row[] = [
         queries: [[`${m.definitionProblems.name}${ofDefinition} > 0`, '{{definition}}']],
       },
       {
-        title: 'Refused texts',
-        description: '1: the newest text of the definition is refused; an older revision may go on',
-        queries: [[`${m.definitionRefused.name}${ofDefinition} > 0`, '{{definition}}']],
+        title: 'Rejected texts',
+        description:
+          '1: the newest text of the definition is rejected; an older revision may go on',
+        queries: [[`${m.definitionRejected.name}${ofDefinition} > 0`, '{{definition}}']],
       },
       {
         title: 'Reloads',
-        description: 'Texts that were accepted or refused in ten minutes',
+        description: 'Texts that were accepted or rejected in ten minutes',
         queries: [
           [
             `sum by (definition, result) (increase(${m.definitionReloads.name}${ofDefinition}[10m])) > 0`,

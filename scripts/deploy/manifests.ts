@@ -23,7 +23,7 @@ export const manifestFiles: readonly ManifestFile[] = [
   },
 ];
 
-/** The text of a file. @throws Error when helm refuses */
+/** The text of a file. @throws Error when helm rejects */
 export async function manifestText(helm: Helm, { about, args }: ManifestFile): Promise<string> {
   const place = ['homeostat', 'deploy/chart', '--namespace', 'homeostat-system'];
   const text = await helm.template(...place, ...args);

@@ -157,7 +157,7 @@ function kubeconfigOf({ user, cluster }: Login, gate: Gate, { certificate }: Log
   };
 }
 
-/** An HTTPS server that refuses everybody but remembers who asked, an OIDC provider, and a proxy before them. */
+/** An HTTPS server that rejects everybody but remembers who asked, an OIDC provider, and a proxy before them. */
 class Gate {
   readonly #server: Server;
   readonly #proxy = createHttpServer();

@@ -1,7 +1,7 @@
 /** What the process tells its caller. */
 export const exitCode = {
   ok: 0,
-  /** A user's file has mistakes; they were printed. */
+  /** A file of the user has errors; they were printed. */
   failure: 1,
   /** Wrong use, or it could not start. */
   usage: 2,

@@ -2,7 +2,7 @@ import { type Diagnostic, formatDiagnostics } from '../definition/index.ts';
 import type { DefinitionManifest } from '../runtime/index.ts';
 import type { Output } from './output.ts';
 
-/** Prints mistakes with a code frame to standard error; nothing when there are none. */
+/** Prints errors with a code frame to standard error; nothing when there are none. */
 export function printDiagnostics(
   diagnostics: readonly Diagnostic[],
   texts: readonly DefinitionManifest[],

@@ -20,7 +20,7 @@ const serviceAccountRef = /^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\/([a-z0-9](?:[-.a-
 /**
  * `homeostat rights FILE...`: prints the roles that these definitions need, and their bindings, as YAML. The user who applies them has
  * to look at is said on standard error.
- * @returns the exit code: 1 when a definition has mistakes, or there is none; nothing is written then.
+ * @returns the exit code: 1 when a definition has errors, or there is none; nothing is written then.
  * @throws CliError for a service account that is none, and a file that cannot be written.
  */
 export async function rights(

@@ -83,6 +83,6 @@ function countsOf(first: InitialCheck | undefined): object {
   const { accepted, rejected } = first.result;
   return {
     definitions: accepted.length,
-    refused: rejected.reduce((sum, { definitions }) => sum + definitions, 0),
+    rejected: rejected.reduce((sum, { definitions }) => sum + definitions, 0),
   };
 }

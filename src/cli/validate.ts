@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 
 /**
- * `homeostat validate FILE...`: checks definitions without a cluster and prints every mistake.
+ * `homeostat validate FILE...`: checks definitions without a cluster and prints every error.
  * @returns the exit code: 1 when there is an error or nothing to check, 0 with warnings only.
  */
 export async function validate(paths: readonly string[], output: Output): Promise<number> {

@@ -257,7 +257,7 @@ describe('controller/controller', () => {
     for (let failures = 0; failures < 8; failures++) {
       controller.enqueue('silence');
       (await take()).fail(new KubeError('unavailable', 'no answer', { status: 0 }));
-      controller.enqueue('refusal');
+      controller.enqueue('rejection');
       (await take()).fail(new KubeError('unavailable', 'overloaded', { status: 503 }));
     }
     await settle();
@@ -267,9 +267,9 @@ describe('controller/controller', () => {
     unanswered.finish();
     assert.equal(runs.length, 0);
     await clock.advance(640);
-    const refused = await take();
-    assert.equal(refused.key, 'refusal');
-    refused.finish();
+    const rejected = await take();
+    assert.equal(rejected.key, 'rejection');
+    rejected.finish();
     stop();
     await ended;
   });

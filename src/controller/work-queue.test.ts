@@ -88,17 +88,17 @@ describe('controller/work-queue', () => {
     const { queue, clock } = setUp();
     for (let failures = 0; failures < 12; failures++) {
       queue.addRateLimited('unanswered', { isUnreachable: true });
-      queue.addRateLimited('refused');
+      queue.addRateLimited('rejected');
     }
     queue.addAfter('later', 10_000);
     queue.retryNow();
     assert.deepEqual(await drain(queue), ['unanswered']);
     assert.equal(queue.failuresOf('unanswered'), 0);
-    assert.equal(queue.failuresOf('refused'), 12);
+    assert.equal(queue.failuresOf('rejected'), 12);
     queue.retryNow();
     assert.equal(queue.length, 0);
     await clock.advance(10_000);
-    assert.deepEqual(await drain(queue), ['refused', 'later']);
+    assert.deepEqual(await drain(queue), ['rejected', 'later']);
   });
 
   test('how long no server answered does not count for how long a rejection is waited out', () => {

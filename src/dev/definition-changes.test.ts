@@ -6,14 +6,14 @@ import type { DesiredDefinition, Rejection } from '../runtime/index.ts';
 import { changedPaths } from '../util/changed-paths.ts';
 import { definitionChanges } from './definition-changes.ts';
 
-function wanted(name: string, body = '  children: []\n', refusal?: Rejection): DesiredDefinition {
+function wanted(name: string, body = '  children: []\n', rejection?: Rejection): DesiredDefinition {
   const text = thingDefinition(name, body, { group: `${name}.example.com` });
   const [located] = definitionParser.parse(text, `${name}.yaml`).definitions;
   assert.ok(located, text);
-  return { located, ...(refusal && { rejection: refusal }) };
+  return { located, ...(rejection && { rejection: rejection }) };
 }
 
-const refusal = (message: string): Rejection => ({ message, diagnostics: [] });
+const rejection = (message: string): Rejection => ({ message, diagnostics: [] });
 
 describe('dev/definition-changes', () => {
   test('lists new, removed and changed definitions', () => {
@@ -31,7 +31,7 @@ describe('dev/definition-changes', () => {
   });
 
   test('that one keeps its previous revision is said once for each rejection', () => {
-    const [first, second] = [refusal('first'), refusal('second')].map((each) =>
+    const [first, second] = [rejection('first'), rejection('second')].map((each) =>
       wanted('aaa', undefined, each),
     );
     assert.ok(first && second);

@@ -176,13 +176,13 @@ export class DevSession {
     const { name, revision, state } = view;
     if (this.#reportRejection(view)) return;
     const text =
-      state.kind === 'failing' || state.kind === 'refused'
+      state.kind === 'failing' || state.kind === 'rejected'
         ? `Operator "${name}" does not run: ${state.message}`
         : `Operator "${name}" is running`;
     if (this.#printed.get(name) === revision + text) return;
     this.#printed.set(name, revision + text);
     this.#options.print(text);
-    if (state.kind === 'refused') for (const line of state.diagnostics) this.#options.print(line);
+    if (state.kind === 'rejected') for (const line of state.diagnostics) this.#options.print(line);
   }
 
   /** Prints errors that only the server reports; errors of the manifest are printed before. False: none. */

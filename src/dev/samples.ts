@@ -74,7 +74,7 @@ interface SampleFolderOptions {
 /** Applies the samples of a folder, and says which are gone. */
 export class SampleFolder {
   readonly #options: SampleFolderOptions;
-  /** What each file says, by its name; of one with a mistake, what it said before. */
+  /** What each file says, by its name; of a file with an error, its previous content. */
   #known: ReadonlyMap<string, readonly KubeObject[]> = new Map();
 
   constructor(options: SampleFolderOptions) {

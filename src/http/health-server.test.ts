@@ -86,13 +86,13 @@ describe('http/health-server', () => {
   });
 
   test('is ready when definitions are rejected or fail, and says why they do', async () => {
-    const refused = { kind: 'refused', message: 'no', diagnostics: [] } as const;
+    const rejected = { kind: 'rejected', message: 'no', diagnostics: [] } as const;
     const failing = { kind: 'failing', message: 'forbidden' } as const;
-    await withServer(viewOf({ kind: 'running' }, refused, failing), async (url) => {
+    await withServer(viewOf({ kind: 'running' }, rejected, failing), async (url) => {
       const brief = await fetch(`${url}/readyz`);
       assert.deepEqual([brief.status, await brief.text()], [200, 'ok\n']);
       const verbose = await (await fetch(`${url}/readyz?verbose`)).text();
-      assert.match(verbose, /^ {2}\[!\]d1 refused: no\n {2}\[!\]d2 failing: forbidden$/m);
+      assert.match(verbose, /^ {2}\[!\]d1 rejected: no\n {2}\[!\]d2 failing: forbidden$/m);
       assert.match(verbose, /^readyz check passed$/m);
     });
   });
@@ -102,14 +102,14 @@ describe('http/health-server', () => {
     const [definition] = running.definitions;
     assert.ok(definition);
     const problems = ['children (v1/Secret): forbidden', 'reads.pods: no such kind'];
-    const refused = {
-      kind: 'refused',
+    const rejected = {
+      kind: 'rejected',
       message: 'other schemas',
       diagnostics: ['a:1:1: x'],
     } as const;
     const view = {
       ...running,
-      definitions: [{ ...definition, problems }, ...viewOf(refused).definitions],
+      definitions: [{ ...definition, problems }, ...viewOf(rejected).definitions],
       rejected: [
         { file: 'bad.yaml', definitions: 1, diagnostics: ['bad.yaml:3:4: Unknown field'] },
       ],
@@ -122,7 +122,7 @@ describe('http/health-server', () => {
         '  [!]d0 running:',
         '       - children (v1/Secret): forbidden',
         '       - reads.pods: no such kind',
-        '  [!]d0 refused:',
+        '  [!]d0 rejected:',
         '       - other schemas',
         '       - a:1:1: x',
         '  [!]bad.yaml rejected: bad.yaml:3:4: Unknown field',

@@ -141,7 +141,7 @@ function stateProblems(
   state: DefinitionView['state'],
   problems: readonly string[],
 ): readonly string[] {
-  if (state.kind === 'refused') return [state.message, ...state.diagnostics];
+  if (state.kind === 'rejected') return [state.message, ...state.diagnostics];
   return 'message' in state ? [state.message] : problems;
 }
 

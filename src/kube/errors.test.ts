@@ -108,7 +108,7 @@ const answers = [
   ],
   [
     'denied',
-    'a plugin refuses',
+    'a plugin rejects',
     status(403, {
       message:
         'pods "a" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false',
@@ -118,7 +118,7 @@ const answers = [
   ],
   [
     'denied',
-    'a policy refuses with its default status',
+    'a policy rejects with its default status',
     status(422, {
       message:
         "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'all' denied request: too large",
@@ -128,10 +128,10 @@ const answers = [
   ],
   [
     'denied',
-    'a webhook refuses with 404, without the name of an object',
+    'a webhook rejects with 404, without the name of an object',
     status(404, { message: 'admission webhook "a.example.com" denied the request: no' }),
   ],
-  ['forbidden', 'a proxy refuses in words of its own', '<html>Forbidden</html>', 403],
+  ['forbidden', 'a proxy rejects in words of its own', '<html>Forbidden</html>', 403],
   [
     'namespace-terminating',
     'its namespace is being deleted',
@@ -270,14 +270,14 @@ describe('kube/errors', () => {
   }
 
   test('a rejection has the same words each time', () => {
-    const refusal = (id: string, at: string, pointer: string) => {
+    const rejection = (id: string, at: string, pointer: string) => {
       const message = `admission webhook "a.b" denied the request: at ${at} (id ${id}) for ${pointer}, 3 of 5`;
       return errorFromResponse({ status: 400, body: status(400, { message }) }).message;
     };
-    const first = refusal(uid, '2026-01-02T03:04:05.678Z', '0xc0087f4f28');
+    const first = rejection(uid, '2026-01-02T03:04:05.678Z', '0xc0087f4f28');
     assert.equal(first, 'admission webhook "a.b" denied the request: at … (id …) for …, 3 of 5');
     const second = 'b0d0d0d0-0000-0000-0000-00000000000f';
-    assert.equal(refusal(second, '2027-01-02T03:04:05Z', '0xc000000001'), first);
+    assert.equal(rejection(second, '2027-01-02T03:04:05Z', '0xc000000001'), first);
   });
 
   test('of a webhook that does not answer only the name is reported', () => {
@@ -295,13 +295,16 @@ describe('kube/errors', () => {
   });
 
   test('what others use of a quota is not reported', () => {
-    const refusal = (used: string) => {
+    const rejection = (used: string) => {
       const message = `pods "a" is forbidden: exceeded quota: q, requested: pods=1,cpu=2, used: ${used}, limited: pods=5,cpu=9`;
       return errorFromResponse({ status: 403, body: status(403, { message }) });
     };
-    assert.equal(refusal('pods=5,cpu=8').code, 'quota-exceeded');
-    assert.equal(refusal('pods=5,cpu=8').message, refusal('pods=4,cpu=9').message);
-    assert.match(refusal('pods=5,cpu=8').message, /requested: pods=1,cpu=2, limited: pods=5,cpu=9/);
+    assert.equal(rejection('pods=5,cpu=8').code, 'quota-exceeded');
+    assert.equal(rejection('pods=5,cpu=8').message, rejection('pods=4,cpu=9').message);
+    assert.match(
+      rejection('pods=5,cpu=8').message,
+      /requested: pods=1,cpu=2, limited: pods=5,cpu=9/,
+    );
   });
 
   for (const message of [
@@ -334,7 +337,7 @@ describe('kube/errors', () => {
   });
 
   test("a plugin that has not heard of the owner's kind yet rejects for a while only", () => {
-    const refusal = (why: string) => {
+    const rejection = (why: string) => {
       const message = `configmaps "one" is forbidden: cannot set blockOwnerDeletion in this case because ${why}`;
       const body = status(403, { message, reason: 'Forbidden', details: { kind: 'configmaps' } });
       const { code, isPermanent } = errorFromResponse({ status: 403, body });
@@ -342,8 +345,8 @@ describe('kube/errors', () => {
     };
     const unheard =
       'cannot find RESTMapping for APIVersion a.example.com/v1 Kind Thing: no matches';
-    assert.deepEqual(refusal(unheard), ['denied', false]);
-    assert.deepEqual(refusal('the right is missing'), ['denied', true]);
+    assert.deepEqual(rejection(unheard), ['denied', false]);
+    assert.deepEqual(rejection('the right is missing'), ['denied', true]);
   });
 
   test('takes the pause from the header before that of the body', () => {

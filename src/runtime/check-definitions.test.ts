@@ -8,11 +8,7 @@ const file = (name: string, text: string) => ({ file: `${name}.yaml`, text });
 const good = (name: string, group = `${name}.example.com`) => thingDefinition(name, '', { group });
 const textCheck = createManifestCheck(undefined);
 const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' | 'cluster') => {
-  const {
-    accepted,
-    diagnostics,
-    rejected: refused,
-  } = checkDefinitions(texts, {
+  const { accepted, diagnostics, rejected } = checkDefinitions(texts, {
     schemas: undefined,
     check: textCheck,
     ...(sameCrd === undefined ? {} : { crdConflicts: sameCrd }),
@@ -20,35 +16,35 @@ const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' 
   return {
     names: accepted.map(({ located }) => located.definition.name),
     found: diagnostics.map(({ severity, message }) => `${severity}: ${message}`),
-    refused,
+    rejected,
   };
 };
 
 describe('runtime/check-definitions', () => {
   test('what is rejected is reported by file, with the number of its definitions', () => {
     const mixed = `${good('aaa')}---\n${good('bbb')}  controler: {}\n---\n${good('ccc')}  reeds: []\n`;
-    const { names, refused } = check([
+    const { names, rejected } = check([
       file('good', good('good')),
       file('mixed', mixed),
       file('garbage', 'a: [\n'),
     ]);
     assert.deepEqual(names, ['good', 'aaa']);
     assert.deepEqual(
-      refused.map(({ file, definitions }) => [file, definitions]),
+      rejected.map(({ file, definitions }) => [file, definitions]),
       [
         ['garbage.yaml', 1],
         ['mixed.yaml', 2],
       ],
     );
-    assert.equal(refused[1]?.diagnostics.length, 2);
+    assert.equal(rejected[1]?.diagnostics.length, 2);
     assert.match(
-      refused[1]?.diagnostics[0] ?? '',
+      rejected[1]?.diagnostics[0] ?? '',
       /^mixed\.yaml:\d+:3: Unknown field "controler"\. Did you mean "controller"\?$/,
     );
   });
 
   test('a file with warnings only is not rejected', () => {
-    assert.deepEqual(check([file('empty', '# nothing\n')]).refused, []);
+    assert.deepEqual(check([file('empty', '# nothing\n')]).rejected, []);
   });
 
   test('of two definitions that bring one CRD the first is accepted where no cluster can be asked', () => {
@@ -56,13 +52,13 @@ describe('runtime/check-definitions', () => {
       file('a', good('aaa', 'same.example.com')),
       file('b', good('bbb', 'same.example.com')),
     ];
-    const { names, found, refused } = check(texts);
+    const { names, found, rejected } = check(texts);
     assert.deepEqual(names, ['aaa']);
     assert.deepEqual(found, [
       'error: The kind "things.same.example.com" is already used by another definition',
     ]);
     assert.deepEqual(
-      refused.map((each) => each.file),
+      rejected.map((each) => each.file),
       ['b.yaml'],
     );
   });

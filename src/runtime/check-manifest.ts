@@ -138,7 +138,7 @@ export interface RejectedFile {
   readonly diagnostics: readonly string[];
 }
 
-/** Groups errors by file, in the order of each file's first error. `refused`: the file of each rejected definition. */
+/** Groups errors by file, in the order of each file's first error. `rejected`: the file of each rejected definition. */
 export function rejectedFiles(
   diagnostics: readonly Diagnostic[],
   rejected: readonly string[],

@@ -147,7 +147,7 @@ export class ClusterRuntime {
       definitions: this.#controller.views,
       rejected: this.#rejectedFiles(),
       unreadSources: [objects, ...sources].filter(({ isRead }) => !isRead).map(unreadText),
-      warnings: [...eventsRefused(cluster.eventsDenied), ...errors, ...this.#rejectedClaims()],
+      warnings: [...eventsRejected(cluster.eventsDenied), ...errors, ...this.#rejectedClaims()],
     };
   }
 
@@ -215,9 +215,9 @@ export class ClusterRuntime {
   #rejectedFiles(): readonly RejectedFile[] {
     return (this.#publisher.manifests?.parsed ?? []).flatMap(
       ({ manifest: text, documents, otherErrors: nameless }) => {
-        const refused = documents.filter(({ located }) => located === undefined);
-        const diagnostics = [...refused.flatMap(({ errors }) => errors), ...nameless];
-        const definitions = Math.max(1, refused.length);
+        const rejected = documents.filter(({ located }) => located === undefined);
+        const diagnostics = [...rejected.flatMap(({ errors }) => errors), ...nameless];
+        const definitions = Math.max(1, rejected.length);
         return diagnostics.length === 0 ? [] : [{ file: text.file, definitions, diagnostics }];
       },
     );
@@ -248,9 +248,9 @@ function unreadText({ name, error }: SourceState): string {
   return error === undefined ? name : `${name} (${error})`;
 }
 
-function eventsRefused(refused: SharedOptions['cluster']['eventsDenied']): readonly string[] {
-  if (refused === undefined) return [];
-  const { right, namespaces } = refused;
+function eventsRejected(rejected: SharedOptions['cluster']['eventsDenied']): readonly string[] {
+  if (rejected === undefined) return [];
+  const { right, namespaces } = rejected;
   const reason =
     right === undefined ? 'the runtime is not allowed to create them' : rightText(right);
   const elsewhere = namespaces > 1 ? ` (also denied in ${namespaces - 1} other namespaces)` : '';

@@ -15,7 +15,7 @@ export type DefinitionState =
   | { readonly kind: 'syncing' }
   | { readonly kind: 'running' }
   /** Rejected, not failed: for example a CRD of another owner, or fields that are not in the server's schemas. */
-  | { readonly kind: 'refused'; readonly message: string; readonly diagnostics: readonly string[] }
+  | { readonly kind: 'rejected'; readonly message: string; readonly diagnostics: readonly string[] }
   /** Does not run; only finalizes resources that are being deleted. `message` is the reason. */
   | { readonly kind: 'finalizing'; readonly message: string }
   /** A user deletes it with the objects it created; `message` is what it waits for. */

@@ -18,7 +18,7 @@ import { createSeededRandom } from './seeded-random.ts';
 import { SimulationClock } from './simulation-clock.ts';
 
 export interface SimulationOptions {
-  /** Definition files; `file` is shown in diagnostics. They are checked before: files with mistakes are not run. */
+  /** Definition files; `file` is shown in diagnostics. They are checked before: files with errors are not run. */
   readonly definitions: readonly DefinitionManifest[];
   readonly logger: Logger;
   /** Checks definition files. @default a check with the schemas of the built-in kinds */

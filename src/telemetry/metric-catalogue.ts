@@ -20,7 +20,7 @@ const definitionStates = [
   'waiting',
   'syncing',
   'running',
-  'refused',
+  'rejected',
   'failing',
   'finalizing',
   'uninstalling',
@@ -197,7 +197,7 @@ export const metricCatalogue = {
     name: 'homeostat_events_dropped_total',
     help: 'Events that were dropped, by reason',
     labels: ['reason'],
-    values: { reason: ['queue-full', 'burst', 'refused'] },
+    values: { reason: ['queue-full', 'burst', 'rejected'] },
   },
   applies: {
     type: 'counter',
@@ -269,11 +269,11 @@ export const metricCatalogue = {
     name: 'homeostat_definition_reloads_total',
     help: 'Manifests of the definition that were accepted or rejected since the process started',
     labels: ['definition', 'result'],
-    values: { result: ['accepted', 'refused'] },
+    values: { result: ['accepted', 'rejected'] },
   },
-  definitionRefused: {
+  definitionRejected: {
     type: 'gauge',
-    name: 'homeostat_definition_refused',
+    name: 'homeostat_definition_rejected',
     help: '1 while the newest manifest of the definition is rejected, even if an older revision keeps running',
     labels: ['definition'],
   },

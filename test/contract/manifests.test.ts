@@ -36,7 +36,7 @@ shared.describe('contract/manifests', () => {
       if (path === '') {
         const kind = `${manifest.apiVersion} ${manifest.kind}`;
         assert.ok(unservedKinds.includes(kind), `Expected ${kind} to be served`);
-        // Others may need it; but while a server learns of a new range of addresses it refuses those of the old one.
+        // Others may need it; but while a server learns of a new range of addresses it rejects those of the old one.
         if (manifest.kind === 'ServiceCIDR') continue;
         await send(server, 'POST', (await collectionOf(server, manifest)) ?? '', manifest);
         continue;

@@ -50,7 +50,7 @@ export const otherFaults = {
   rolloutOutage: {
     name: 'a waiting roll-out when the API server becomes unreachable',
     injected:
-      'a roll-out is held for deletions, or stopped for failures, of a kind of its own and of a kind of `for`; all connections are refused until the process reports it',
+      'a roll-out is held for deletions, or stopped for failures, of a kind of its own and of a kind of `for`; all connections are rejected until the process reports it',
     oracle:
       'it waits as before, for the same revision with the same failed resources; an approval or a fixed revision finishes it',
     runs: 'once each',

@@ -36,8 +36,8 @@ export class ProcessProbe {
     const socket = new WebSocket(address);
     await new Promise((resolve, reject) => {
       socket.addEventListener('open', resolve, { once: true });
-      const refused = () => reject(new Error(`No inspector at ${address}`));
-      socket.addEventListener('error', refused, { once: true });
+      const rejected = () => reject(new Error(`No inspector at ${address}`));
+      socket.addEventListener('error', rejected, { once: true });
     });
     return new ProcessProbe(socket);
   }

@@ -29,7 +29,7 @@ shared.describe('faults/roll-outs', () => {
       const rollout = subject.on(subject.name, await shared.namespace(), shared.client());
       await rollout.begin();
       const stuck = await rollout.untilStuck();
-      await proxied.proxy.refuse();
+      await proxied.proxy.reject();
       await process.whenLoggedTimes('The API server does not respond', index + 1);
       await proxied.proxy.accept();
       await process.whenLoggedTimes('Definition running', 2 * (index + 1));

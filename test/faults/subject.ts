@@ -156,8 +156,8 @@ export async function applyStubbornly(client: PlaneClient, object: KubeObject): 
       await client.apply(object);
       return;
     } catch (error) {
-      const isRefused = error instanceof PlaneRequestError && error.status < 500;
-      const mayPass = !isRefused || [404, 429].includes(error.status);
+      const isRejected = error instanceof PlaneRequestError && error.status < 500;
+      const mayPass = !isRejected || [404, 429].includes(error.status);
       if (!mayPass || performance.now() > deadline) throw error;
       await sleep(100);
     }

@@ -136,9 +136,9 @@ shared.describe('integration/conflict', () => {
       .replace('plural: podsets', 'plural: things')
       .replace(/, shortNames: \[.*?\]/, '');
     const homeostat = await startHomeostat({ 'taken.yaml': text });
-    const refused = await homeostat.whenLogged('Definition rejected');
+    const rejected = await homeostat.whenLogged('Definition rejected');
     assert.match(
-      String(refused.reason),
+      String(rejected.reason),
       /things\.taken\.example\.com.*not managed by Homeostat.*adopt/,
     );
     assert.deepEqual(

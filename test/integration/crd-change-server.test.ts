@@ -12,16 +12,16 @@ import { SeededRandom } from '../support/model/seeded-random.ts';
 const shared = useControlPlane({ controllerManager: false });
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-/** Formats that may be added: the values at the ends of the type are stored before and after, those beyond are refused before. */
+/** Formats that may be added: the values at the ends of the type are stored before and after, those beyond are rejected before. */
 const addedFormats = [
   {
     type: 'integer',
     format: 'int64',
     values: [2 ** 62, -(2 ** 62), 0],
-    refused: [2 ** 63, -(2 ** 63)],
+    rejected: [2 ** 63, -(2 ** 63)],
   },
-  { type: 'number', format: 'double', values: [1.7e308, -5e-324, 1, 2 ** 63], refused: [] },
-  { type: 'string', format: 'password', values: ['', ' ', 'a\nb', '\u{1f511}'], refused: [] },
+  { type: 'number', format: 'double', values: [1.7e308, -5e-324, 1, 2 ** 63], rejected: [] },
+  { type: 'string', format: 'password', values: ['', ' ', 'a\nb', '\u{1f511}'], rejected: [] },
 ] as const;
 /** Kinds with a schema that changes safely. */
 const kinds = 24;
@@ -82,7 +82,7 @@ shared.describe('integration/crd-change-server', () => {
     assert.ok(seen.size > 8, `only ${seen.size}`);
   });
 
-  for (const [index, { type, format, values, refused }] of addedFormats.entries())
+  for (const [index, { type, format, values, rejected }] of addedFormats.entries())
     test(`every ${type} that is stored without a format is accepted as ${format}`, async () => {
       const client = shared.client();
       const number = 100 + index;
@@ -100,7 +100,7 @@ shared.describe('integration/crd-change-server', () => {
       await client.apply(before);
       await client.untilObject(`${crds}/${before.metadata.name}`, isEstablished);
       await client.untilList(collection, () => true);
-      for (const x of refused) assert.equal(await create('beyond', x), 422, `${x}`);
+      for (const x of rejected) assert.equal(await create('beyond', x), 422, `${x}`);
       for (const [at, x] of values.entries()) assert.equal(await create(`r${at}`, x), 201, `${x}`);
       await client.apply(after);
       const isNew = (found?: KubeObject) => (found?.spec as JsonObject | undefined)?.y === 'new';

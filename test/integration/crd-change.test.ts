@@ -74,13 +74,13 @@ shared.describe('integration/crd-change', () => {
 
     const breaking = { fields: tight, required: '[mode]', says: '"changed " & $string(spec.size)' };
     homeostat.write('a.yaml', definition('tight', breaking));
-    const refused = await homeostat.whenLogged(
+    const rejected = await homeostat.whenLogged(
       'Change rejected, the active revision keeps running',
     );
-    assert.match(String(refused.reason), /"things.tight.example.com" .* \(3 reasons\)/);
+    assert.match(String(rejected.reason), /"things.tight.example.com" .* \(3 reasons\)/);
     const hint =
       '. Compared with the installed CustomResourceDefinition; set "crdPolicy: { allowBreakingChanges: true }" to install it anyway';
-    const diagnostics = (refused.diagnostics as readonly string[]).map((line) => {
+    const diagnostics = (rejected.diagnostics as readonly string[]).map((line) => {
       assert.ok(line.endsWith(hint), line);
       return line.replace(/^.*\/a\.yaml/, 'a.yaml').replace(hint, '');
     });
@@ -141,10 +141,10 @@ shared.describe('integration/crd-change', () => {
       .replace('.name }" }', '.name }", namespace: default }');
     const homeostat = await startHomeostat({ 'a.yaml': inDefault });
     homeostat.write('a.yaml', inDefault.replace('Namespaced', 'Cluster'));
-    const refused = await homeostat.whenLogged(
+    const rejected = await homeostat.whenLogged(
       'Change rejected, the active revision keeps running',
     );
-    assert.match(String(refused.reason), /The API server rejects .*spec\.scope.*immutable/s);
+    assert.match(String(rejected.reason), /The API server rejects .*spec\.scope.*immutable/s);
     const crd = await client.get(crdPath('scoped'));
     assert.equal((crd?.spec as { scope?: string } | undefined)?.scope, 'Namespaced');
   });
@@ -166,8 +166,8 @@ shared.describe('integration/crd-change', () => {
     const homeostat = await startHomeostat({
       'a.yaml': definition('theirs', { fields: plain, policy: adopt }),
     });
-    const refused = await homeostat.whenLogged('Definition rejected');
-    const reasons = (refused.diagnostics as readonly string[]).join('\n');
+    const rejected = await homeostat.whenLogged('Definition rejected');
+    const reasons = (rejected.diagnostics as readonly string[]).join('\n');
     assert.match(reasons, /"spec.size" of version "v1" gets "minimum: 0"/);
     assert.match(reasons, /"status.children" of version "v1" changes its type/);
     const crd = await client.get(crdPath('theirs'));

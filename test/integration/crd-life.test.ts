@@ -81,8 +81,8 @@ shared.describe('integration/crd-life', () => {
       metadata: { labels: { 'homeostat.dev/definition': 'other' } },
     });
     await homeostat.whenLogged('Definition stopped, will restart');
-    const refused = await homeostat.whenLogged('Definition rejected');
-    assert.match(String(refused.reason), /belongs to the definition "other"/);
+    const rejected = await homeostat.whenLogged('Definition rejected');
+    assert.match(String(rejected.reason), /belongs to the definition "other"/);
     const crd = await client.get(crdPath('taken'));
     assert.equal(crd?.metadata.labels?.['homeostat.dev/definition'], 'other');
     await client.patch(crdPath('taken'), {

@@ -191,7 +191,7 @@ shared.describe('integration/definition-objects', () => {
     const object = await client.untilObject(
       pathOf('offline'),
       (now) =>
-        conditionOf(now)?.reason === 'Refused' && conditionOf(now, 'Running')?.status === 'True',
+        conditionOf(now)?.reason === 'Rejected' && conditionOf(now, 'Running')?.status === 'True',
     );
     assert.match(conditionOf(object, 'Accepted')?.message ?? '', /spec\.children\.0\.template/);
     await applyThing('offline', namespace);

@@ -128,16 +128,16 @@ shared.describe('integration/definitions-shown', () => {
     await untilText(home, 'first', 'one');
 
     await write(namespace, { 'thing.yaml': good.replace('children:', 'childern:') });
-    const refused = await untilDefinition(
+    const rejected = await untilDefinition(
       'restarted',
-      (object) => conditionOf(object)?.reason === 'Refused',
+      (object) => conditionOf(object)?.reason === 'Rejected',
     );
     assert.match(
-      conditionOf(refused, 'Accepted')?.message ?? '',
+      conditionOf(rejected, 'Accepted')?.message ?? '',
       /thing\.yaml:\d+:3: Unknown field "childern"\. Did you mean "children"\?/,
     );
-    assert.equal(conditionOf(refused, 'Running')?.status, 'True');
-    await untilEvent(namespace, 'Refused');
+    assert.equal(conditionOf(rejected, 'Running')?.status, 'True');
+    await untilEvent(namespace, 'Rejected');
     await shared.client().apply(thing('restarted', home, 'second'));
     await untilText(home, 'second', 'one');
 
@@ -149,7 +149,7 @@ shared.describe('integration/definitions-shown', () => {
     await untilDefinition(
       'restarted',
       (object) =>
-        conditionOf(object)?.reason === 'Refused' &&
+        conditionOf(object)?.reason === 'Rejected' &&
         conditionOf(object, 'Running')?.status === 'True',
     );
 
@@ -276,11 +276,11 @@ ${shows('x')}`,
     await end(first);
     await second.whenLogged('Became leader');
     await write(namespace, { 'thing.yaml': text.replace('children:', 'childern:') });
-    const refused = await untilDefinition(
+    const rejected = await untilDefinition(
       'elected',
-      (object) => conditionOf(object)?.reason === 'Refused',
+      (object) => conditionOf(object)?.reason === 'Rejected',
     );
-    assert.equal(refused?.metadata.uid, shown?.metadata.uid);
+    assert.equal(rejected?.metadata.uid, shown?.metadata.uid);
     await write(namespace, {});
     await shared.client().untilGone(`${collection}/elected`);
     await end(second);

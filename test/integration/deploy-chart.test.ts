@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { createHelm, type Helm, objectsOf } from '../support/helm/index.ts';
-import { refusedValues, scrapers, valueSets } from '../support/helm/value-sets.ts';
+import { rejectedValues, scrapers, valueSets } from '../support/helm/value-sets.ts';
 import { runCli } from '../support/homeostat-process.ts';
 
 const shared = useControlPlane();
@@ -106,7 +106,7 @@ shared.describe('integration/deploy-chart', () => {
       for (const object of objects) await dryRun(object);
     });
 
-  for (const [values, says] of refusedValues)
+  for (const [values, says] of rejectedValues)
     test(`rejected: ${JSON.stringify(values)}`, async () => {
       const { code, errors } = await helm.run('template', ...place, '--values', valuesFile(values));
       assert.notEqual(code, 0);

@@ -76,7 +76,7 @@ function edited(change: (text: string) => string): Readonly<Record<string, strin
   );
 }
 
-/** Refusals of admission that pass by themselves: a namespace that goes, an owner's kind that is new. */
+/** Rejections of admission that pass by themselves: a namespace that goes, an owner's kind that is new. */
 const passing = /is being terminated|cannot find RESTMapping/;
 
 shared.describe('integration/deploy-rights', () => {
@@ -104,7 +104,7 @@ shared.describe('integration/deploy-rights', () => {
     // Somebody is faster, once for each kind: what is there is looked at then.
     const created = (await runtime.rights()).filter(({ verb }) => verb === 'create');
     for (const resource of new Set(created.map((right) => right.resource)))
-      runtime.refuseOnce(`${resource} are there already`, matching({ verb: 'apply', resource }));
+      runtime.rejectOnce(`${resource} are there already`, matching({ verb: 'apply', resource }));
     homeostat = runtime.start();
   });
   after(async () => {
@@ -162,7 +162,7 @@ shared.describe('integration/deploy-rights', () => {
   test('a resource that patches itself', async () => {
     const client = shared.client();
     const path = `/apis/compute.example.com/v1alpha1/namespaces/${namespace}/virtualmachines/machine`;
-    const fault = runtime.refuseOnce(
+    const fault = runtime.rejectOnce(
       'the machine has changed',
       matching({ verb: 'apply', resource: 'virtualmachines' }),
     );
@@ -183,7 +183,7 @@ shared.describe('integration/deploy-rights', () => {
       ],
       ['databases', `/apis/data.example.com/v1alpha1/namespaces/${namespace}/databases/example`],
     ] as const) {
-      const fault = runtime.refuseOnce(
+      const fault = runtime.rejectOnce(
         `${resource} have changed`,
         (request) => request.method === 'PATCH' && matching({ verb: 'other', resource })(request),
       );
@@ -277,7 +277,7 @@ shared.describe('integration/deploy-rights', () => {
     await runtime.bring(narrow(here, oneConfigMap));
     // Others are faster, once for each.
     const faults = ['services', 'configmaps'].map((resource) =>
-      runtime.refuseOnce(
+      runtime.rejectOnce(
         `${resource} have changed`,
         (request) => matching({ verb: 'apply', resource })(request) && request.namespace === here,
       ),
@@ -320,14 +320,14 @@ shared.describe('integration/deploy-rights', () => {
     const client = shared.client();
     const resource = thing('versioned', namespace, {}, 'stored');
     const crd = 'things.versioned.example.com';
-    runtime.refuseOnce(
+    runtime.rejectOnce(
       'the kind has changed',
       (request) => request.verb === 'apply' && request.name === crd,
     );
     await runtime.bring(versioned('v0'));
     await client.apply(resource);
     await untilReady(resource);
-    const fault = runtime.refuseOnce(
+    const fault = runtime.rejectOnce(
       'the resource has changed',
       (request) =>
         matching({ verb: 'other', resource: 'things' })(request) && request.namespace === namespace,

@@ -161,7 +161,7 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     await untilLines(['events', '-n', 'homeostat-system'], (found) =>
       found.some((line) => /Warning +\w+ +ConfigMap\/definitions .*expected/i.test(line)),
     );
-    await untilRow('mapped', /False +Refused +Thing/);
+    await untilRow('mapped', /False +Rejected +Thing/);
     await lines('delete', '-f', 'operators/more/map.yaml');
     await lines('delete', 'operatordefinition', 'applied');
     dev.remove('more/map.yaml');
@@ -198,8 +198,8 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
   ] as const) {
     test(`of several objects the one ${what} is reported`, async () => {
       const first = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: fine }\n---\n';
-      dev.save('refused/both.yaml', `${first}apiVersion: v1\nkind: ConfigMap\n${manifest}\n`);
-      const { code, stdout, stderr } = await dev.run('apply', '-f', 'operators/refused/both.yaml');
+      dev.save('rejected/both.yaml', `${first}apiVersion: v1\nkind: ConfigMap\n${manifest}\n`);
+      const { code, stdout, stderr } = await dev.run('apply', '-f', 'operators/rejected/both.yaml');
       assert.equal(code, 2);
       assert.match(stdout, /^configmap\/fine (?:created|applied)\n$/);
       assert.match(stderr, problem);

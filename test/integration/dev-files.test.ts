@@ -33,8 +33,8 @@ function start(folder: string, ...args: readonly string[]): DevProcess {
   return dev;
 }
 
-/** It is refused with these words, and no stack trace. */
-async function assertRefused(dev: DevProcess, ...words: readonly RegExp[]): Promise<void> {
+/** It is rejected with these words, and no stack trace. */
+async function assertRejected(dev: DevProcess, ...words: readonly RegExp[]): Promise<void> {
   for (const pattern of words) await dev.untilSaid(pattern);
   assert.equal(await dev.ended(), 2);
   assert.doesNotMatch(dev.output, /^ +at /m);
@@ -52,7 +52,7 @@ describe('integration/dev-files', () => {
       ['--port', '8001'],
       ['--write-kubeconfig', 'config'],
     ])
-      await assertRefused(
+      await assertRejected(
         start(newFolder(), '--kubeconfig', 'cluster.yaml', ...flags),
         new RegExp(`'--kubeconfig <file>' cannot be used with option '${flags[0]} `),
       );
@@ -63,7 +63,7 @@ describe('integration/dev-files', () => {
     const first = start(folder);
     await first.untilSaid(/Operator "foobar" is running/);
     const kubeconfig = readFileSync(first.kubeconfig, 'utf8');
-    await assertRefused(
+    await assertRejected(
       start(folder),
       /Another Homeostat process \(\d+ on .+\) serves the kubeconfig/,
       /hint: .*--write-kubeconfig FILE/,
@@ -95,7 +95,7 @@ describe('integration/dev-files', () => {
     const path = join(folder, 'config');
     writeFileSync(path, 'apiVersion: v1\nkind: Config\n');
     const dev = start(folder, '--write-kubeconfig', 'config');
-    await assertRefused(
+    await assertRejected(
       dev,
       /Cannot write the kubeconfig to "config": the file was not written by Homeostat/,
     );
@@ -106,7 +106,7 @@ describe('integration/dev-files', () => {
     const folder = newFolder();
     const first = start(folder, '--persist', 'cluster.json');
     await first.untilSaid(/Operator "foobar" is running/);
-    await assertRefused(
+    await assertRejected(
       start(folder, '--write-kubeconfig', 'other', '--persist', 'cluster.json'),
       /Another Homeostat process \(\d+ on .+\) already uses "cluster\.json"/,
       /hint: .*--persist FILE/,
@@ -123,7 +123,7 @@ describe('integration/dev-files', () => {
     test(`sandbox files that ${what} is rejected at the start`, async () => {
       const folder = newFolder();
       const dev = start(folder, '--persist', path);
-      await assertRefused(dev, /Cannot keep the cluster in "/, reason, /hint: .*--persist/);
+      await assertRejected(dev, /Cannot keep the cluster in "/, reason, /hint: .*--persist/);
       assert.equal(existsSync(join(folder, 'missing')), false);
     });
   }

@@ -93,7 +93,7 @@ async function render({ template, values }: Fitted, schemas: SchemaSource): Prom
   return givenBy(await phaseOf(plan, { resource }).manifest('made', noElement));
 }
 
-/** The answer to a dry run, in which the server refuses what it does not know. */
+/** The answer to a dry run, in which the server rejects what it does not know. */
 async function tryApply(client: PlaneClient, manifest: KubeObject) {
   const query = 'fieldManager=test&force=true&dryRun=All&fieldValidation=Strict';
   const path = `${await client.pathOf(manifest)}?${query}`;

@@ -21,7 +21,7 @@ const child = (data: string) => `  children:
 
 const definitions = {
   'good.yaml': thingDefinition('good', child('{ value: "${ spec.value }" }')),
-  // No ConfigMap fits into the quota of its namespace: refused each time, tried again each time.
+  // No ConfigMap fits into the quota of its namespace: rejected each time, tried again each time.
   'failing.yaml': thingDefinition('failing', child('{ value: "${ spec.value }" }')),
   // Each pass changes what the next one reads.
   'hot.yaml': thingDefinition(

@@ -51,7 +51,7 @@ shared.describe('integration/kube-discovery', () => {
   });
 
   test('a status that went to the successor of a custom resource is noticed', async () => {
-    // A server refuses this for its own kinds; for custom ones it ignores the uid and writes.
+    // A server rejects this for its own kinds; for custom ones it ignores the uid and writes.
     await shared.client().installCrd(clusterCrd('heir.example', 'Heir'));
     const heir = { apiVersion: 'heir.example/v1', kind: 'Heir', metadata: { name: 'a' } };
     const { stored } = await own.apply({ ...heir, spec: { description: 'x' } });

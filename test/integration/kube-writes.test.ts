@@ -121,7 +121,7 @@ shared.describe('integration/kube-writes', () => {
   });
 });
 
-/** A server that refuses an apply with the version that no object has. */
+/** A server that rejects an apply with the version that no object has. */
 function withoutCreateOnly(api: ApiClient): ApiClient {
   return {
     request: (request, abort) => {

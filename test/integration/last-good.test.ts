@@ -13,7 +13,7 @@ const launch = useRuntimes(shared);
 /** With a mistake. */
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
 
-const refused = 'File has errors, its definitions are rejected';
+const rejected = 'File has errors, its definitions are rejected';
 const sourceRef = 'homeostat.dev/source-ref';
 
 shared.describe('integration/last-good', () => {
@@ -75,7 +75,7 @@ shared.describe('integration/last-good', () => {
   test('continues when a ConfigMap of another name takes over with an error', async () => {
     const { operators, namespace, homeostat } = await runSecond('hashed');
     await save(operators, 'second', typo('hashed'));
-    await homeostat.whenLogged(refused);
+    await homeostat.whenLogged(rejected);
     await remove(operators, 'first');
     await untilPublishedFrom('hashed', `${operators}/second/operator.yaml`);
     assert.equal(await versionAtWork('hashed', namespace), '2');
@@ -90,7 +90,7 @@ shared.describe('integration/last-good', () => {
       object?.metadata.annotations?.['homeostat.dev/withdrawn'] !== undefined;
     await shared.client().untilObject(path, isWithdrawn);
     await save(operators, 'first', typo('remade'));
-    await homeostat.whenLogged(refused);
+    await homeostat.whenLogged(rejected);
     await shared.client().untilObject(path, (object) => !isWithdrawn(object));
     assert.equal(await versionAtWork('remade', namespace), '2');
     await homeostat.stop();

@@ -226,7 +226,7 @@ async function untilControllersHaveLooked(client: PlaneClient): Promise<void> {
   }
 }
 
-/** The fields that differ (`Kind: field`) when the variant is created; undefined when the server refuses it. */
+/** The fields that differ (`Kind: field`) when the variant is created; undefined when the server rejects it. */
 async function tryVariant(
   client: PlaneClient,
   { type, hasStatus }: Case,

@@ -109,7 +109,7 @@ shared.describe('integration/operator-virtual-machine', () => {
     const machine = await stage();
     await whenComplete(machine, 1);
     const { client, path, namespace } = machine;
-    // A second Pod is refused, so the first one is all there is, and it runs.
+    // A second Pod is rejected, so the first one is all there is, and it runs.
     const quota = {
       apiVersion: 'v1',
       kind: 'ResourceQuota',

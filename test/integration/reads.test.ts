@@ -113,12 +113,12 @@ shared.describe('integration/reads', () => {
     await client.patch(path, { spec: { namespace: other } });
     await until('c');
     await client.patch(path, { spec: { namespace: stranger } });
-    const refused = await client.untilObject(
+    const rejected = await client.untilObject(
       path,
       (each) => conditionOf(each)?.reason === 'RenderFailed',
     );
     assert.match(
-      conditionOf(refused)?.message ?? '',
+      conditionOf(rejected)?.message ?? '',
       new RegExp(
         `Expected a namespace that "crossNamespace" allows at reads.found.namespace, found "${stranger}"`,
       ),

@@ -177,17 +177,17 @@ shared.describe('integration/reload', () => {
   });
 
   test('a change that the cluster rejects leaves what runs as it is, and says why', async () => {
-    const name = 'refused';
+    const name = 'rejected';
     const { namespace, manager, revision } = await begin(name, definition(name), 2);
     const wrong = definition(name, { children: misspelt });
-    const refused = manager.want(wrong);
-    const { rejection: refusal, state } = await manager.until(
-      'a refusal',
+    const rejected = manager.want(wrong);
+    const { rejection, state } = await manager.until(
+      'a rejection',
       (view) => view.rejection !== undefined,
     );
     assert.equal(state.kind, 'running');
-    assert.equal(refusal?.revision, refused);
-    assert.match(refusal?.diagnostics.join() ?? '', /definition\.yaml:\d+:\d+: .*replicaz/);
+    assert.equal(rejection?.revision, rejected);
+    assert.match(rejection?.diagnostics.join() ?? '', /definition\.yaml:\d+:\d+: .*replicaz/);
     await apply(name, namespace, 'fresh', 'two');
     await untilRevision(name, namespace, revision, 3);
     // A text that is right again.
@@ -264,10 +264,10 @@ shared.describe('integration/reload', () => {
     await manager.stop();
     const wrong = definition(name, { children: misspelt });
     const again = live.start(cluster, name);
-    const refused = again.want(wrong, { formerly: [good] });
+    const rejected = again.want(wrong, { formerly: [good] });
     const view = await again.until('the older one to run', ({ state }) => state.kind === 'running');
     assert.equal(view.revision, revision);
-    assert.equal(view.rejection?.revision, refused);
+    assert.equal(view.rejection?.revision, rejected);
     await apply(name, namespace, 'fresh', 'two');
     await untilRevision(name, namespace, revision, 2);
     const right = again.want(

@@ -33,8 +33,8 @@ shared.describe('integration/renamed', () => {
     const path = thingPath('before', namespace);
     await client.untilObject(path, (found) => conditionOf(found)?.status === 'True');
     homeostat.write('one.yaml', definition('after'));
-    const refused = await homeostat.whenLogged('Definition rejected');
-    assert.match(String(refused.reason), /belongs to the definition "before".*"Renaming/);
+    const rejected = await homeostat.whenLogged('Definition rejected');
+    assert.match(String(rejected.reason), /belongs to the definition "before".*"Renaming/);
 
     // As docs/operations.md says, when the old one has stopped.
     await homeostat.whenLogged('Definition stopped, its resources and their children are orphaned');

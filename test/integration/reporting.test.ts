@@ -287,11 +287,11 @@ shared.describe('integration/reporting', () => {
     const target = `${namespace}-far`;
     await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: target } });
     await client.apply(thing('far', namespace, { where: 'default' }));
-    const refused = await client.untilObject(
+    const rejected = await client.untilObject(
       thingPath('far', namespace),
       (object) => conditionOf(object)?.reason === 'RenderFailed',
     );
-    assert.match(conditionOf(refused)?.message ?? '', /patches.far: .*"default" matches none of/);
+    assert.match(conditionOf(rejected)?.message ?? '', /patches.far: .*"default" matches none of/);
     await client.patch(thingPath('far', namespace), { spec: { where: target } });
     await client.untilObject(
       configPath(target, 'far'),

@@ -29,9 +29,9 @@ shared.describe('integration/same-crd', () => {
     const namespace = await shared.namespace();
     const both = start({ '1.yaml': definition('early'), '2.yaml': definition('later') });
     try {
-      const refused = await both.whenLogged('Definition rejected');
-      assert.equal(refused.definition, 'later');
-      assert.match(String(refused.reason), /belongs to the definition "early"/);
+      const rejected = await both.whenLogged('Definition rejected');
+      assert.equal(rejected.definition, 'later');
+      assert.match(String(rejected.reason), /belongs to the definition "early"/);
       assert.equal((await both.whenLogged('Definition running')).definition, 'early');
     } finally {
       await both.stop();
@@ -61,7 +61,7 @@ shared.describe('integration/same-crd', () => {
       const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
       assert.match(String(told.diagnostics), /bad\.yaml:\d+:3: Unknown field "controler"/);
       const starting = await homeostat.whenLogged('Starting');
-      assert.deepEqual([starting.definitions, starting.refused], [1, 1]);
+      assert.deepEqual([starting.definitions, starting.rejected], [1, 1]);
       await homeostat.whenLogged('Definition running');
       const text = await untilStatus(homeostat, '/readyz?verbose', 200);
       assert.match(
@@ -69,7 +69,7 @@ shared.describe('integration/same-crd', () => {
         /^ {2}\[!\].*bad\.yaml rejected: .*Unknown field "controler"\. Did you mean "controller"\?$/m,
       );
       await untilScraped(homeostat, (families) => {
-        const state = { state: 'refused' };
+        const state = { state: 'rejected' };
         assert.equal(valueOfSamples(families, 'homeostat_definitions', state), 1);
       });
     } finally {

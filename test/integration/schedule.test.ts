@@ -40,8 +40,8 @@ const definitions = {
   'again.yaml': counting('again', `  requeueAfter: '\${ status.runs < 3 ? "1s" }'\n`),
   'once.yaml': counting('once', ''),
   'resync.yaml': counting('resync', '  controller: { resync: 500ms, concurrency: 1 }\n'),
-  'refused.yaml': thingDefinition(
-    'refused',
+  'rejected.yaml': thingDefinition(
+    'rejected',
     `  children:
     - id: service
       template:
@@ -181,16 +181,16 @@ shared.describe('integration/schedule', () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const mark = shared.audit.mark();
-    await client.apply(thing('refused', namespace, { port: 70_000 }));
+    await client.apply(thing('rejected', namespace, { port: 70_000 }));
     await shared.audit.untilSeen(
       (entries) =>
         entries.filter((entry) => entry.namespace === namespace && entry.status === 422).length >=
         3,
       { since: mark },
     );
-    await client.patch(thingPath('refused', namespace), { spec: { port: 80 } });
+    await client.patch(thingPath('rejected', namespace), { spec: { port: 80 } });
     await client.untilObject(
-      thingPath('refused', namespace),
+      thingPath('rejected', namespace),
       (object) => conditionOf(object)?.reason === 'AllReady',
     );
   });

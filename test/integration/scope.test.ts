@@ -177,7 +177,7 @@ shared.describe('integration/scope', () => {
   });
 
   test('a namespace that the definition does not allow is rejected, and what is there stays', async () => {
-    const { client, away, path } = await makeFar('refused');
+    const { client, away, path } = await makeFar('rejected');
     await client.patch(path, { spec: { to: 'kube-system' } });
     const told = await client.untilObject(
       path,
@@ -185,9 +185,9 @@ shared.describe('integration/scope', () => {
     );
     assert.equal(
       conditionOf(told)?.message,
-      'copy "refused-copy": metadata.namespace: "kube-system" matches none of "crossNamespace.namespaces"',
+      'copy "rejected-copy": metadata.namespace: "kube-system" matches none of "crossNamespace.namespaces"',
     );
-    assert.ok(await client.get(configMapPath(away, 'refused-copy')));
+    assert.ok(await client.get(configMapPath(away, 'rejected-copy')));
   });
 
   test('what another user labelled like ours is never deleted', async () => {

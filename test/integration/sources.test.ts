@@ -21,7 +21,7 @@ const launch = useRuntimes(shared);
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
 
 const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
-const refused = 'File has errors, its definitions are rejected';
+const rejected = 'File has errors, its definitions are rejected';
 const gone = 'Definition stopped, its resources and their children are orphaned';
 
 shared.describe('integration/sources', () => {
@@ -65,7 +65,7 @@ shared.describe('integration/sources', () => {
     folder('saved', { 'saved.yaml': copier('saved', 2) });
     await untilCopy('saved', namespace, 2);
     folder('saved', { 'saved.yaml': typo('saved') });
-    const told = await homeostat.whenLogged(refused);
+    const told = await homeostat.whenLogged(rejected);
     assert.equal(told.file, join(path, 'saved.yaml'));
     await applyThing('saved', namespace, 'two');
     await untilCopy('saved', namespace, 2, 'two');
@@ -138,7 +138,7 @@ shared.describe('integration/sources', () => {
     // Not even its name can be read.
     await saveMap(operators, 'operators', { 'record.yaml': 'kind: [\n' });
     const second = start(...flags);
-    const told = await second.whenLogged(refused);
+    const told = await second.whenLogged(rejected);
     assert.match(String(told.diagnostics), /record\.yaml:\d+:\d+: /);
     await second.whenLogged('Definition running');
     await applyThing('record', namespace, 'two');

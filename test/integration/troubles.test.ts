@@ -73,7 +73,7 @@ shared.describe('integration/troubles', () => {
     const config = JSON.parse(shared.plane.kubeconfig('operator'));
     const good = JSON.stringify(config);
     config.users[0].user = { token: 'nobody-knows-me' };
-    const kubeconfig = join(shared.plane.folder, 'refused.kubeconfig');
+    const kubeconfig = join(shared.plane.folder, 'rejected.kubeconfig');
     writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
     const homeostat = new HomeostatProcess({ kubeconfig, definitions });
     try {

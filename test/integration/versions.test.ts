@@ -151,11 +151,11 @@ shared.describe('integration/versions', () => {
     );
 
     homeostat.write('leaving.yaml', leaving('v1', withoutFirst));
-    const refused = await homeostat.whenLogged(
+    const rejected = await homeostat.whenLogged(
       'Change rejected, the active revision keeps running',
     );
     assert.match(
-      (refused.diagnostics as readonly string[]).join('\n'),
+      (rejected.diagnostics as readonly string[]).join('\n'),
       /Version "v1alpha1" is removed: resources may be stored in it/,
     );
 

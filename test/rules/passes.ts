@@ -82,7 +82,7 @@ export const reporting: RuleSection = {
     {
       rule: 'Messages name child, field and reason, and never contain a value of a Secret',
       shownBy: [
-        'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes',
+        'test/integration/rejections.test.ts › where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes',
         'src/compile/phase/phase.test.ts › no message contains a value of a Secret',
         'test/attacks/secret-values.test.ts › derived,',
         'test/attacks/secret-values.test.ts › of the resource itself,',

@@ -66,7 +66,7 @@ export async function startAdmissionWebhook(options: WebhookOptions): Promise<Ad
     },
     async stop() {
       await client.delete(await client.pathOf(configuration));
-      // The server forgets its webhooks a little later, too: until then it would refuse what this one does not answer.
+      // The server forgets its webhooks a little later, too: until then it would reject what this one does not answer.
       for (let before = -1; before < trials; ) {
         before = trials;
         await tryOut(options);

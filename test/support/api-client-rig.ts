@@ -89,7 +89,7 @@ export class PausingClock extends FakeClock {
   }
 }
 
-/** A fake clock that counts the deadlines of 30 seconds: the head of a stream has one, and its refusal another. */
+/** A fake clock that counts the deadlines of 30 seconds: the head of a stream has one, and its rejection another. */
 export class DeadlineClock extends FakeClock {
   #set = 0;
 

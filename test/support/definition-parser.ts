@@ -8,7 +8,7 @@ import {
 /** The one parser of all tests of a process: it keeps nothing of what it reads, and takes 20 ms to make. */
 export const definitionParser: DefinitionParser = createDefinitionParser();
 
-/** What could be understood of the refused documents. */
+/** What could be understood of the rejected documents. */
 export function draftsOf({ documents }: ParsedDefinitions): readonly LocatedDefinition[] {
   return documents.flatMap(({ isAccepted, located }) => (isAccepted ? [] : (located ?? [])));
 }

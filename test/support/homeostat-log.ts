@@ -32,7 +32,7 @@ export class HomeostatLog {
     this.#notify();
   }
 
-  /** Resolves when all definitions run, are refused or wait for their kind. */
+  /** Resolves when all definitions run, are rejected or wait for their kind. */
   whenReady(definitions: number): Promise<void> {
     const isSaid = ({ msg }: LogEntry) =>
       msg === 'Definition running' ||
@@ -41,7 +41,7 @@ export class HomeostatLog {
       msg === 'File has errors, its definitions are rejected';
     return this.#until(
       () => this.entries.filter(isSaid).length >= definitions,
-      `${definitions} definitions running or refused`,
+      `${definitions} definitions running or rejected`,
     );
   }
 

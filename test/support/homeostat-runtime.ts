@@ -26,7 +26,7 @@ export interface HomeostatRuntime {
   /** What it wrote on standard error: diagnostics. */
   readonly errors: string;
   readonly entries: readonly LogEntry[];
-  /** Resolves when all its definitions run, are refused or wait for their kind. @param definitions how many; default 1 */
+  /** Resolves when all its definitions run, are rejected or wait for their kind. @param definitions how many; default 1 */
   whenReady(definitions?: number): Promise<void>;
   /** Resolves with the first log line of that message. */
   whenLogged(message: string): Promise<LogEntry>;

@@ -25,6 +25,7 @@ const dialect: readonly (readonly [RegExp, string])[] = [
   [/\bput back\b/i, 'reverted'],
   [/\btake(?:n)? (?:it|the change) back\b/i, 'revert'],
   [/\brefus(?:e|es|ed|al)\b/i, 'rejected, denied'],
+  [/\bworlds?\b/i, 'cluster, snapshot'],
   [/\btroubles?\b/i, 'error, failure'],
   [/\bdoubt\b/i, 'may be stale'],
   [/\bstrangers?\b/i, 'object that no longer matches'],

@@ -20,7 +20,7 @@ export interface ApplyOptions {
 
 const fieldManager = 'homeostat-cli';
 
-/** `homeostat apply -f FILE...`: server-side apply of all objects, in their order. @throws CliError at the first that is refused. */
+/** `homeostat apply -f FILE...`: server-side apply of all objects, in their order. @throws CliError at the first that is rejected. */
 export async function apply(context: SessionContext, options: ApplyOptions): Promise<number> {
   const objects = await readFiles(options.filename);
   return withCluster(context, async (session) => {

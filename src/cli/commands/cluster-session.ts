@@ -38,7 +38,7 @@ export const cliFlow = { name: 'cli', priority: 'object' } as const;
 
 /**
  * Does something with a cluster, and lets go of it.
- * @throws CliError for everything that the server refuses.
+ * @throws CliError for everything that the server rejects.
  */
 export async function withCluster<T>(
   { flags, output, signal }: SessionContext,
@@ -79,7 +79,7 @@ async function chooseKubeconfig(flags: ClusterFlags): Promise<ClusterFlags> {
   const ofDev = await findUpwards(defaultKubeconfig, resolve('.'));
   if (ofDev !== undefined) return { ...flags, kubeconfig: ofDev };
   if ((process.env.KUBECONFIG ?? '') !== '') return flags;
-  throw new CliError('There is no cluster to ask: no "homeostat dev" runs here', {
+  throw new CliError('No cluster found: no "homeostat dev" runs in this folder', {
     hint: 'Start one with "homeostat dev", or name a kubeconfig with --kubeconfig',
   });
 }

@@ -67,7 +67,7 @@ function namedTargets(
   if (types === undefined) return [];
   return targetsOf(kinds, types, names).flatMap((target) => {
     if (target.names.length === 0)
-      throw new CliError('Expected the names of what to delete', {
+      throw new CliError('Expected the names of the objects to delete', {
         hint: 'For example: homeostat delete podset example',
       });
     return target.names.map((name) => ({ kind: target.kind, name, namespace: undefined }));

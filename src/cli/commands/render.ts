@@ -19,7 +19,7 @@ export interface RenderFlags {
 /**
  * `homeostat render DEFINITION RESOURCE`: prints the objects that a definition creates for a resource, in the order of their creation.
  * Runs the definition on a simulated cluster.
- * @returns the exit code: 1 when a definition has mistakes or not everything can be rendered.
+ * @returns the exit code: 1 when a definition has errors or not everything can be rendered.
  * @throws CliError for files that cannot be read.
  */
 export async function render(

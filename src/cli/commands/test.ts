@@ -29,7 +29,7 @@ export interface TestOptions {
 
 /**
  * `homeostat test PATH...`: runs the tests in files and folders, each on a cluster of its own with simulated time.
- * @returns the exit code: 1 when a test has failed or a file has mistakes, 0 when all have passed.
+ * @returns the exit code: 1 when a test failed or a file has errors, 0 when all have passed.
  * @throws CliError when there is no test, or a file cannot be read.
  */
 export async function test(
@@ -124,7 +124,7 @@ async function testFiles(path: string): Promise<readonly string[]> {
   }
 }
 
-/** The files of a test; undefined where its definitions have mistakes, which are printed. */
+/** The files of a test; undefined where its definitions have errors, which are printed. */
 async function filesOf(
   { source, definitions }: OperatorTest,
   output: Output,

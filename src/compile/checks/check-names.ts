@@ -21,8 +21,8 @@ export function checkNames({ parts, diagnostics }: CheckContext): void {
     for (const each of referencesOf(use.template)) {
       const problem = problemOf(each, { use, known });
       if (problem === undefined) continue;
-      const { offset, ...mistake } = problem;
-      diagnostics.report({ ...mistake, ...positionInLeaf(each.slot, offset) });
+      const { offset, ...rest } = problem;
+      diagnostics.report({ ...rest, ...positionInLeaf(each.slot, offset) });
     }
   }
 }

@@ -52,7 +52,7 @@ export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
     }));
     for (const { slot, reference, problem } of found) {
       if (problem === undefined || isAfterMixedValue(reference, problem)) continue;
-      const { offset, ...mistake } = problem;
+      const { offset, ...rest } = problem;
       // The same step may be valid for another value: `(a ? children.x : children.y).status.z`.
       const isElsewhere = found.some(
         (other) =>
@@ -60,7 +60,7 @@ export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
           other.problem === undefined &&
           other.reference.stepOffsets.includes(offset),
       );
-      if (!isElsewhere) diagnostics.report({ ...mistake, ...positionInLeaf(slot, offset) });
+      if (!isElsewhere) diagnostics.report({ ...rest, ...positionInLeaf(slot, offset) });
     }
   }
 }

@@ -37,12 +37,12 @@ export const checkCrdPatterns: Rule = function* (document) {
   for (const node of schemaNodesOf(document)) {
     const pattern = fieldOf(node.value, 'pattern');
     if (typeof pattern !== 'string') continue;
-    const refused = /\(\?<?[=!]|\\[1-9]/.exec(pattern.replaceAll('\\\\', ''))?.[0];
-    if (refused === undefined) continue;
+    const rejected = /\(\?<?[=!]|\\[1-9]/.exec(pattern.replaceAll('\\\\', ''))?.[0];
+    if (rejected === undefined) continue;
     yield {
       code: 'invalid-crd',
       path: pointerTo(node.path, 'pattern'),
-      message: `The API server does not support look-around and backreferences in patterns (RE2), found "${refused}"`,
+      message: `The API server does not support look-around and backreferences in patterns (RE2), found "${rejected}"`,
       hint: 'Use "x-kubernetes-validations"',
     };
   }

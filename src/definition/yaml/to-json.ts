@@ -127,8 +127,8 @@ function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Jso
 
 function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
   const key = isAlias(node) ? conversion.targets.get(node) : node;
-  const mistake = keyMistake(key);
-  if (mistake === undefined) {
+  const error = keyError(key);
+  if (error === undefined) {
     const name = String((key as Scalar).value);
     if (isAlias(node) || conversion.openTargets.size > 0) conversion.aliasCharacters += name.length;
     // Users of the CRD write the property names of its schema; other names are only used in this file.
@@ -137,11 +137,11 @@ function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string 
     }
     return name;
   }
-  reportError({ node: node as Node, path, ...mistake }, conversion);
+  reportError({ node: node as Node, path, ...error }, conversion);
   return undefined;
 }
 
-function keyMistake(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefined {
+function keyError(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefined {
   if (!isScalar(key)) {
     const isHandlebars = isMap(key) && key.flow === true;
     return {

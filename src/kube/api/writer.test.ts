@@ -223,7 +223,7 @@ describe('kube/writer', () => {
 
   describe('where the server knows no apply that only creates', () => {
     const onlyNew = () => object({ resourceVersion: '1' });
-    const refusals = [
+    const rejections = [
       [
         'rejected',
         { status: 422, causes: [{ reason: '', message: '', field: 'metadata.resourceVersion' }] },
@@ -232,7 +232,7 @@ describe('kube/writer', () => {
       ['rejected', { status: 400 }, 'resourceVersion must not be set on objects to be created'],
       ['server-error', { status: 500 }, 'cannot handle resourceVersion'],
     ] as const;
-    for (const [code, options, message] of refusals) {
+    for (const [code, options, message] of rejections) {
       test(`${options.status}: it is created by a POST, then applied, from then on`, async () => {
         const post = { manager: 'homeostat/podset', operation: 'Update' };
         const apply = { manager: 'homeostat/podset', operation: 'Apply' };

@@ -272,7 +272,7 @@ describe('kube/api-client', () => {
     });
     const client = clientFor(server.url, { clock, metrics });
     await failure(client.request(get, never));
-    assert.equal(client.unreachable, undefined, 'a refusal is an answer');
+    assert.equal(client.unreachable, undefined, 'a rejection is an answer');
     isAway = true;
     await failure(client.request(get, never));
     await clock.advance(4_000);

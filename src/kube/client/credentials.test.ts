@@ -37,12 +37,12 @@ describe('kube/api-client credentials', () => {
   });
 
   test('that another manager has renewed meanwhile are taken, not renewed again', async () => {
-    let refuseLate: () => void = () => assert.fail('Nobody is late');
+    let rejectLate: () => void = () => assert.fail('Nobody is late');
     const server = await serve(({ path, headers }) => {
       if (headers.authorization === 'new') return { status: 200, body: {} };
       if (path === '/a') return { status: 401 };
       return new Promise((resolve) => {
-        refuseLate = () => resolve({ status: 401 });
+        rejectLate = () => resolve({ status: 401 });
       });
     });
     let loads = 0;
@@ -52,7 +52,7 @@ describe('kube/api-client credentials', () => {
     const late = client.request({ ...get, path: '/late' }, never);
     await arrived(server, 1);
     assert.equal((await client.request(get, never)).status, 200);
-    refuseLate();
+    rejectLate();
     assert.equal((await late).status, 200);
     assert.equal(loads, 2);
   });

@@ -124,7 +124,7 @@ describe('kube/api-client streams', () => {
   });
 
   describe('whose rejection stalls', () => {
-    /** Answers with the head of a refusal and a part of its body. */
+    /** Answers with the head of a rejection and a part of its body. */
     const stall = (status: number): Script => {
       return (_request, response) => {
         response.writeHead(status, { 'content-type': 'application/json', 'content-length': 100 });

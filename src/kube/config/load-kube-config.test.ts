@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { loadKubeConfig } from './load-kube-config.ts';
 
 const read = { wasRejected: false };
-const refused = { wasRejected: true };
+const rejected = { wasRejected: true };
 
 describe('kube/load-kube-config', () => {
   let folder = '';
@@ -226,7 +226,7 @@ describe('kube/load-kube-config', () => {
       const { credentials } = await load({ user: { 'auth-provider': { name: 'oidc', config } } });
       const expected = { headers: { authorization: `Bearer ${token}` } };
       assert.deepEqual(await credentials.load(read), expected);
-      assert.deepEqual(await credentials.load(refused), expected);
+      assert.deepEqual(await credentials.load(rejected), expected);
     });
 
     describe('of a plugin', () => {
@@ -258,7 +258,7 @@ describe('kube/load-kube-config', () => {
         assert.deepEqual(await credentials.load(read), expected);
         assert.deepEqual(await credentials.load(read), expected);
         assert.equal(asked().length, 1);
-        await credentials.load(refused);
+        await credentials.load(rejected);
         assert.equal(asked().length, 2);
       });
 

@@ -87,7 +87,7 @@ describe('kube/oidc-tokens', () => {
 
   for (const [what, settings, answer, message] of [
     ['nothing to refresh with', { 'id-token': token('old', 0) }, undefined, /"refresh-token"/],
-    ['a refusal', expired, { status: 400, body: { error: 'invalid_grant' } }, /status 400/],
+    ['a rejection', expired, { status: 400, body: { error: 'invalid_grant' } }, /status 400/],
     ['no identity token', expired, { status: 200, body: { access_token: 'x' } }, /no id_token/],
     ['an answer that is no JSON', expired, { status: 200, body: 'secret' }, /is not JSON$/],
   ] as const) {

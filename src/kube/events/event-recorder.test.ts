@@ -201,7 +201,7 @@ describe('kube/event-recorder', () => {
     }
     await settle();
     assert.equal(api.requests.length, 12);
-    assert.equal(await dropped('refused'), 1);
+    assert.equal(await dropped('rejected'), 1);
     await recorder.close();
   });
 
@@ -224,7 +224,7 @@ describe('kube/event-recorder', () => {
       recorder.record(event());
       await clock.advance(minuteMs);
       assert.equal(api.requests.length, 1);
-      assert.equal(await dropped('refused'), 1);
+      assert.equal(await dropped('rejected'), 1);
       await recorder.close();
     });
   }

@@ -94,7 +94,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   readonly #stop = new AbortController();
   readonly #dropped: Counter;
   readonly #sending = new Set<Promise<void>>();
-  readonly #refusals: EventDenials;
+  readonly #rejections: EventDenials;
   #activeSenders = 0;
   #cancelSweep: (() => void) | undefined;
   #isClosed = false;
@@ -102,11 +102,11 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#dropped = options.metrics.counter(metricCatalogue.eventsDropped);
-    this.#refusals = new EventDenials(options.clock, options.logger);
+    this.#rejections = new EventDenials(options.clock, options.logger);
   }
 
   get denied(): EventsDenied | undefined {
-    return this.#refusals.current;
+    return this.#rejections.current;
   }
 
   record(event: EventInput): void {
@@ -239,25 +239,28 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       const outcome = await this.#try(delivery);
       if (outcome === 'sent') return this.#created(delivery);
       if (signal.aborted) return;
-      if (outcome === 'refused' || delivery.tries >= maxTries)
-        return this.#drop(delivery, 'refused');
+      if (outcome === 'rejected' || delivery.tries >= maxTries)
+        return this.#drop(delivery, 'rejected');
       await clock.sleep(retryPauseMs, signal).catch(ignoreAbort);
     }
   }
 
-  async #try({ request, series: { namespace } }: Delivery): Promise<'sent' | 'refused' | 'failed'> {
+  async #try({
+    request,
+    series: { namespace },
+  }: Delivery): Promise<'sent' | 'rejected' | 'failed'> {
     const { api, logger } = this.#options;
     try {
       await api.request(request, this.#stop.signal);
-      this.#refusals.accepted(namespace);
+      this.#rejections.accepted(namespace);
       return 'sent';
     } catch (error) {
       logger.debug(errorLogFields(error), 'The API server did not accept an Event');
-      if (!(error instanceof KubeError)) return 'refused';
+      if (!(error instanceof KubeError)) return 'rejected';
       // The response to an earlier attempt was lost.
       if (error.code === 'already-exists') return 'sent';
-      if (error.code === 'forbidden') this.#refusals.denied(namespace, error.right);
-      return temporaryCodes.has(error.code) ? 'failed' : 'refused';
+      if (error.code === 'forbidden') this.#rejections.denied(namespace, error.right);
+      return temporaryCodes.has(error.code) ? 'failed' : 'rejected';
     }
   }
 
@@ -267,7 +270,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   }
 
   /** The next occurrence becomes a new Event. */
-  #drop({ key, series }: Delivery, reason: 'queue-full' | 'refused'): void {
+  #drop({ key, series }: Delivery, reason: 'queue-full' | 'rejected'): void {
     this.#dropped.increment([reason]);
     if (this.#series.get(key) === series) this.#series.delete(key);
   }

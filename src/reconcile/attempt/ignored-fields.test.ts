@@ -47,7 +47,7 @@ describe('reconcile/attempt ignored fields', () => {
     await scale(harness, 7);
     assert.equal(replicas(harness), 7);
     assert.equal(harness.ready('a'), left);
-    // The refused apply, one without the field, the report.
+    // The rejected apply, one without the field, the report.
     assert.deepEqual(harness.cluster.takeWrites(), [
       'apply Deployment/a',
       'apply Deployment/a',

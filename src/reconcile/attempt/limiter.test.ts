@@ -13,13 +13,13 @@ const right = {
   namespace: 'default',
 } as const;
 
-function refusal(code: KubeErrorCode): KubeError {
+function rejection(code: KubeErrorCode): KubeError {
   const more = code === 'forbidden' ? { right: { ...right, name: 'a' } } : {};
   return new KubeError(code, 'no', { status: 422, ...more });
 }
 
-/** A PodSet whose Deployment, which also shows a ConfigMap, is refused. */
-async function refusedHarness(code: KubeErrorCode = 'rejected') {
+/** A PodSet whose Deployment, which also shows a ConfigMap, is rejected. */
+async function rejectedHarness(code: KubeErrorCode = 'rejected') {
   const harness = new OperatorHarness(
     podSetPlan({
       reads: [
@@ -35,7 +35,7 @@ async function refusedHarness(code: KubeErrorCode = 'rejected') {
       children: [{ ...deploymentChild, readsUsed: ['config'] }],
     }),
   );
-  harness.cluster.fault = ({ verb }) => (verb === 'apply' ? refusal(code) : undefined);
+  harness.cluster.fault = ({ verb }) => (verb === 'apply' ? rejection(code) : undefined);
   await harness.start();
   const podSet = harness.podSet('a', { size: 1 });
   await harness.settle();
@@ -46,7 +46,7 @@ async function refusedHarness(code: KubeErrorCode = 'rejected') {
 describe('reconcile/attempt/limiter', () => {
   for (const code of ['rejected', 'denied', 'forbidden', 'too-large'] as const) {
     test(`what was ${code} is not sent again by passes that change nothing`, async () => {
-      const { harness } = await refusedHarness(code);
+      const { harness } = await rejectedHarness(code);
       for (let passes = 0; passes < 3; passes++) await harness.runOne(key);
       assert.deepEqual(harness.cluster.takeWrites(), []);
       assert.equal(harness.passes.at(-1)?.end.kind, 'failed');
@@ -54,14 +54,14 @@ describe('reconcile/attempt/limiter', () => {
   }
 
   test('a change of the intent has it sent again', async () => {
-    const { harness, podSet } = await refusedHarness();
+    const { harness, podSet } = await rejectedHarness();
     harness.edit(podSet, { spec: { size: 2 } });
     await harness.settle();
     assert.ok(harness.cluster.takeWrites().includes('apply Deployment/a'));
   });
 
   test('a change of what the resource carries has it sent again, though no expression reads it', async () => {
-    const { harness, podSet } = await refusedHarness();
+    const { harness, podSet } = await rejectedHarness();
     const labels = { team: 'other' };
     harness.edit(podSet, { metadata: { ...podSet.metadata, labels } });
     await harness.settle();
@@ -69,7 +69,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('a change of a read has it sent again, and one that nothing reads has not', async () => {
-    const { harness } = await refusedHarness();
+    const { harness } = await rejectedHarness();
     const metadata = { name: 'config', namespace: 'default' };
     const config = harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     await harness.settle();
@@ -81,7 +81,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('retry.permanent has it sent again', async () => {
-    const { harness } = await refusedHarness();
+    const { harness } = await rejectedHarness();
     await harness.clock.advance(599_900);
     await harness.runOne(key);
     assert.deepEqual(harness.cluster.takeWrites(), []);
@@ -91,11 +91,11 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('the object that is there is read in the comparison: what a user changed of it may be the cure', async () => {
-    const { harness, podSet } = await refusedHarness();
+    const { harness, podSet } = await rejectedHarness();
     harness.cluster.fault = () => undefined;
     harness.edit(podSet, { spec: { size: 2 } });
     await harness.settle();
-    harness.cluster.fault = ({ verb }) => (verb === 'apply' ? refusal('rejected') : undefined);
+    harness.cluster.fault = ({ verb }) => (verb === 'apply' ? rejection('rejected') : undefined);
     harness.edit(podSet, { spec: { size: 3 } });
     await harness.settle();
     harness.cluster.takeWrites();
@@ -129,7 +129,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('a right that comes has all that missed it run again, and what was rejected for it sent', async () => {
-    const { harness } = await refusedHarness('forbidden');
+    const { harness } = await rejectedHarness('forbidden');
     harness.podSet('b', { size: 1 });
     await harness.settle();
     // One question for all of them, and not by name.
@@ -148,7 +148,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('nothing waits for a right any more when the resource is gone, or the operator stops', async () => {
-    const { harness, podSet } = await refusedHarness('forbidden');
+    const { harness, podSet } = await rejectedHarness('forbidden');
     harness.podSet('b', { size: 1 });
     await harness.settle();
     harness.remove(podSet);
@@ -159,7 +159,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('a quota is asked for with long delays, and reported as temporary', async () => {
-    const { harness } = await refusedHarness('quota-exceeded');
+    const { harness } = await rejectedHarness('quota-exceeded');
     assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'retry',
       baseDelayMs: 5_000,
@@ -177,7 +177,7 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('in a namespace that is deleted nothing is reported in Events, and the condition says why', async () => {
-    const { harness } = await refusedHarness('namespace-terminating');
+    const { harness } = await rejectedHarness('namespace-terminating');
     assert.equal(
       harness.ready('a'),
       'False Terminating: deployment "a": The namespace is being deleted: no objects can be created in it',
@@ -187,14 +187,14 @@ describe('reconcile/attempt/limiter', () => {
   });
 
   test('a restart asks the server once more, and reports nothing again', async () => {
-    const { harness } = await refusedHarness();
+    const { harness } = await rejectedHarness();
     assert.equal(harness.cluster.told.length, 1);
     await harness.restart(podSetPlan());
     await harness.settle();
     assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a']);
     assert.equal(harness.cluster.told.length, 1);
     // Another failure is news.
-    harness.cluster.fault = ({ verb }) => (verb === 'apply' ? refusal('too-large') : undefined);
+    harness.cluster.fault = ({ verb }) => (verb === 'apply' ? rejection('too-large') : undefined);
     await harness.clock.advance(600_000);
     await harness.runOne(key);
     assert.equal(harness.cluster.told.length, 2);

@@ -115,7 +115,7 @@ export function recordDeletionRejection(pass: AttemptContext, uid: string, probl
   if (rejection !== undefined) pass.state.attempts.setDeletionRejection(uid, rejection);
 }
 
-/** The rejection of these status fields, until `retry.permanent` ends. */
+/** The rejection of these status fields. The same fields are not sent again before `retry.permanent` has passed. */
 export function statusBlocker(pass: AttemptContext, digest: string): StatusRejection | undefined {
   const { rejection } = pass.state.attempts.status;
   if (rejection === undefined) return undefined;

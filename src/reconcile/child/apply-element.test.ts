@@ -311,7 +311,7 @@ describe('reconcile/child conflicts that end while they are looked at', () => {
       let turns = 0;
       harness.cluster.pace = async () => {
         turns++;
-        // The server has refused the apply (1), was asked for the object (2) and has answered (3).
+        // The server has rejected the apply (1), was asked for the object (2) and has answered (3).
         if (turns !== 3) return;
         harness.cluster.deliver();
         harness.remove(stranger);

@@ -133,13 +133,13 @@ describe('reconcile/child Recreate', () => {
 
   test('drift of a field that cannot be changed creates the object again, once in ten minutes for one intent', async () => {
     const { harness } = await harnessOf(mapWith('Recreate'));
-    const refuse = () => {
+    const reject = () => {
       harness.cluster.fault = ({ verb, manifest }) =>
         verb === 'apply' && manifest?.metadata.uid !== undefined ? immutable : undefined;
     };
     const meddle = () => harness.edit(mapOf(harness), { data: { text: 'meddled' } });
     // It was made of this intent a moment ago.
-    refuse();
+    reject();
     meddle();
     await harness.settle();
     assert.deepEqual(harness.cluster.takeWrites(), ['apply ConfigMap/map', 'status PodSet/a']);
@@ -269,7 +269,7 @@ describe('reconcile/child OnDelete', () => {
       metadata: { name: 'map', namespace: 'default' },
       data: { theirs: 'kept' },
     };
-    const refuseChanges = (harness: OperatorHarness) => {
+    const rejectChanges = (harness: OperatorHarness) => {
       harness.cluster.fault = ({ verb, kind, manifest }) =>
         verb === 'apply' && kind === 'ConfigMap' && manifest?.metadata.uid !== undefined
           ? immutable
@@ -281,7 +281,7 @@ describe('reconcile/child OnDelete', () => {
         const harness = new OperatorHarness(planOfPodSet(body(more)));
         harness.cluster.server.put(theirs);
         const before = mapOf(harness);
-        refuseChanges(harness);
+        rejectChanges(harness);
         await harness.start();
         harness.podSet('a', { text: 'one' });
         await harness.settle();
@@ -301,7 +301,7 @@ describe('reconcile/child OnDelete', () => {
       await harness.settle();
       assert.equal(mapOf(harness).metadata.uid, uid);
       assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
-      refuseChanges(harness);
+      rejectChanges(harness);
       harness.edit(resource, { spec: { text: 'three' } });
       await harness.settle();
       assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });

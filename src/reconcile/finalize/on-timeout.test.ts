@@ -37,9 +37,9 @@ describe('reconcile/finalize: "onTimeout: Continue"', () => {
   ] as const) {
     test(`a deletion of a child ${what} is not given up`, async () => {
       const { harness } = await deletionHarness({ children: [mapChild('base')], onDelete });
-      const refuse = ({ verb }: { readonly verb: string }) =>
+      const reject = ({ verb }: { readonly verb: string }) =>
         verb === 'delete' ? error : undefined;
-      harness.cluster.fault = refuse;
+      harness.cluster.fault = reject;
       await deletePodSet(harness);
       await timeOut(harness);
       assert.ok(podSetOf(harness));

@@ -106,7 +106,7 @@ describe('reconcile/child/placement', () => {
     });
   }
 
-  const refused: readonly (readonly [string, Where, RegExp])[] = [
+  const rejected: readonly (readonly [string, Where, RegExp])[] = [
     [
       'another namespace by accident',
       { namespace: 'b' },
@@ -183,7 +183,7 @@ describe('reconcile/child/placement', () => {
       /Expected a namespace, the resource is cluster-scoped; found none/,
     ],
   ];
-  for (const [what, where, message] of refused) {
+  for (const [what, where, message] of rejected) {
     test(`a child may not be in ${what}`, async () => {
       const { harness, made, why } = await place(where);
       assert.equal(made, undefined);

@@ -232,11 +232,11 @@ describe('reconcile/patch of other objects', () => {
       harness.ready('one'),
       /^False Forbidden: patches.note: The runtime is not allowed to patch configmaps in namespace "default"/,
     );
-    const refused = harness.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length;
+    const rejected = harness.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length;
     await harness.runOne('default/one');
     assert.equal(
       harness.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length,
-      refused,
+      rejected,
     );
   });
 

@@ -20,7 +20,7 @@ const mapping: HandmadePlan = {
   },
 };
 
-function refusal(code: KubeErrorCode = 'rejected'): KubeError {
+function rejection(code: KubeErrorCode = 'rejected'): KubeError {
   const message = 'Unsupported value: "Bad"';
   return new KubeError(code, `PodSet "a" is invalid: status.phase: ${message}`, {
     status: 422,
@@ -29,13 +29,13 @@ function refusal(code: KubeErrorCode = 'rejected'): KubeError {
   });
 }
 
-/** A harness whose server refuses each status with the phase `Bad`. */
+/** A harness whose server rejects each status with the phase `Bad`. */
 async function harnessOf(plan: HandmadePlan, spec: unknown) {
   const harness = new OperatorHarness(planOf(plan));
   await harness.start();
   harness.cluster.fault = ({ verb, manifest }) => {
     const status = isJsonObject(manifest?.status) ? manifest.status : {};
-    return verb === 'status' && status.phase === 'Bad' ? refusal() : undefined;
+    return verb === 'status' && status.phase === 'Bad' ? rejection() : undefined;
   };
   const podSet = harness.podSet('a', spec);
   await harness.settle();
@@ -155,7 +155,7 @@ describe('reconcile/report: a status that the server rejects', () => {
   test("whatever it says of the author's fields is a failure of the status", async () => {
     const { harness } = await harnessOf(mapping, { phase: 'Good' });
     harness.cluster.takeWrites();
-    harness.cluster.fault = ({ verb }) => (verb === 'status' ? refusal() : undefined);
+    harness.cluster.fault = ({ verb }) => (verb === 'status' ? rejection() : undefined);
     const podSet = harness.get('apps.example.com/v1', 'PodSet', 'a');
     assert.ok(podSet);
     harness.edit(podSet, { spec: { phase: 'Bad' } });

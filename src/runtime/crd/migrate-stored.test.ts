@@ -46,7 +46,7 @@ assert.ok(definesCrd(definition));
 
 async function migrate(
   storedVersions: readonly string[],
-  { labels = { 'homeostat.dev/definition': 'mine' }, refused = '' } = {},
+  { labels = { 'homeostat.dev/definition': 'mine' }, rejected = '' } = {},
 ) {
   assert.ok(definesCrd(definition));
   const cluster = new QuietCluster(types);
@@ -64,7 +64,7 @@ async function migrate(
       metadata: { name, namespace: 'default' },
     });
   cluster.fault = ({ verb, name }) =>
-    verb === 'edit' && name === refused
+    verb === 'edit' && name === rejected
       ? new KubeError('rejected', 'no', { status: 422 })
       : undefined;
   const migrating = migrateStored({ definition, cluster, clock }, new AbortController().signal);
@@ -103,7 +103,7 @@ describe('runtime/crd/migrate-stored', () => {
   }
 
   test('a resource that the server rejects is named, and the record stays', async () => {
-    const { result, after } = await migrate(['v1', 'v2'], { refused: 'y' });
+    const { result, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
     assert.deepEqual(result, { kind: 'incomplete', from: ['v1'], rejected: ['default/y'] });
     assert.deepEqual(after, ['v1', 'v2']);
   });

@@ -145,7 +145,11 @@ const users: readonly Row[] = [
     { record: own(), readSpec: () => ({ located: two, errors: [], warnings: ['Odd'] }) },
     'run v2, warning Odd',
   ],
-  ['one with mistakes', { record: own(), ...isBroken }, `finalize Refused; ${mistake}; ${mistake}`],
+  [
+    'one with mistakes',
+    { record: own(), ...isBroken },
+    `finalize Rejected; ${mistake}; ${mistake}`,
+  ],
   [
     'one with mistakes, after a good one',
     { record: own(), ...isBroken, recorded },
@@ -279,7 +283,7 @@ const texts: readonly Row[] = [
   [
     'one that never had a good text',
     { record: published(rejected), ...text },
-    `finalize Refused; Its manifest has errors; ${mistake}; ${mistake} too`,
+    `finalize Rejected; Its manifest has errors; ${mistake}; ${mistake} too`,
   ],
   ['one that is made and not answered for', { record: published(), ...text }, 'wait: Publishing'],
   ['one that was edited', { record: published(), ...text, recorded, hasRun: true }, 'run v1'],
@@ -311,7 +315,7 @@ const texts: readonly Row[] = [
   [
     'one whose text cannot be read, and was never accepted',
     { record: published(), originState: 'unknown' },
-    'finalize Refused; Its manifest cannot be read',
+    'finalize Rejected; Its manifest cannot be read',
   ],
   [
     'one whose text cannot be read and had mistakes',

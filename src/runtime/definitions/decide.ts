@@ -27,10 +27,10 @@ export type DefinitionTask =
 /** Only finalizes resources that are being deleted. */
 export interface FinalizeTask {
   readonly kind: 'finalize';
-  /** `Refused`: the manifest has errors, and no revision was accepted before. */
-  readonly reason: 'NotRead' | 'Refused' | 'Withdrawn' | 'Deleted';
+  /** `Rejected`: the manifest has errors, and no revision was accepted before. */
+  readonly reason: 'NotRead' | 'Rejected' | 'Withdrawn' | 'Deleted';
   readonly message: string;
-  /** Set if the reason is `Refused`. */
+  /** Set if the reason is `Rejected`. */
   readonly rejection?: Rejection;
   /** Removes the finalizer from all resources first, and orphans them. @default false */
   readonly isAbandoned?: boolean;
@@ -184,7 +184,7 @@ function run(
 
 /** The newest revision is rejected, and there is no accepted one to run. Pure. */
 export function reject(record: DefinitionRecord, rejection: Rejection): FinalizeTask {
-  return { ...finalize(record, 'Refused', rejection.message), rejection };
+  return { ...finalize(record, 'Rejected', rejection.message), rejection };
 }
 
 function finalize(

@@ -52,7 +52,7 @@ function accepted({
   if (inactive !== undefined)
     return { type, status: 'False', reason: inactive.reason, message: inactive.message };
   if (rejection !== undefined) {
-    return { type, status: 'False', reason: 'Refused', message: rejectionText(rejection) };
+    return { type, status: 'False', reason: 'Rejected', message: rejectionText(rejection) };
   }
   const isRecorded = view.revision !== '' && persisted.revisions[0]?.revision === view.revision;
   return isRecorded || isRunningState(view)
@@ -92,7 +92,7 @@ function kindAvailable({ view }: DefinitionFacts): DefinitionCondition {
         message: `${view.kind} of ${view.apiVersion}`,
       };
     case 'starting':
-    case 'refused':
+    case 'rejected':
     case 'failing':
     case 'finalizing':
     case 'uninstalling':
@@ -121,7 +121,7 @@ const runningReasons = {
   waiting: 'KindMissing',
   syncing: 'Syncing',
   running: 'Running',
-  refused: 'Refused',
+  rejected: 'Rejected',
   failing: 'Failing',
   finalizing: 'Finalizing',
   uninstalling: 'Uninstalling',
@@ -153,9 +153,9 @@ function summary(facts: DefinitionFacts, parts: readonly DefinitionCondition[]):
   const { view, isPaused, isDeleted } = facts;
   if (isDeleted) return terminating(facts);
   const bad = (type: string) => parts.find((part) => part.type === type && part.status === 'False');
-  const refused = bad('Accepted');
-  if (refused !== undefined) {
-    return notReady(refused.reason, rejectedMessage(refused, view), 'stuck');
+  const rejected = bad('Accepted');
+  if (rejected !== undefined) {
+    return notReady(rejected.reason, rejectedMessage(rejected, view), 'stuck');
   }
   if (isPaused)
     return notReady(

@@ -199,7 +199,7 @@ describe('runtime/definitions/definition-entry: what is kept', () => {
       kinds: usual,
     });
     const rejection = { message: 'Wrong', diagnostics: [] };
-    entry.factsFor(record, { ...{ kind: 'finalize', reason: 'Refused', message: '' }, rejection });
+    entry.factsFor(record, { ...{ kind: 'finalize', reason: 'Rejected', message: '' }, rejection });
     entry.factsFor(record, { kind: 'finalize', reason: 'Withdrawn', message: '' });
     assert.deepEqual(words(), ['b', 'a']);
     await run('b');

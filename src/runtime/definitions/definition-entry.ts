@@ -138,7 +138,7 @@ export class DefinitionEntry {
     const rejection =
       desired?.rejection ??
       view.rejection ??
-      (view.state.kind === 'refused' ? { ...view.state, revision: view.revision } : undefined);
+      (view.state.kind === 'rejected' ? { ...view.state, revision: view.revision } : undefined);
     const rollout = view.rollout ?? this.#rollout;
     return {
       origin,

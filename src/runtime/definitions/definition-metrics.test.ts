@@ -15,7 +15,7 @@ function setUp() {
   const registry = freshMetrics();
   const clock = new FakeClock();
   const metrics = new DefinitionMetrics(registry, clock);
-  const observe = (view: DefinitionView, refused?: Rejection) =>
+  const observe = (view: DefinitionView, rejected?: Rejection) =>
     metrics.observe('thing', {
       origin: { source: 'configmap', ref: 'ns/ops/thing.yaml' },
       warnings: [],
@@ -23,7 +23,7 @@ function setUp() {
       isPaused: false,
       isDeleted: false,
       persisted: { revisions: [], kinds: { resources: [], children: [] } },
-      ...(refused && { rejection: refused }),
+      ...(rejected && { rejection: rejected }),
       ...(view.rollout && { rollout: view.rollout }),
     });
   const assertLines = async (...lines: readonly string[]) => {
@@ -45,7 +45,7 @@ describe('runtime/definitions/definition-metrics', () => {
     const { revision } = second.definition;
     await assertLines(
       'homeostat_definition_reloads_total{definition="thing",result="accepted"} 2',
-      'homeostat_definition_reloads_total{definition="thing",result="refused"} 0',
+      'homeostat_definition_reloads_total{definition="thing",result="rejected"} 0',
       `homeostat_definition_info{definition="thing",revision="${revision}",source="configmap"} 1`,
       `homeostat_definition_last_accepted_timestamp_seconds{definition="thing"} ${clock.nowMs() / 1_000}`,
     );
@@ -59,11 +59,11 @@ describe('runtime/definitions/definition-metrics', () => {
     observe(runningView(first), { ...rejection });
     observe(runningView(first), { ...rejection, message: 'still not' });
     await assertLines(
-      'homeostat_definition_reloads_total{definition="thing",result="refused"} 2',
-      'homeostat_definition_refused{definition="thing"} 1',
+      'homeostat_definition_reloads_total{definition="thing",result="rejected"} 2',
+      'homeostat_definition_rejected{definition="thing"} 1',
     );
     observe(runningView(first));
-    await assertLines('homeostat_definition_refused{definition="thing"} 0');
+    await assertLines('homeostat_definition_rejected{definition="thing"} 0');
   });
 
   test('shows a roll-out while there is one, and nothing of a definition that is gone', async () => {

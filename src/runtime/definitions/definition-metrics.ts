@@ -11,12 +11,12 @@ import { type DefinitionFacts, rejectionText } from './definition-conditions.ts'
 /** Last recorded values of one definition. */
 interface Counted {
   readonly revision: string | undefined;
-  readonly refused: string | undefined;
+  readonly rejected: string | undefined;
   /** Labels of the info series. */
   readonly info: readonly [string, string, string] | undefined;
 }
 
-const none: Counted = { revision: undefined, refused: undefined, info: undefined };
+const none: Counted = { revision: undefined, rejected: undefined, info: undefined };
 
 /** Metrics of definitions, their revisions and roll-outs. */
 export class DefinitionMetrics {
@@ -24,7 +24,7 @@ export class DefinitionMetrics {
   readonly #clock: Clock;
   readonly #info: Gauge;
   readonly #reloads: Counter;
-  readonly #refused: Gauge;
+  readonly #rejected: Gauge;
   readonly #lastAccepted: Gauge;
   readonly #rollout: Gauge;
   readonly #pending: Gauge;
@@ -35,7 +35,7 @@ export class DefinitionMetrics {
     this.#clock = clock;
     this.#info = registry.gauge(metricCatalogue.definitionInfo);
     this.#reloads = registry.counter(metricCatalogue.definitionReloads);
-    this.#refused = registry.gauge(metricCatalogue.definitionRefused);
+    this.#rejected = registry.gauge(metricCatalogue.definitionRejected);
     this.#lastAccepted = registry.gauge(metricCatalogue.definitionLastAccepted);
     this.#rollout = registry.gauge(metricCatalogue.definitionRollout);
     this.#pending = registry.gauge(metricCatalogue.definitionRolloutResources);
@@ -46,18 +46,18 @@ export class DefinitionMetrics {
     const before = this.#previousOf(name);
     const isRunning = view.state.kind === 'running' || view.state.kind === 'syncing';
     const revision = isRunning ? view.revision : before.revision;
-    const refused = rejection && rejectionText(rejection);
+    const rejected = rejection && rejectionText(rejection);
     if (revision !== undefined && revision !== before.revision) {
       this.#reloads.increment([name, 'accepted']);
       this.#lastAccepted.set(Math.floor(this.#clock.nowMs() / 1_000), [name]);
     }
-    if (refused !== undefined && refused !== before.refused)
-      this.#reloads.increment([name, 'refused']);
-    this.#refused.set(refused === undefined ? 0 : 1, [name]);
+    if (rejected !== undefined && rejected !== before.rejected)
+      this.#reloads.increment([name, 'rejected']);
+    this.#rejected.set(rejected === undefined ? 0 : 1, [name]);
     const info = revision === undefined ? undefined : ([name, revision, origin.source] as const);
     this.#moveInfo(before.info, info);
     this.#setRollout(name, rollout);
-    this.#counted.set(name, { revision, refused, info });
+    this.#counted.set(name, { revision, rejected, info });
   }
 
   /** Initializes counters to 0. */

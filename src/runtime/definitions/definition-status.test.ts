@@ -30,7 +30,7 @@ function said(
   {
     now = '2026-01-01T00:00:00.123Z',
     instances = 0,
-    isRefused = false,
+    isRejected = false,
     persisted = nothingKept,
     reached = undefined as number | undefined,
   } = {},
@@ -42,7 +42,7 @@ function said(
     isPaused: false,
     isDeleted: false,
     persisted,
-    ...(isRefused && { rejection }),
+    ...(isRejected && { rejection }),
     ...(reached !== undefined && { rollout: { ...rollout, reached } }),
   };
   return statusOf({ facts, object: objectWith(object), now });
@@ -62,9 +62,9 @@ describe('runtime/definitions/definition-status', () => {
     assert.equal(sinceOf(first, 'Accepted'), '2026-01-01T00:00:00Z');
     const later = { now: '2026-01-02T00:00:00Z', instances: 5 };
     assert.equal(sinceOf(said({ status: first }, later), 'Accepted'), '2026-01-01T00:00:00Z');
-    const refused = said({ status: first }, { ...later, isRefused: true });
-    assert.equal(sinceOf(refused, 'Accepted'), '2026-01-02T00:00:00Z');
-    assert.equal(sinceOf(refused, 'Running'), '2026-01-01T00:00:00Z');
+    const rejected = said({ status: first }, { ...later, isRejected: true });
+    assert.equal(sinceOf(rejected, 'Accepted'), '2026-01-02T00:00:00Z');
+    assert.equal(sinceOf(rejected, 'Running'), '2026-01-01T00:00:00Z');
   });
 
   test('what it says already is not written: conditions of others and the order do not count', () => {
@@ -86,7 +86,7 @@ describe('runtime/definitions/definition-status', () => {
     const status = said({});
     const object = objectWith({ status });
     assert.equal(differsInCountsOnly(object, said({ status }, { instances: 7 })), true);
-    assert.equal(differsInCountsOnly(object, said({ status }, { isRefused: true })), false);
+    assert.equal(differsInCountsOnly(object, said({ status }, { isRejected: true })), false);
     const rolling = objectWith({ status: said({}, { reached: 3 }) });
     assert.equal(differsInCountsOnly(rolling, said(rolling, { reached: 4 })), true);
     assert.equal(differsInCountsOnly(rolling, said(rolling)), false);

@@ -217,7 +217,7 @@ describe('runtime/definitions/definition-unit', () => {
   });
 
   for (const [what, harness] of [
-    ['that the cluster refuses', { located: wrong, answer: undefined }],
+    ['that the cluster rejects', { located: wrong, answer: undefined }],
     [
       'that lacks a right',
       {
@@ -234,7 +234,7 @@ describe('runtime/definitions/definition-unit', () => {
       cluster.remove('Secret');
       if (harness.answer !== undefined) cluster.answer = harness.answer;
       await become(run(harness.located));
-      assert.match(unit.view.state.kind, /refused|failing/);
+      assert.match(unit.view.state.kind, /rejected|failing/);
       assert.equal(cluster.object('Secret'), undefined);
       cluster.answer = async () => undefined;
       await clock.advance(60_000);

@@ -291,7 +291,7 @@ function canUpdate(
 
 /** The reason for finalizing, and the last error. */
 function finalizingState({ message, rejection }: FinalizeTask, trouble: string): DefinitionState {
-  if (rejection !== undefined) return { kind: 'refused', ...rejection };
+  if (rejection !== undefined) return { kind: 'rejected', ...rejection };
   return { kind: 'finalizing', message: trouble === '' ? message : `${message}: ${trouble}` };
 }
 

@@ -147,19 +147,19 @@ describe('runtime/definitions/controller: objects of users', () => {
     await harness.edit(brokenSpec);
     assert.match(
       harness.condition('Accepted'),
-      /^False Refused: operatordefinition shadow: spec\.childern: .*Did you mean "children"\?$/,
+      /^False Rejected: operatordefinition shadow: spec\.childern: .*Did you mean "children"\?$/,
     );
-    assert.match(harness.condition('Ready'), /^False Refused: Revision [0-9a-f]+ keeps running\n/);
+    assert.match(harness.condition('Ready'), /^False Rejected: Revision [0-9a-f]+ keeps running\n/);
     assert.deepEqual(harness.accepted(), ['a']);
     assert.ok(await repairs(harness));
-    assert.deepEqual(harness.events, ['Accepted shadow', 'Refused shadow']);
+    assert.deepEqual(harness.events, ['Accepted shadow', 'Rejected shadow']);
   });
 
   test('so does a new process, with nothing but the status', async (t) => {
     const before = await running(t);
     await before.edit(brokenSpec);
     const harness = await restarted(t, before);
-    assert.match(harness.condition('Accepted'), /^False Refused: .*childern/);
+    assert.match(harness.condition('Accepted'), /^False Rejected: .*childern/);
     assert.deepEqual(harness.accepted(), ['a']);
     assert.ok(await repairs(harness));
     await harness.edit(b);
@@ -181,7 +181,7 @@ describe('runtime/definitions/controller: objects of users', () => {
     const harness = await started(t);
     harness.cluster.make('Secret');
     await harness.edit(brokenSpec);
-    assert.match(harness.condition('Ready'), /^False Refused: .*childern/);
+    assert.match(harness.condition('Ready'), /^False Rejected: .*childern/);
     assert.equal(harness.cluster.shadow(), undefined);
     assert.deepEqual(
       harness.cluster.watched.map(({ gvk }) => gvk.kind),
@@ -296,7 +296,7 @@ describe('runtime/definitions/controller: two definitions of one kind', () => {
     assert.match(harness.condition('Accepted'), /^True/);
     assert.match(
       harness.condition('Accepted', 'second'),
-      /^False Refused: The status of kind "v1\/Service" belongs to the definition "shadow"$/,
+      /^False Rejected: The status of kind "v1\/Service" belongs to the definition "shadow"$/,
     );
     await harness.delete();
     await harness.wait(1_000);
@@ -318,10 +318,10 @@ describe('runtime/definitions/controller: two definitions of one kind', () => {
     const harness = await started(t);
     await harness.publish(writer('a'));
     await harness.edit(writer('b'), second);
-    assert.match(harness.condition('Accepted', 'second'), /^False Refused: /);
+    assert.match(harness.condition('Accepted', 'second'), /^False Rejected: /);
     await harness.withdraw();
     await harness.wait(20_000);
-    assert.match(harness.condition('Accepted', 'second'), /^False Refused: /);
+    assert.match(harness.condition('Accepted', 'second'), /^False Rejected: /);
     await harness.wait(20_000);
     assert.match(harness.condition('Accepted', 'second'), /^True/);
   });
@@ -341,7 +341,7 @@ describe('runtime/definitions/controller: two definitions of one kind', () => {
     await harness.edit(writer('a'), second);
     await harness.edit(a);
     await harness.edit(writer('b'));
-    assert.match(harness.condition('Accepted'), /^False Refused: .*"second"$/);
+    assert.match(harness.condition('Accepted'), /^False Rejected: .*"second"$/);
     assert.equal(harness.cluster.shadow(), 'a');
     assert.ok(await repairs(harness));
   });
@@ -390,9 +390,9 @@ describe('runtime/definitions/controller: published objects', () => {
   test('errors of the newest text are reported, and the accepted one runs on', async (t) => {
     const harness = await publishing(t);
     await harness.reject('a.yaml:1:1: One', 'a.yaml:2:2: Two');
-    assert.equal(harness.condition('Accepted'), 'False Refused: a.yaml:1:1: One\na.yaml:2:2: Two');
+    assert.equal(harness.condition('Accepted'), 'False Rejected: a.yaml:1:1: One\na.yaml:2:2: Two');
     assert.ok(await repairs(harness));
-    assert.deepEqual(harness.events, ['Accepted shadow', 'Refused shadow']);
+    assert.deepEqual(harness.events, ['Accepted shadow', 'Rejected shadow']);
     await harness.publish(b);
     assert.equal(harness.cluster.shadow(), 'b');
     assert.match(harness.condition('Accepted'), /^True/);
@@ -402,13 +402,13 @@ describe('runtime/definitions/controller: published objects', () => {
     const before = await publishing(t);
     await before.reject('a.yaml:1:1: One');
     const harness = await restarted(t, before);
-    assert.equal(harness.condition('Accepted'), 'False Refused: a.yaml:1:1: One');
+    assert.equal(harness.condition('Accepted'), 'False Rejected: a.yaml:1:1: One');
     assert.ok(await repairs(harness));
   });
 
   for (const [what, place, condition, isRun] of [
     ['are not read yet', undefined, /^Unknown Checking: Reading its manifest/, false],
-    ['cannot be read', 'unknown', /^False Refused: Its manifest cannot be read/, true],
+    ['cannot be read', 'unknown', /^False Rejected: Its manifest cannot be read/, true],
     ['are not read by this runtime', 'elsewhere', /^False NotRead: /, false],
   ] as const)
     test(`at a start where its texts ${what} the accepted revision ${isRun ? 'runs' : 'rests'}`, async (t) => {
@@ -611,7 +611,7 @@ describe('runtime/definitions/controller: objects that are deleted', () => {
       { namespace: undefined, name: 'shadow' },
     );
     await harness.edit(brokenSpec);
-    assert.match(harness.condition('Ready'), /^False Refused: operatordefinition shadow: /);
+    assert.match(harness.condition('Ready'), /^False Rejected: operatordefinition shadow: /);
     assert.deepEqual(harness.accepted(), []);
     assert.equal(await repairs(harness), false);
   });

@@ -15,7 +15,7 @@ function status(
     instances = 5,
   }: { revision?: string; message?: string; rollout?: RolloutStatus; instances?: number } = {},
 ): DefinitionStatus {
-  const reason = { True: 'Accepted', False: 'Refused', Unknown: 'Checking' }[accepted];
+  const reason = { True: 'Accepted', False: 'Rejected', Unknown: 'Checking' }[accepted];
   return {
     conditions: [{ type: 'Accepted', status: accepted, reason, message, lastTransitionTime: now }],
     source: 'configmap ns/ops/a.yaml',
@@ -43,13 +43,13 @@ const table: readonly (readonly [
   ['a new definition that is accepted', none, good, ['Normal Accepted']],
   ['a definition as it was', good, good, []],
   ['another revision', good, status('True', { revision: 'r2' }), ['Normal Accepted']],
-  ['a mistake', good, status('False', { message: 'a:1:1: x' }), ['Warning Refused']],
+  ['a mistake', good, status('False', { message: 'a:1:1: x' }), ['Warning Rejected']],
   ['the same mistake', status('False', { message: 'm' }), status('False', { message: 'm' }), []],
   [
     'another mistake',
     status('False', { message: 'm' }),
     status('False', { message: 'n' }),
-    ['Warning Refused'],
+    ['Warning Rejected'],
   ],
   ['a mistake that is mended', status('False', { message: 'm' }), good, ['Normal Accepted']],
   [

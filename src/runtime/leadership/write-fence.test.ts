@@ -11,7 +11,7 @@ function setUp() {
   const fence = new WriteFence(clock);
   const expired: string[] = [];
   fence.onExpired = (reason) => expired.push(reason);
-  const refused = (request: Parameters<WriteFence['check']>[0] = write) => {
+  const rejected = (request: Parameters<WriteFence['check']>[0] = write) => {
     try {
       fence.check(request);
       return undefined;
@@ -20,13 +20,13 @@ function setUp() {
       return error.message;
     }
   };
-  return { clock, fence, expired, refused };
+  return { clock, fence, expired, rejected };
 }
 
 describe('runtime/leadership write fence', () => {
   test('is closed before it is opened, and nobody is reported that', () => {
-    const { fence, expired, refused } = setUp();
-    assert.equal(refused(), 'Not sent: This process is not the leader');
+    const { fence, expired, rejected } = setUp();
+    assert.equal(rejected(), 'Not sent: This process is not the leader');
     assert.deepEqual([fence.isOpen, fence.closeReason, expired], [false, undefined, []]);
   });
 
@@ -35,32 +35,32 @@ describe('runtime/leadership write fence', () => {
     ['is a dry run', { ...write, query: { dryRun: 'All' } }],
   ] as const) {
     test(`lets through what ${what}`, () => {
-      assert.equal(setUp().refused(request), undefined);
+      assert.equal(setUp().rejected(request), undefined);
     });
   }
 
   test('is open until its time, extended until the new one', async () => {
-    const { clock, fence, expired, refused } = setUp();
+    const { clock, fence, expired, rejected } = setUp();
     assert.equal(fence.extend(10), true);
     await clock.advance(9);
-    assert.equal(refused(), undefined);
+    assert.equal(rejected(), undefined);
     assert.equal(fence.extend(20), true);
     await clock.advance(10);
-    assert.equal(refused(), undefined);
+    assert.equal(rejected(), undefined);
     assert.deepEqual(expired, []);
     await clock.advance(3);
     assert.deepEqual(expired, ['The Lease was not renewed in time'], 'by its timer');
-    assert.equal(refused(), 'Not sent: The Lease was not renewed in time');
+    assert.equal(rejected(), 'Not sent: The Lease was not renewed in time');
   });
 
   test('anyone who asks first after its time closes it, before any timer, and for good', () => {
-    const { clock, fence, expired, refused } = setUp();
+    const { clock, fence, expired, rejected } = setUp();
     let nowMs = 0;
     // Frozen: time goes on, and timers have not run yet.
     clock.monotonicMs = () => nowMs;
     fence.extend(10);
     nowMs = 10;
-    assert.equal(refused(), 'Not sent: The Lease was not renewed in time');
+    assert.equal(rejected(), 'Not sent: The Lease was not renewed in time');
     assert.equal(expired.length, 1);
     assert.equal(fence.extend(1_000), false);
     assert.equal(fence.isOpen, false);
@@ -75,11 +75,11 @@ describe('runtime/leadership write fence', () => {
   });
 
   test('closed by its owner it stays so, and its timer is gone', () => {
-    const { clock, fence, expired, refused } = setUp();
+    const { clock, fence, expired, rejected } = setUp();
     fence.extend(10);
     fence.close('given back');
     fence.close('again');
-    assert.equal(refused(), 'Not sent: given back');
+    assert.equal(rejected(), 'Not sent: given back');
     assert.deepEqual([expired, clock.pending], [[], 0]);
   });
 });

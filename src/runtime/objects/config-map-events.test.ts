@@ -113,9 +113,9 @@ describe('runtime/objects/config-map-events', () => {
       watching.recordErrors(notes.map((note) => ({ origin, note })));
       return said().events;
     };
-    assert.deepEqual(tell('One', 'Two'), ['Warning Refused: One', 'Warning Refused: Two']);
+    assert.deepEqual(tell('One', 'Two'), ['Warning Rejected: One', 'Warning Rejected: Two']);
     assert.deepEqual(tell('Two', 'One'), []);
     assert.deepEqual(tell('Two'), []);
-    assert.deepEqual(tell('Two', 'One'), ['Warning Refused: One']);
+    assert.deepEqual(tell('Two', 'One'), ['Warning Rejected: One']);
   });
 });

@@ -61,7 +61,7 @@ export class ConfigMapEvents {
       const notes = recorded.get(key) ?? new Set();
       recorded.set(key, notes.add(note));
       if (this.#recordedErrors.get(key)?.has(note)) continue;
-      const event = { type: 'Warning', reason: 'Refused', action: 'Load', note } as const;
+      const event = { type: 'Warning', reason: 'Rejected', action: 'Load', note } as const;
       this.#events.record({ ...event, regarding, definition: name ?? 'homeostat' });
     }
     this.#recordedErrors = recorded;

@@ -25,9 +25,9 @@ function reading(text: string, ref = 'a.yaml', source: DefinitionOrigin['source'
   return parseManifest({ file: ref, text, origin: { source, ref }, sinceMs: 0 }, check);
 }
 
-/** A finding as `file errors warnings refused`. */
-function summary({ file, errors, warnings, rejected: refused }: ManifestFindings): string {
-  return `${file} ${errors.length} ${warnings.length} ${refused}`;
+/** A finding as `file errors warnings rejected`. */
+function summary({ file, errors, warnings, rejected }: ManifestFindings): string {
+  return `${file} ${errors.length} ${warnings.length} ${rejected}`;
 }
 
 /** What is told of each look at the texts. */

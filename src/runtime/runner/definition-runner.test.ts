@@ -13,7 +13,7 @@ import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
 
 /** A cluster that answers the first question of a definition with a failure. */
-class RefusingCluster extends QuietCluster {
+class RejectingCluster extends QuietCluster {
   #error: Error;
 
   constructor(error: Error) {
@@ -37,7 +37,7 @@ function run(error: Error) {
   const runner = new DefinitionRunner({
     desired: { located: locateThing('  children: []\n') },
     notifier: new ViewChangeNotifier(clock),
-    cluster: new RefusingCluster(error),
+    cluster: new RejectingCluster(error),
     clock,
     random: createSystemRandom(),
     timeSlicer: unlimitedTimeSlicer,

@@ -61,8 +61,8 @@ export class DefinitionStateTracker {
 
   rejected({ message, diagnostics }: Rejection): void {
     this.#markFailing();
-    const isNew = this.#state.kind !== 'refused' || this.#state.message !== message;
-    this.#setState({ kind: 'refused', message, diagnostics });
+    const isNew = this.#state.kind !== 'rejected' || this.#state.message !== message;
+    this.#setState({ kind: 'rejected', message, diagnostics });
     const details = diagnostics.length === 0 ? {} : { diagnostics };
     if (isNew) this.#options.logger.warn({ reason: message, ...details }, 'Definition rejected');
   }

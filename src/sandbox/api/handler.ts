@@ -42,8 +42,8 @@ export const maxBodyLength = 3 * 1024 * 1024;
 
 /** The answer to a body that is too large, also when the body was not read to its end. */
 export function tooLargeAnswer(limitBytes: number): ApiAnswer {
-  const refusal = entityTooLarge(`Request entity too large: limit is ${limitBytes}`);
-  return jsonAnswer(refusal.status, refusal.body());
+  const rejection = entityTooLarge(`Request entity too large: limit is ${limitBytes}`);
+  return jsonAnswer(rejection.status, rejection.body());
 }
 
 /** Answers a request. Never throws: errors become answers with a Status. */

@@ -58,7 +58,7 @@ function owners(object: JsonObject): Record<string, unknown> {
   );
 }
 
-function refusal(steps: readonly Step[]): ApplyError {
+function rejection(steps: readonly Step[]): ApplyError {
   try {
     run(steps);
   } catch (error) {
@@ -214,7 +214,7 @@ describe('sandbox/apply/field-manager', () => {
   });
 
   test('a conflict names the manager, its version if it is an updater, and every field', () => {
-    const error = refusal([
+    const error = rejection([
       { by: 'u', as: 'update', spec: { size: 1, ports: [{ port: 1, name: 'x' }] } },
       { by: 'b', spec: { title: 'b' } },
       {
@@ -241,7 +241,7 @@ describe('sandbox/apply/field-manager', () => {
   });
 
   test('a single conflict is reported in one line', () => {
-    const error = refusal([
+    const error = rejection([
       { by: 'b', spec: { size: 1 } },
       { by: 'a', spec: { size: 2 } },
     ]);
@@ -261,7 +261,7 @@ describe('sandbox/apply/field-manager', () => {
   ];
   for (const [spec, message] of misfits) {
     test(`a configuration with ${JSON.stringify(spec)} is rejected: ${message}`, () => {
-      const error = refusal([{ by: 'a', spec }]);
+      const error = rejection([{ by: 'a', spec }]);
       assert.equal(error.code, 'untyped');
       const start = 'failed to create typed patch object (/x; demo.io/v1, Kind=Widget): ';
       assert.equal(error.message, start + message);
@@ -269,7 +269,7 @@ describe('sandbox/apply/field-manager', () => {
   }
 
   test('managedFields in a configuration are rejected, even empty ones', () => {
-    const error = refusal([{ by: 'a', spec: {}, metadata: { managedFields: [] } }]);
+    const error = rejection([{ by: 'a', spec: {}, metadata: { managedFields: [] } }]);
     assert.equal(error.code, 'bad-request');
   });
 
@@ -322,7 +322,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.deepEqual(object.spec, { size: 2 });
     const written = (object.metadata as JsonObject).annotations as Record<string, string>;
     assert.deepEqual(JSON.parse(written[name] ?? ''), widget({ size: 2 }));
-    const changed = refusal([
+    const changed = rejection([
       {
         by: 'kubectl-client-side-apply',
         as: 'update',

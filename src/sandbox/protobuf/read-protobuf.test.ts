@@ -13,7 +13,7 @@ function body(object: JsonObject): Uint8Array {
   return bytes;
 }
 
-function refusal(bytes: Uint8Array): number {
+function rejection(bytes: Uint8Array): number {
   try {
     reader.read(bytes);
   } catch (error) {
@@ -88,20 +88,20 @@ describe('sandbox/protobuf/read-protobuf', () => {
 
   test('an invalid body is rejected', () => {
     const whole = body(pod);
-    assert.equal(refusal(new Uint8Array()), 400);
-    assert.equal(refusal(new TextEncoder().encode('{"a":1}')), 400);
-    assert.equal(refusal(whole.subarray(0, whole.length - 3)), 400);
+    assert.equal(rejection(new Uint8Array()), 400);
+    assert.equal(rejection(new TextEncoder().encode('{"a":1}')), 400);
+    assert.equal(rejection(whole.subarray(0, whole.length - 3)), 400);
   });
 
   test('a truncated body is rejected without other errors', () => {
     const whole = body(pod);
     for (let end = 0; end < whole.length; end++)
-      assert.ok([200, 400, 501].includes(refusal(whole.subarray(0, end))), `cut at ${end}`);
+      assert.ok([200, 400, 501].includes(rejection(whole.subarray(0, end))), `cut at ${end}`);
   });
 
   test('a kind without a table is not modelled', () => {
     const head = new TextEncoder().encode('\n\u0004x/v1\u0012\u0001X');
     const unknown = Uint8Array.from([0x6b, 0x38, 0x73, 0, 0x0a, head.length, ...head]);
-    assert.equal(refusal(unknown), 501);
+    assert.equal(rejection(unknown), 501);
   });
 });

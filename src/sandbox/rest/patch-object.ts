@@ -98,10 +98,10 @@ function patchedDocument(kind: ServedKind, live: JsonObject, request: WriteReque
   }
   const { patchSchema } = kind;
   if (!isStrategic || patchSchema === undefined) return applyMergePatch(live, patch);
-  return mergedOrRefused(() => strategicMerge(live, patch, patchSchema));
+  return mergedOrRejected(() => strategicMerge(live, patch, patchSchema));
 }
 
-function mergedOrRefused(merge: () => JsonObject): JsonObject {
+function mergedOrRejected(merge: () => JsonObject): JsonObject {
   try {
     return merge();
   } catch (error) {
@@ -116,9 +116,9 @@ function decodePatched(target: Target, patched: Json, request: WriteRequest) {
   // For a strategic merge patch the server shows the patch, for others the result.
   const isStrategic = mediaType(request.contentType) === strategicPatchType;
   const shown = isStrategic ? goText(parsePatch(request.text)) : JSON.stringify(patched);
-  const refuse = (detail: string) =>
+  const reject = (detail: string) =>
     invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, detail)]);
-  if (!isJsonObject(patched)) throw refuse('json: cannot unmarshal into an object');
+  if (!isJsonObject(patched)) throw reject('json: cannot unmarshal into an object');
   assertPatchedKind(target, patched);
   try {
     const decoded = kind.decode(patched);
@@ -127,10 +127,10 @@ function decodePatched(target: Target, patched: Json, request: WriteRequest) {
       ...decoded.unknownFields.map((path) => `unknown field "${path}"`),
     ];
     if (problems.length > 0 && fieldValidation === 'Strict')
-      throw refuse(`strict decoding error: ${problems.join(', ')}`);
+      throw reject(`strict decoding error: ${problems.join(', ')}`);
     return { object: decoded.object, warnings: problems };
   } catch (error) {
-    if (error instanceof DecodeError) throw refuse(error.message);
+    if (error instanceof DecodeError) throw reject(error.message);
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export function readBody(context: RestContext, target: Target, source: BodySourc
   const { text, contentType, fieldValidation } = source;
   const object = parseObject(context, kind, source);
   assertKind({ kind, text }, object);
-  const decoded = decodeOrRefuse(kind, object);
+  const decoded = decodeOrReject(kind, object);
   const isYaml = isTypeOf(contentType, yamlType);
   const duplicates = fieldValidation === 'Ignore' || isYaml ? [] : findDuplicateFields(text);
   const problems = [
@@ -159,7 +159,7 @@ function unrecognized({ names }: ServedKind, problem: string, text: string): Sta
   );
 }
 
-function decodeOrRefuse(kind: ServedKind, object: JsonObject) {
+function decodeOrReject(kind: ServedKind, object: JsonObject) {
   try {
     if (kind.isCustom) return kind.decode(object);
     return kind.decode({ ...object, apiVersion: kind.apiVersion, kind: kind.names.kind });

@@ -10,16 +10,16 @@ describe('sandbox/rest/answer-with-warnings', () => {
   });
 
   test('a rejection gets the warnings, too, and is otherwise unchanged', () => {
-    const refusal = badRequest('no').withWarnings(['later']);
-    const refuse = () => {
-      throw refusal;
+    const rejection = badRequest('no').withWarnings(['later']);
+    const reject = () => {
+      throw rejection;
     };
     assert.throws(
-      () => answerWithWarnings(['first'], refuse),
+      () => answerWithWarnings(['first'], reject),
       (error) => {
         assert.ok(error instanceof StatusError);
         assert.deepEqual(error.warnings, ['first', 'later']);
-        assert.deepEqual(error.body(), refusal.body());
+        assert.deepEqual(error.body(), rejection.body());
         return true;
       },
     );

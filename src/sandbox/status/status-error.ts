@@ -32,7 +32,7 @@ export interface StatusOptions {
 }
 
 /** A rejected request: an HTTP status with the `Status` body of the API. */
-export class StatusError extends HomeostatError<'refused'> {
+export class StatusError extends HomeostatError<'rejected'> {
   /** HTTP status. */
   readonly status: number;
   readonly reason: string;
@@ -42,7 +42,7 @@ export class StatusError extends HomeostatError<'refused'> {
   readonly #options: StatusOptions;
   constructor(options: StatusOptions) {
     const { code, message, reason, details, warnings = [], cause } = options;
-    super('refused', message, { cause });
+    super('rejected', message, { cause });
     this.#options = options;
     this.status = code;
     this.reason = reason;

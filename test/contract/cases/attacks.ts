@@ -41,7 +41,7 @@ const bomb = [
   }),
 ].join('\n');
 
-function refusedPath(path: string, status: number, message?: RegExp): ContractCase {
+function rejectedPath(path: string, status: number, message?: RegExp): ContractCase {
   const expect = { status, ...(message === undefined ? {} : { message }) };
   return { name: `GET ${path} is ${status}`, steps: [get(path, expect)] };
 }
@@ -153,18 +153,18 @@ export const attacks: readonly ContractCase[] = [
       get(`${configMaps}/x`, { status: 200, body: { data: { constructor: 'b' } } }),
     ],
   },
-  refusedPath('/api/v1/namespaces/../secrets', 500, /invalid key: "\/secrets\/\.\."/),
-  refusedPath('/api/v1/namespaces/%2e%2e/secrets', 500, /invalid key/),
-  refusedPath(`${configMaps}/..`, 400, /Name parameter invalid: "\.\.": may not be '\.\.'/),
-  refusedPath(`${configMaps}/..%2f..%2fsecrets`, 404, notThere),
-  refusedPath('/api/v1/namespaces/default/./configmaps', 404, notThere),
-  refusedPath('/api//v1/pods', 404, notThere),
-  refusedPath('//api/v1/pods', 404),
-  refusedPath('/nothing', 404),
-  refusedPath(`${configMaps}/%zz`, 400),
-  refusedPath(`${configMaps}?fieldSelector=a%3Db%3Dc`, 400, /unescaped character in value: 61/),
-  refusedPath(`${configMaps}?labelSelector=a%20in%20(`, 400, /unable to parse requirement/),
-  refusedPath(`${configMaps}?labelSelector=a,,b`, 400),
-  refusedPath(`${configMaps}?limit=abc`, 400),
-  refusedPath(`${configMaps}?watch=1&timeoutSeconds=x`, 400),
+  rejectedPath('/api/v1/namespaces/../secrets', 500, /invalid key: "\/secrets\/\.\."/),
+  rejectedPath('/api/v1/namespaces/%2e%2e/secrets', 500, /invalid key/),
+  rejectedPath(`${configMaps}/..`, 400, /Name parameter invalid: "\.\.": may not be '\.\.'/),
+  rejectedPath(`${configMaps}/..%2f..%2fsecrets`, 404, notThere),
+  rejectedPath('/api/v1/namespaces/default/./configmaps', 404, notThere),
+  rejectedPath('/api//v1/pods', 404, notThere),
+  rejectedPath('//api/v1/pods', 404),
+  rejectedPath('/nothing', 404),
+  rejectedPath(`${configMaps}/%zz`, 400),
+  rejectedPath(`${configMaps}?fieldSelector=a%3Db%3Dc`, 400, /unescaped character in value: 61/),
+  rejectedPath(`${configMaps}?labelSelector=a%20in%20(`, 400, /unable to parse requirement/),
+  rejectedPath(`${configMaps}?labelSelector=a,,b`, 400),
+  rejectedPath(`${configMaps}?limit=abc`, 400),
+  rejectedPath(`${configMaps}?watch=1&timeoutSeconds=x`, 400),
 ];

@@ -3,7 +3,7 @@ import type { ContractCase } from '../driver/index.ts';
 import { type CrdOptions, crd, crds } from './gadgets.ts';
 import { post } from './requests.ts';
 
-function refused(
+function rejected(
   name: string,
   options: CrdOptions,
   differs?: Record<string, string>,
@@ -28,22 +28,22 @@ function version(more: JsonObject): CrdOptions {
   return { versions: [{ name: 'v1', served: true, storage: true, schema, ...more }] };
 }
 
-function refusedVersion(name: string, more: JsonObject, differs?: Record<string, string>) {
-  return refused(name, version(more), differs);
+function rejectedVersion(name: string, more: JsonObject, differs?: Record<string, string>) {
+  return rejected(name, version(more), differs);
 }
 
 const names: readonly ContractCase[] = [
-  refused('a plural in another name', { name: 'gadget.$(ns).io' }),
-  refused('no kind', { names: { kind: '' } }),
-  refused('no plural', { names: { plural: '' }, name: '.$(ns).io' }),
-  refused('a kind with a space', { names: { kind: 'Ga dget' } }),
-  refused('a singular in capitals', { names: { singular: 'Gadget' } }),
-  refused('a short name in capitals', { names: { shortNames: ['ga', 'GA'] } }),
-  refused('a short name with a dot', { names: { shortNames: ['g.a'] } }),
-  refused('a category with an underscore', { names: { categories: ['all', 'my_own'] } }),
-  refused('a group in capitals', { group: 'Demo.io', name: 'gadgets.Demo.io' }),
-  refused('a protected group', { group: 'demo.k8s.io', name: 'gadgets.demo.k8s.io' }),
-  refused('a protected group whose approval is none', {
+  rejected('a plural in another name', { name: 'gadget.$(ns).io' }),
+  rejected('no kind', { names: { kind: '' } }),
+  rejected('no plural', { names: { plural: '' }, name: '.$(ns).io' }),
+  rejected('a kind with a space', { names: { kind: 'Ga dget' } }),
+  rejected('a singular in capitals', { names: { singular: 'Gadget' } }),
+  rejected('a short name in capitals', { names: { shortNames: ['ga', 'GA'] } }),
+  rejected('a short name with a dot', { names: { shortNames: ['g.a'] } }),
+  rejected('a category with an underscore', { names: { categories: ['all', 'my_own'] } }),
+  rejected('a group in capitals', { group: 'Demo.io', name: 'gadgets.Demo.io' }),
+  rejected('a protected group', { group: 'demo.k8s.io', name: 'gadgets.demo.k8s.io' }),
+  rejected('a protected group whose approval is none', {
     group: 'demo.kubernetes.io',
     name: 'gadgets.demo.kubernetes.io',
     annotations: { 'api-approved.kubernetes.io': 'sure' },
@@ -52,7 +52,7 @@ const names: readonly ContractCase[] = [
     group: '$(ns).k8s.io',
     annotations: { 'api-approved.kubernetes.io': 'unapproved, for tests' },
   }),
-  refused('preserved unknown fields', { more: { preserveUnknownFields: true } }),
+  rejected('preserved unknown fields', { more: { preserveUnknownFields: true } }),
 ];
 
 const columns: readonly ContractCase[] = (
@@ -66,23 +66,23 @@ const columns: readonly ContractCase[] = (
     ['a path in braces', { name: 'A', type: 'string', jsonPath: '{.spec.size}' }],
   ] as const
 ).map(([name, column]) =>
-  refusedVersion(`a column with ${name}`, { additionalPrinterColumns: [column] }),
+  rejectedVersion(`a column with ${name}`, { additionalPrinterColumns: [column] }),
 );
 
-function refusedScale(name: string, scale: JsonObject): ContractCase {
-  return refusedVersion(`a scale with ${name}`, { subresources: { scale } });
+function rejectedScale(name: string, scale: JsonObject): ContractCase {
+  return rejectedVersion(`a scale with ${name}`, { subresources: { scale } });
 }
 
 const specReplicasPath = '.spec.size';
 const statusReplicasPath = '.status.size';
 
 const subresources: readonly ContractCase[] = [
-  refusedScale('no paths', {}),
-  refusedScale('replicas outside spec', { specReplicasPath: '.status.size', statusReplicasPath }),
-  refusedScale('replicas that are the spec', { specReplicasPath: '.spec', statusReplicasPath }),
-  refusedScale('replicas without a dot', { specReplicasPath: 'spec.size', statusReplicasPath }),
-  refusedScale('status replicas outside status', { specReplicasPath, statusReplicasPath: '.a' }),
-  refusedScale('a selector elsewhere', {
+  rejectedScale('no paths', {}),
+  rejectedScale('replicas outside spec', { specReplicasPath: '.status.size', statusReplicasPath }),
+  rejectedScale('replicas that are the spec', { specReplicasPath: '.spec', statusReplicasPath }),
+  rejectedScale('replicas without a dot', { specReplicasPath: 'spec.size', statusReplicasPath }),
+  rejectedScale('status replicas outside status', { specReplicasPath, statusReplicasPath: '.a' }),
+  rejectedScale('a selector elsewhere', {
     specReplicasPath,
     statusReplicasPath,
     labelSelectorPath: '.metadata.labels',
@@ -95,7 +95,7 @@ const subresources: readonly ContractCase[] = [
       },
     }),
   ),
-  refused(
+  rejected(
     'a status and rules that would not be seen there',
     version({
       subresources: { status: {} },
@@ -108,8 +108,8 @@ const subresources: readonly ContractCase[] = [
   ),
 ];
 
-function refusedSelectable(name: string, fields: Json): ContractCase {
-  return refusedVersion(`selectable fields ${name}`, { selectableFields: fields });
+function rejectedSelectable(name: string, fields: Json): ContractCase {
+  return rejectedVersion(`selectable fields ${name}`, { selectableFields: fields });
 }
 
 const manyFields = Object.fromEntries(
@@ -117,16 +117,16 @@ const manyFields = Object.fromEntries(
 );
 
 const selectable: readonly ContractCase[] = [
-  refusedSelectable('without a path', [{ jsonPath: '' }]),
-  refusedSelectable('that are not there', [{ jsonPath: '.spec.nothing' }]),
-  refusedSelectable('without a dot', [{ jsonPath: 'spec.size' }]),
-  refusedSelectable('in brackets', [{ jsonPath: ".spec['size']" }]),
-  refusedSelectable('that are lists', [{ jsonPath: '.spec.tags' }]),
-  refusedSelectable('that are objects', [{ jsonPath: '.spec' }]),
-  refusedSelectable('below a number', [{ jsonPath: '.spec.size.more' }]),
-  refusedSelectable('in metadata', [{ jsonPath: '.metadata.name' }]),
-  refusedSelectable('twice', [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.size' }]),
-  refusedVersion('selectable fields of the metadata that it names', {
+  rejectedSelectable('without a path', [{ jsonPath: '' }]),
+  rejectedSelectable('that are not there', [{ jsonPath: '.spec.nothing' }]),
+  rejectedSelectable('without a dot', [{ jsonPath: 'spec.size' }]),
+  rejectedSelectable('in brackets', [{ jsonPath: ".spec['size']" }]),
+  rejectedSelectable('that are lists', [{ jsonPath: '.spec.tags' }]),
+  rejectedSelectable('that are objects', [{ jsonPath: '.spec' }]),
+  rejectedSelectable('below a number', [{ jsonPath: '.spec.size.more' }]),
+  rejectedSelectable('in metadata', [{ jsonPath: '.metadata.name' }]),
+  rejectedSelectable('twice', [{ jsonPath: '.spec.size' }, { jsonPath: '.spec.size' }]),
+  rejectedVersion('selectable fields of the metadata that it names', {
     schema: {
       openAPIV3Schema: {
         type: 'object',
@@ -135,30 +135,30 @@ const selectable: readonly ContractCase[] = [
     },
     selectableFields: [{ jsonPath: '.metadata.name' }],
   }),
-  refusedVersion('nine selectable fields', {
+  rejectedVersion('nine selectable fields', {
     schema: { openAPIV3Schema: { type: 'object', properties: manyFields } },
     selectableFields: Object.keys(manyFields).map((name) => ({ jsonPath: `.${name}` })),
   }),
 ];
 
 const versions: readonly ContractCase[] = [
-  refused('a version in capitals', {
+  rejected('a version in capitals', {
     versions: [{ name: 'V1', served: true, storage: true, schema }],
   }),
-  refused('a version without a name', {
+  rejected('a version without a name', {
     versions: [{ name: '', served: true, storage: true, schema }],
   }),
-  refusedVersion('a deprecation warning of what is not deprecated', { deprecationWarning: 'x' }),
-  refusedVersion('an empty deprecation warning', { deprecated: true, deprecationWarning: '' }),
-  refusedVersion('a deprecation warning of two lines', {
+  rejectedVersion('a deprecation warning of what is not deprecated', { deprecationWarning: 'x' }),
+  rejectedVersion('an empty deprecation warning', { deprecated: true, deprecationWarning: '' }),
+  rejectedVersion('a deprecation warning of two lines', {
     deprecated: true,
     deprecationWarning: 'a\nb',
   }),
-  refusedVersion('a long deprecation warning', {
+  rejectedVersion('a long deprecation warning', {
     deprecated: true,
     deprecationWarning: 'x'.repeat(257),
   }),
-  refused('a mistake in the column of one version of two', {
+  rejected('a mistake in the column of one version of two', {
     versions: [
       { name: 'v1', served: true, storage: true, schema },
       {
@@ -172,35 +172,35 @@ const versions: readonly ContractCase[] = [
   }),
 ];
 
-function refusedConversion(name: string, conversion: JsonObject): ContractCase {
-  return refused(`a conversion ${name}`, { more: { conversion } });
+function rejectedConversion(name: string, conversion: JsonObject): ContractCase {
+  return rejected(`a conversion ${name}`, { more: { conversion } });
 }
 
 const url = 'https://a.example/convert';
 
 const conversions: readonly ContractCase[] = [
-  refusedConversion('without a strategy', {}),
-  refusedConversion('by a webhook that is not told', { strategy: 'Webhook' }),
-  refusedConversion('by a webhook of no versions', {
+  rejectedConversion('without a strategy', {}),
+  rejectedConversion('by a webhook that is not told', { strategy: 'Webhook' }),
+  rejectedConversion('by a webhook of no versions', {
     strategy: 'Webhook',
     webhook: { clientConfig: { url } },
   }),
-  refusedConversion('by a webhook of unknown versions', {
+  rejectedConversion('by a webhook of unknown versions', {
     strategy: 'Webhook',
     webhook: { clientConfig: { url }, conversionReviewVersions: ['v7', 'v7', 'V8'] },
   }),
-  refusedConversion('by a webhook without an address', {
+  rejectedConversion('by a webhook without an address', {
     strategy: 'Webhook',
     webhook: { clientConfig: {}, conversionReviewVersions: ['v1'] },
   }),
-  refusedConversion('by a webhook with two addresses', {
+  rejectedConversion('by a webhook with two addresses', {
     strategy: 'Webhook',
     webhook: {
       clientConfig: { url, service: { namespace: 'a', name: 'b' } },
       conversionReviewVersions: ['v1'],
     },
   }),
-  refusedConversion('by name with a webhook', {
+  rejectedConversion('by name with a webhook', {
     strategy: 'None',
     webhook: { clientConfig: { url }, conversionReviewVersions: ['v1'] },
   }),

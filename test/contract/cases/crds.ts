@@ -3,7 +3,7 @@ import type { ContractCase } from '../driver/index.ts';
 import { type CrdOptions, crd, crds, gadget, gadgets, sizes, whenServed } from './gadgets.ts';
 import { get, jsonPatch, merge, post, remove } from './requests.ts';
 
-function refused(name: string, options: CrdOptions): ContractCase {
+function rejected(name: string, options: CrdOptions): ContractCase {
   return {
     name: `a CRD with ${name} is rejected`,
     steps: [post(crds, crd(options), { status: 422 })],
@@ -11,15 +11,15 @@ function refused(name: string, options: CrdOptions): ContractCase {
 }
 
 /** The server prints the versions in the shape that they have inside of it. */
-function refusedInGo(name: string, options: CrdOptions): ContractCase {
+function rejectedInGo(name: string, options: CrdOptions): ContractCase {
   const why = 'prints structs of the server';
   const differs = { message: why, 'details.causes': why };
   const steps = [post(crds, crd(options), { status: 422, differs })];
   return { name: `a CRD with ${name} is rejected`, steps };
 }
 
-function refusedSchema(name: string, properties: JsonObject): ContractCase {
-  return refused(name, { schema: { type: 'object', properties } });
+function rejectedSchema(name: string, properties: JsonObject): ContractCase {
+  return rejected(name, { schema: { type: 'object', properties } });
 }
 
 const twoVersions = [
@@ -59,50 +59,50 @@ export const crdCases: readonly ContractCase[] = [
       }),
     ],
   },
-  refused('a name that does not fit', { name: 'other.$(ns).io' }),
-  refused('a group without a dot', { group: 'demo', name: 'gadgets.demo' }),
-  refused('another scope', { scope: 'Galaxy' }),
-  refused('no scope', { scope: '' }),
-  refused('a plural in capitals', { names: { plural: 'Gadgets' }, name: 'Gadgets.$(ns).io' }),
-  refused('no versions', { versions: [] }),
-  refusedInGo('no stored version', {
+  rejected('a name that does not fit', { name: 'other.$(ns).io' }),
+  rejected('a group without a dot', { group: 'demo', name: 'gadgets.demo' }),
+  rejected('another scope', { scope: 'Galaxy' }),
+  rejected('no scope', { scope: '' }),
+  rejected('a plural in capitals', { names: { plural: 'Gadgets' }, name: 'Gadgets.$(ns).io' }),
+  rejected('no versions', { versions: [] }),
+  rejectedInGo('no stored version', {
     versions: [{ name: 'v1', served: true, storage: false, schema }],
   }),
-  refusedInGo('two stored versions', {
+  rejectedInGo('two stored versions', {
     versions: [
       { name: 'v1', served: true, storage: true, schema },
       { name: 'v2', served: true, storage: true, schema },
     ],
   }),
-  refusedInGo('a version twice', {
+  rejectedInGo('a version twice', {
     versions: [
       { name: 'v1', served: true, storage: true, schema },
       { name: 'v1', served: true, storage: false, schema },
     ],
   }),
-  refused('no schema', { versions: [{ name: 'v1', served: true, storage: true }] }),
-  refused('a schema that is a text', { schema: { type: 'string' } }),
-  refused('a schema without a type', { schema: {} }),
-  refused('the same kind for a list', { names: { listKind: 'Gadget' } }),
-  refused('an unknown strategy', { more: { conversion: { strategy: 'Magic' } } }),
-  refusedSchema('a field without a type', { a: { description: 'x' } }),
-  refusedSchema('an unknown type', { a: { type: 'text' } }),
-  refusedSchema('a list without items', { a: { type: 'array' } }),
-  refusedSchema('a list map without keys', { a: { ...map, items: { type: 'object' } } }),
-  refusedSchema('a list map whose key is no field', {
+  rejected('no schema', { versions: [{ name: 'v1', served: true, storage: true }] }),
+  rejected('a schema that is a text', { schema: { type: 'string' } }),
+  rejected('a schema without a type', { schema: {} }),
+  rejected('the same kind for a list', { names: { listKind: 'Gadget' } }),
+  rejected('an unknown strategy', { more: { conversion: { strategy: 'Magic' } } }),
+  rejectedSchema('a field without a type', { a: { description: 'x' } }),
+  rejectedSchema('an unknown type', { a: { type: 'text' } }),
+  rejectedSchema('a list without items', { a: { type: 'array' } }),
+  rejectedSchema('a list map without keys', { a: { ...map, items: { type: 'object' } } }),
+  rejectedSchema('a list map whose key is no field', {
     a: { ...map, 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object' } },
   }),
-  refusedSchema('a list map whose key may be missing', {
+  rejectedSchema('a list map whose key may be missing', {
     a: {
       ...map,
       'x-kubernetes-list-map-keys': ['k'],
       items: { type: 'object', properties: { k: { type: 'string' } } },
     },
   }),
-  refusedSchema('unique items', {
+  rejectedSchema('unique items', {
     a: { type: 'array', uniqueItems: true, items: { type: 'string' } },
   }),
-  refusedSchema('properties and additional ones', {
+  rejectedSchema('properties and additional ones', {
     a: {
       type: 'object',
       properties: { b: { type: 'string' } },

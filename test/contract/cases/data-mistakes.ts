@@ -19,7 +19,7 @@ function claim(spec: JsonObject): JsonObject {
   };
 }
 
-function refusedClaim(name: string, spec: JsonObject): ContractCase {
+function rejectedClaim(name: string, spec: JsonObject): ContractCase {
   return {
     name: `a claim with ${name} is rejected`,
     ranked: [42],
@@ -28,12 +28,12 @@ function refusedClaim(name: string, spec: JsonObject): ContractCase {
 }
 
 function storage(name: string, size: string): ContractCase {
-  return refusedClaim(name, { resources: { requests: { storage: size } } });
+  return rejectedClaim(name, { resources: { requests: { storage: size } } });
 }
 
 const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' };
 
-function refusedAutoscaler(name: string, spec: JsonObject): ContractCase {
+function rejectedAutoscaler(name: string, spec: JsonObject): ContractCase {
   const body = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
@@ -53,18 +53,18 @@ function secret(fields: JsonObject): JsonObject {
 
 /** Mistakes in what pods use and what scales them. */
 export const dataMistakes: readonly ContractCase[] = [
-  refusedClaim('no modes', { accessModes: [] }),
-  refusedClaim('an unknown mode', { accessModes: ['Foo', 'ReadWriteOnce'] }),
-  refusedClaim('modes that do not go together', {
+  rejectedClaim('no modes', { accessModes: [] }),
+  rejectedClaim('an unknown mode', { accessModes: ['Foo', 'ReadWriteOnce'] }),
+  rejectedClaim('modes that do not go together', {
     accessModes: ['ReadWriteOncePod', 'ReadWriteMany'],
   }),
-  refusedClaim('no size', { resources: {} }),
+  rejectedClaim('no size', { resources: {} }),
   storage('a size below zero', '-1'),
   storage('no space', '0'),
-  refusedClaim('a class in capitals', { storageClassName: 'Fast_' }),
-  refusedClaim('an unknown mode of its volume', { volumeMode: 'Tape' }),
-  refusedClaim('a selector that is none', { selector: { matchLabels: { 'a b': 'c' } } }),
-  refusedClaim('a size that is none', {
+  rejectedClaim('a class in capitals', { storageClassName: 'Fast_' }),
+  rejectedClaim('an unknown mode of its volume', { volumeMode: 'Tape' }),
+  rejectedClaim('a selector that is none', { selector: { matchLabels: { 'a b': 'c' } } }),
+  rejectedClaim('a size that is none', {
     resources: { requests: { storage: '1Gi' } },
     accessModes: [],
   }),
@@ -72,22 +72,22 @@ export const dataMistakes: readonly ContractCase[] = [
     name: 'a size that is no quantity cannot be read',
     steps: [post(claims, claim({ resources: { requests: { storage: 'much' } } }), { status: 400 })],
   },
-  refusedAutoscaler('a target without a group', {
+  rejectedAutoscaler('a target without a group', {
     scaleTargetRef: { kind: 'Deployment', name: 'x' },
   }),
-  refusedAutoscaler('a target of a version that is none', {
+  rejectedAutoscaler('a target of a version that is none', {
     scaleTargetRef: { ...target, apiVersion: 'a/b/c' },
   }),
-  refusedAutoscaler('a target without a kind and a name', {
+  rejectedAutoscaler('a target without a kind and a name', {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: '', name: '' },
   }),
-  refusedAutoscaler('a target that is no name', {
+  rejectedAutoscaler('a target that is no name', {
     scaleTargetRef: { ...target, kind: 'a/b', name: '%' },
   }),
-  refusedAutoscaler('no most', { maxReplicas: 0 }),
-  refusedAutoscaler('a most below zero', { maxReplicas: -1 }),
-  refusedAutoscaler('less than one', { minReplicas: 0 }),
-  refusedAutoscaler('more at least than at most', { minReplicas: 5 }),
+  rejectedAutoscaler('no most', { maxReplicas: 0 }),
+  rejectedAutoscaler('a most below zero', { maxReplicas: -1 }),
+  rejectedAutoscaler('less than one', { minReplicas: 0 }),
+  rejectedAutoscaler('more at least than at most', { minReplicas: 5 }),
   {
     name: 'keys of data that are none are rejected',
     ranked: [42],

@@ -3,7 +3,7 @@ import { alternatives } from './alternatives.ts';
 import { applies } from './applies.ts';
 import { applyConflicts } from './apply-conflicts.ts';
 import { applyMerges } from './apply-merges.ts';
-import { applyRefusals } from './apply-refusals.ts';
+import { applyRejections } from './apply-rejections.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
 import { clientApplies } from './client-applies.ts';
@@ -48,7 +48,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   applies,
   'apply-conflicts': applyConflicts,
   'apply-merges': applyMerges,
-  'apply-refusals': applyRefusals,
+  'apply-rejections': applyRejections,
   'client-applies': clientApplies,
   guarded,
   deletes,

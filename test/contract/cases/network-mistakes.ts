@@ -9,7 +9,7 @@ function service(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   return { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x', ...metadata }, spec };
 }
 
-function refused(name: string, spec: JsonObject): ContractCase {
+function rejected(name: string, spec: JsonObject): ContractCase {
   return {
     name: `a Service with ${name} is rejected`,
     ranked: [42],
@@ -18,7 +18,7 @@ function refused(name: string, spec: JsonObject): ContractCase {
 }
 
 function ports(name: string, ...list: readonly JsonObject[]): ContractCase {
-  return refused(name, { ports: list });
+  return rejected(name, { ports: list });
 }
 
 function ingress(spec: JsonObject): JsonObject {
@@ -30,7 +30,7 @@ function ingress(spec: JsonObject): JsonObject {
   };
 }
 
-function refusedIngress(name: string, spec: JsonObject): ContractCase {
+function rejectedIngress(name: string, spec: JsonObject): ContractCase {
   return {
     name: `an Ingress with ${name} is rejected`,
     ranked: [42],
@@ -43,7 +43,7 @@ const backend = (fields: JsonObject = {}) => ({
 });
 
 function host(name: string): ContractCase {
-  return refusedIngress(`the host "${name}"`, {
+  return rejectedIngress(`the host "${name}"`, {
     rules: [{ host: name, http: { paths: [path()] } }],
   });
 }
@@ -52,26 +52,26 @@ function path(fields: JsonObject = {}): JsonObject {
   return { path: '/', pathType: 'Prefix', backend: backend(), ...fields };
 }
 
-function refusedPath(name: string, fields: JsonObject): ContractCase {
-  return refusedIngress(name, { rules: [{ http: { paths: [path(fields)] } }] });
+function rejectedPath(name: string, fields: JsonObject): ContractCase {
+  return rejectedIngress(name, { rules: [{ http: { paths: [path(fields)] } }] });
 }
 
 /** Mistakes in what leads to pods. */
 export const networkMistakes: readonly ContractCase[] = [
-  refused('an address that is none', { clusterIP: 'abc' }),
-  refused('an address of elsewhere', { clusterIP: '1.2.3.4' }),
-  refused('two addresses of one family', { clusterIP: 'None', clusterIPs: ['None', 'None'] }),
-  refused('addresses that do not go together', {
+  rejected('an address that is none', { clusterIP: 'abc' }),
+  rejected('an address of elsewhere', { clusterIP: '1.2.3.4' }),
+  rejected('two addresses of one family', { clusterIP: 'None', clusterIPs: ['None', 'None'] }),
+  rejected('addresses that do not go together', {
     clusterIP: 'None',
     clusterIPs: ['10.96.0.77'],
   }),
-  refused('an unknown type', { type: 'Public' }),
-  refused('a port of the node that it does not use', { ports: [{ port: 80, nodePort: 30_080 }] }),
-  refused('a port of the node beyond the range', {
+  rejected('an unknown type', { type: 'Public' }),
+  rejected('a port of the node that it does not use', { ports: [{ port: 80, nodePort: 30_080 }] }),
+  rejected('a port of the node beyond the range', {
     type: 'NodePort',
     ports: [{ port: 80, nodePort: 80 }],
   }),
-  refused('a port of the node twice', {
+  rejected('a port of the node twice', {
     type: 'NodePort',
     ports: [
       { name: 'a', port: 80, nodePort: 30_181 },
@@ -100,26 +100,26 @@ export const networkMistakes: readonly ContractCase[] = [
   ports('a target that is no port name', { port: 80, targetPort: 'much-too-long-a-name' }),
   ports('an unknown protocol', { port: 80, protocol: 'HTTP' }),
   ports('a protocol of the application that is none', { port: 80, appProtocol: 'a b' }),
-  refused('a selector that is none', { selector: { 'a b': 'c d' } }),
-  refused('an unknown affinity', { sessionAffinity: 'Cookie' }),
-  refused('an affinity of no time', {
+  rejected('a selector that is none', { selector: { 'a b': 'c d' } }),
+  rejected('an unknown affinity', { sessionAffinity: 'Cookie' }),
+  rejected('an affinity of no time', {
     sessionAffinity: 'ClientIP',
     sessionAffinityConfig: { clientIP: { timeoutSeconds: 0 } },
   }),
-  refused('a policy of traffic from outside', { externalTrafficPolicy: 'Local' }),
-  refused('an unknown policy of traffic', { internalTrafficPolicy: 'Near' }),
-  refused('an unknown policy of traffic from outside', {
+  rejected('a policy of traffic from outside', { externalTrafficPolicy: 'Local' }),
+  rejected('an unknown policy of traffic', { internalTrafficPolicy: 'Near' }),
+  rejected('an unknown policy of traffic from outside', {
     type: 'NodePort',
     externalTrafficPolicy: 'Near',
   }),
-  refused('node ports for a balancer that it has not', { allocateLoadBalancerNodePorts: true }),
-  refused('an alias that is none', { type: 'ExternalName', externalName: 'A_b' }),
-  refused('an alias and an address', {
+  rejected('node ports for a balancer that it has not', { allocateLoadBalancerNodePorts: true }),
+  rejected('an alias that is none', { type: 'ExternalName', externalName: 'A_b' }),
+  rejected('an alias and an address', {
     type: 'ExternalName',
     externalName: 'a.b',
     clusterIP: '10.96.0.77',
   }),
-  refused('no address and a port of the node', { type: 'NodePort', clusterIP: 'None' }),
+  rejected('no address and a port of the node', { type: 'NodePort', clusterIP: 'None' }),
   {
     name: 'the address of a Service stays',
     steps: [
@@ -136,34 +136,37 @@ export const networkMistakes: readonly ContractCase[] = [
   host('*'),
   host('a.*.b'),
   host('*.Example'),
-  refusedIngress('neither rules nor a backend', {}),
-  refusedIngress('no paths', { rules: [{ http: { paths: [] } }] }),
-  refusedIngress('a backend in capitals', { defaultBackend: backend({ name: 'S_' }) }),
-  refusedIngress('a backend without a name', { defaultBackend: backend({ name: '' }) }),
-  refusedIngress('a port that is none', { defaultBackend: backend({ port: { number: 99_999 } }) }),
-  refusedIngress('no port', { defaultBackend: backend({ port: {} }) }),
-  refusedIngress('a port name that is none', {
+  rejectedIngress('neither rules nor a backend', {}),
+  rejectedIngress('no paths', { rules: [{ http: { paths: [] } }] }),
+  rejectedIngress('a backend in capitals', { defaultBackend: backend({ name: 'S_' }) }),
+  rejectedIngress('a backend without a name', { defaultBackend: backend({ name: '' }) }),
+  rejectedIngress('a port that is none', { defaultBackend: backend({ port: { number: 99_999 } }) }),
+  rejectedIngress('no port', { defaultBackend: backend({ port: {} }) }),
+  rejectedIngress('a port name that is none', {
     defaultBackend: backend({ port: { name: 'much-too-long-a-name' } }),
   }),
-  refusedIngress('a port by number and name', {
+  rejectedIngress('a port by number and name', {
     defaultBackend: backend({ port: { number: 80, name: 'web' } }),
   }),
-  refusedIngress('a backend of nothing', { defaultBackend: {} }),
-  refusedIngress('two backends', {
+  rejectedIngress('a backend of nothing', { defaultBackend: {} }),
+  rejectedIngress('two backends', {
     defaultBackend: { ...backend(), resource: { kind: 'Bucket', name: 'x' } },
   }),
-  refusedIngress('a resource that is none', {
+  rejectedIngress('a resource that is none', {
     defaultBackend: { resource: { kind: '', name: 'a/b' } },
   }),
-  refusedIngress('a class in capitals', { defaultBackend: backend(), ingressClassName: 'Public_' }),
-  refusedIngress('hosts of a certificate that are none', {
+  rejectedIngress('a class in capitals', {
+    defaultBackend: backend(),
+    ingressClassName: 'Public_',
+  }),
+  rejectedIngress('hosts of a certificate that are none', {
     defaultBackend: backend(),
     tls: [{ hosts: ['A_', '*'], secretName: 'S_' }],
   }),
-  refusedPath('no type of a path', { pathType: null }),
-  refusedPath('an unknown type of a path', { pathType: 'Regex' }),
-  refusedPath('a path that is relative', { path: 'a' }),
-  refusedPath('a path with steps', { path: '/a//b/../c/..' }),
+  rejectedPath('no type of a path', { pathType: null }),
+  rejectedPath('an unknown type of a path', { pathType: 'Regex' }),
+  rejectedPath('a path that is relative', { path: 'a' }),
+  rejectedPath('a path with steps', { path: '/a//b/../c/..' }),
   {
     name: 'an Ingress whose class is said twice, and not alike, is rejected',
     steps: [

@@ -21,7 +21,7 @@ const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': 
 const sized = (size: JsonObject): JsonObject =>
   struct({ name: text, size, other: whole }, { required: ['name'] });
 const stored = { status: 200 };
-const refused = { status: 422 };
+const rejected = { status: 422 };
 
 interface Tightened {
   readonly name: string;
@@ -94,9 +94,9 @@ export const ratchets: readonly ContractCase[] = [
       merge(x, { metadata: { labels: { a: 'b' } } }, stored),
       change({ size: 8 }, { status: 422, message: /spec\.size: Invalid value: 8/ }),
       change({ size: 9, other: 3 }, aside({ size: 9, other: 3 })),
-      post(gadgets, { ...gadget({ size: 9 }), metadata: { name: 'new' } }, refused),
+      post(gadgets, { ...gadget({ size: 9 }), metadata: { name: 'new' } }, rejected),
       change({ size: 5 }, aside({ size: 5 })),
-      change({ size: 9 }, refused),
+      change({ size: 9 }, rejected),
     ],
   }),
   tightened({
@@ -112,15 +112,15 @@ export const ratchets: readonly ContractCase[] = [
         aside({ size: 9, other: 2 }),
       ),
       jsonPatch(x, [{ op: 'replace', path: '/spec/other', value: 3 }], aside({ size: 9 })),
-      jsonPatch(x, [{ op: 'replace', path: '/spec/size', value: 10 }], refused),
+      jsonPatch(x, [{ op: 'replace', path: '/spec/size', value: 10 }], rejected),
       apply({ to: x, by: 'a', body: gadget({ size: 9, other: 3 }), expect: stored }),
       apply({ to: x, by: 'a', body: gadget({ size: 9, other: 4 }), force: true, expect: stored }),
-      apply({ to: x, by: 'a', body: gadget({ size: 7 }), force: true, expect: refused }),
+      apply({ to: x, by: 'a', body: gadget({ size: 7 }), force: true, expect: rejected }),
       apply({
         to: `${gadgets}/y`,
         by: 'a',
         body: { ...gadget({ size: 9 }), metadata: { name: 'y' } },
-        expect: refused,
+        expect: rejected,
       }),
     ],
   }),
@@ -143,9 +143,9 @@ export const ratchets: readonly ContractCase[] = [
         when: 'never',
         long: 'endlos',
         share: 0.7,
-      }).map(([name, value]) => change({ [name]: value }, refused)),
+      }).map(([name, value]) => change({ [name]: value }, rejected)),
       change({ word: 'b', color: 'red', other: 3 }, stored),
-      change({ word: 'A' }, refused),
+      change({ word: 'A' }, rejected),
     ],
   }),
   tightened({
@@ -168,9 +168,9 @@ export const ratchets: readonly ContractCase[] = [
         body: gadget({ other: 3 }),
         expect: { status: 500, message: /^failed to create manager for existing fields/ },
       }),
-      change({ size: 'ten' }, refused),
+      change({ size: 'ten' }, rejected),
       change({ size: 10 }, stored),
-      change({ size: 'nine' }, refused),
+      change({ size: 'nine' }, rejected),
     ],
   }),
   tightened({
@@ -183,12 +183,12 @@ export const ratchets: readonly ContractCase[] = [
     spec: { inner: { a: 9 }, outer: { inner: { a: 1 } } },
     steps: [
       change({ other: 2 }, aside({ inner: { a: 9 } })),
-      change({ inner: { a: 8 } }, refused),
+      change({ inner: { a: 8 } }, rejected),
       change({ inner: { a: 1 } }, { status: 422, message: /spec\.inner\.b: Required value/ }),
-      change({ outer: { inner: { a: 2 } } }, refused),
+      change({ outer: { inner: { a: 2 } } }, rejected),
       change({ inner: { b: 'x' } }, aside({ inner: { a: 9, b: 'x' } })),
       change({ inner: { b: 'y' } }, aside({ inner: { a: 9, b: 'y' } })),
-      change({ inner: { b: null } }, refused),
+      change({ inner: { b: null } }, rejected),
     ],
   }),
   tightened({
@@ -233,7 +233,7 @@ export const ratchets: readonly ContractCase[] = [
         stored,
       ),
       change({ items: [{ name: 'c' }, { name: 'a', size: 9, other: 1 }] }, stored),
-      change({ items: [{ name: 'c' }, { name: 'a', size: 8 }] }, refused),
+      change({ items: [{ name: 'c' }, { name: 'a', size: 8 }] }, rejected),
       change(
         {
           items: [
@@ -241,11 +241,11 @@ export const ratchets: readonly ContractCase[] = [
             { name: 'a', size: 9 },
           ],
         },
-        refused,
+        rejected,
       ),
-      change({ items: ['a', 'b', 'c', 'd'].map((name) => ({ name })) }, refused),
+      change({ items: ['a', 'b', 'c', 'd'].map((name) => ({ name })) }, rejected),
       change({ items: [{ name: 'c' }] }, stored),
-      change({ items: [{ name: 'c' }, { name: 'a', size: 9 }] }, refused),
+      change({ items: [{ name: 'c' }, { name: 'a', size: 9 }] }, rejected),
     ],
   }),
   tightened({
@@ -264,12 +264,12 @@ export const ratchets: readonly ContractCase[] = [
     steps: [
       change({ other: 2 }, stored),
       change({ sizes: [9, 1], tags: ['long', 'b'], other: 3 }, stored),
-      change({ sizes: [9, 2] }, refused),
-      change({ sizes: [9, 1, 1] }, refused),
-      change({ sizes: [9] }, refused),
-      change({ tags: ['long', 'c'] }, refused),
-      change({ tags: ['b', 'long'] }, refused),
-      change({ few: [2, 1] }, refused),
+      change({ sizes: [9, 2] }, rejected),
+      change({ sizes: [9, 1, 1] }, rejected),
+      change({ sizes: [9] }, rejected),
+      change({ tags: ['long', 'c'] }, rejected),
+      change({ tags: ['b', 'long'] }, rejected),
+      change({ few: [2, 1] }, rejected),
       change({ few: [1] }, stored),
       change({ sizes: [1], tags: ['c'] }, stored),
     ],
@@ -282,11 +282,11 @@ export const ratchets: readonly ContractCase[] = [
     steps: [
       change({ sizes: { b: 2 } }, aside({ sizes: { a: 9, b: 2 } })),
       change({ sizes: { c: 1 } }, aside({ sizes: { a: 9, b: 2, c: 1 } })),
-      change({ sizes: { b: 9 } }, refused),
-      change({ sizes: { d: 1 } }, refused),
-      change({ sizes: { a: 8 } }, refused),
+      change({ sizes: { b: 9 } }, rejected),
+      change({ sizes: { d: 1 } }, rejected),
+      change({ sizes: { a: 8 } }, rejected),
       change({ sizes: { a: null, c: null } }, stored),
-      change({ sizes: { a: 9 } }, refused),
+      change({ sizes: { a: 9 } }, rejected),
     ],
   }),
   tightened({
@@ -302,8 +302,8 @@ export const ratchets: readonly ContractCase[] = [
       change({ tags: ['a', 'a', 'b'] }, stored),
       change({ items: [{ name: 'a', size: 2 }, { name: 'a' }, { name: 'a' }] }, stored),
       change({ tags: ['a'], items: [{ name: 'a' }] }, stored),
-      change({ tags: ['a', 'a'] }, refused),
-      change({ items: [{ name: 'b' }, { name: 'b' }] }, refused),
+      change({ tags: ['a', 'a'] }, rejected),
+      change({ items: [{ name: 'b' }, { name: 'b' }] }, rejected),
     ],
   }),
   tightened({
@@ -323,12 +323,12 @@ export const ratchets: readonly ContractCase[] = [
     spec: { size: 9, inner: { a: 9, b: 1 }, sizes: [9] },
     steps: [
       change({ other: 2 }, stored),
-      change({ size: 8 }, refused),
-      change({ inner: { b: 2 } }, refused),
-      change({ sizes: [9, 1] }, refused),
+      change({ size: 8 }, rejected),
+      change({ inner: { b: 2 } }, rejected),
+      change({ sizes: [9, 1] }, rejected),
       change({ size: 4, other: 3 }, stored),
       change({ inner: { a: 1 }, sizes: [] }, stored),
-      change({ inner: { a: 9 } }, refused),
+      change({ inner: { a: 9 } }, rejected),
     ],
   }),
   tightened({
@@ -356,13 +356,13 @@ export const ratchets: readonly ContractCase[] = [
     spec: { size: 9, pick: { a: 1, b: 1 }, never: 9 },
     steps: [
       change({ other: 2 }, stored),
-      change({ size: 8 }, refused),
-      change({ pick: { a: 2 } }, refused),
+      change({ size: 8 }, rejected),
+      change({ pick: { a: 2 } }, rejected),
       change({ pick: { a: null } }, stored),
       change({ never: 8 }, stored),
-      change({ never: 9 }, refused),
+      change({ never: 9 }, rejected),
       change({ size: 2, other: 3 }, stored),
-      change({ size: 9 }, refused),
+      change({ size: 9 }, rejected),
     ],
   }),
   tightened({
@@ -386,7 +386,7 @@ export const ratchets: readonly ContractCase[] = [
         expect: stored,
       }),
       merge(`${x}/status`, { status: { level: 1 } }, stored),
-      merge(`${x}/status`, { status: { level: 9 } }, refused),
+      merge(`${x}/status`, { status: { level: 9 } }, rejected),
     ],
   }),
 ];

@@ -16,7 +16,7 @@ function controller(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   };
 }
 
-function refused(name: string, spec: JsonObject): ContractCase {
+function rejected(name: string, spec: JsonObject): ContractCase {
   return {
     name: `a ReplicationController with ${name} is rejected`,
     steps: [post(controllers, controller(spec), { status: 422 })],
@@ -111,14 +111,16 @@ export const replications: readonly ContractCase[] = [
       }),
     ],
   },
-  refused('no template', { selector: { app: 'x' } }),
-  refused('a template without labels', {
+  rejected('no template', { selector: { app: 'x' } }),
+  rejected('a template without labels', {
     template: { spec: { containers: [{ name: 'c', image: 'web:1' }] } },
   }),
-  refused('a selector of others', { selector: { app: 'y' }, template }),
-  refused('less than no pods', { replicas: -1, minReadySeconds: -1, template }),
-  refused('pods that end', { template: podTemplate('web:1', { restartPolicy: 'Never' }) }),
-  refused('pods with a deadline', { template: podTemplate('web:1', { activeDeadlineSeconds: 5 }) }),
+  rejected('a selector of others', { selector: { app: 'y' }, template }),
+  rejected('less than no pods', { replicas: -1, minReadySeconds: -1, template }),
+  rejected('pods that end', { template: podTemplate('web:1', { restartPolicy: 'Never' }) }),
+  rejected('pods with a deadline', {
+    template: podTemplate('web:1', { activeDeadlineSeconds: 5 }),
+  }),
   {
     name: 'a PodTemplate is stored with the defaults of a pod',
     steps: [

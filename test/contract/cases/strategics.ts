@@ -63,7 +63,7 @@ const patches: Readonly<Record<string, readonly [patch: Json, status?: number]>>
   'an order of some leaves the others where they are': [
     container({ '$setElementOrder/env': [{ name: 'C' }, { name: 'A' }] }),
   ],
-  'an order that the patch does not keep is refused': [
+  'an order that the patch does not keep is rejected': [
     container({
       '$setElementOrder/env': [{ name: 'A' }, { name: 'B' }],
       env: [
@@ -110,9 +110,12 @@ const patches: Readonly<Record<string, readonly [patch: Json, status?: number]>>
   ],
   'null deletes a field': [container({ args: null, env: null })],
   'a map is emptied': [{ metadata: { labels: { $patch: 'delete' } }, spec: { replicas: 3 } }],
-  'a container without its key is refused': [podSpec({ containers: [{ image: 'x' }] }), 500],
-  'an unknown directive is refused': [container({ env: [{ name: 'A', $patch: 'nonsense' }] }), 500],
-  'an unknown directive of a map is refused': [{ spec: { strategy: { $patch: 'x' } } }, 500],
+  'a container without its key is rejected': [podSpec({ containers: [{ image: 'x' }] }), 500],
+  'an unknown directive is rejected': [
+    container({ env: [{ name: 'A', $patch: 'nonsense' }] }),
+    500,
+  ],
+  'an unknown directive of a map is rejected': [{ spec: { strategy: { $patch: 'x' } } }, 500],
   'ports that share their number are told apart by it alone': [
     container({ ports: [{ containerPort: 80, name: 'web' }] }),
   ],

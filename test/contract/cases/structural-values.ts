@@ -11,7 +11,7 @@ const preserve = 'x-kubernetes-preserve-unknown-fields';
 const text = { type: 'string' };
 const numbers = { type: 'integer' };
 
-function refused(name: string, a: JsonObject, differs?: Record<string, string>): ContractCase {
+function rejected(name: string, a: JsonObject, differs?: Record<string, string>): ContractCase {
   const schema = { type: 'object', properties: { a } };
   const expect = { status: 422, ...(differs === undefined ? {} : { differs }) };
   return {
@@ -38,33 +38,36 @@ function listMap(keys: readonly string[], k: JsonObject, more: JsonObject = {}):
 }
 
 const lists: readonly ContractCase[] = [
-  refused('a list type of a text', { type: 'string', [listType]: 'set' }),
-  refused('a list type without a type', { [preserve]: true, [listType]: 'atomic' }),
-  refused('an unknown list type', { type: 'array', items: text, [listType]: 'bag' }),
-  refused('keys without a list type', { type: 'array', items: text, [mapKeys]: ['a'] }),
-  refused('keys of a set', { type: 'array', items: text, [listType]: 'set', [mapKeys]: ['a'] }),
-  refused('a list map of texts', { ...listMap(['k'], text), items: text }),
-  refused('a list map without items', {
+  rejected('a list type of a text', { type: 'string', [listType]: 'set' }),
+  rejected('a list type without a type', { [preserve]: true, [listType]: 'atomic' }),
+  rejected('an unknown list type', { type: 'array', items: text, [listType]: 'bag' }),
+  rejected('keys without a list type', { type: 'array', items: text, [mapKeys]: ['a'] }),
+  rejected('keys of a set', { type: 'array', items: text, [listType]: 'set', [mapKeys]: ['a'] }),
+  rejected('a list map of texts', { ...listMap(['k'], text), items: text }),
+  rejected('a list map without items', {
     type: 'array',
     [listType]: 'map',
     [mapKeys]: ['k'],
   }),
-  refused('a list map with a key twice', listMap(['k', 'k'], text)),
-  refused('a list map whose key is an object', listMap(['k', 'o'], text, { required: ['k', 'o'] })),
-  refused('a list map whose key may be null', listMap(['k'], { ...text, nullable: true })),
-  refused('a list map of items that may be null', listMap(['k'], text, { nullable: true })),
-  refused('a list map with two keys that may be missing', listMap(['n', 'q'], text)),
-  refused('a set of nulls', {
+  rejected('a list map with a key twice', listMap(['k', 'k'], text)),
+  rejected(
+    'a list map whose key is an object',
+    listMap(['k', 'o'], text, { required: ['k', 'o'] }),
+  ),
+  rejected('a list map whose key may be null', listMap(['k'], { ...text, nullable: true })),
+  rejected('a list map of items that may be null', listMap(['k'], text, { nullable: true })),
+  rejected('a list map with two keys that may be missing', listMap(['n', 'q'], text)),
+  rejected('a set of nulls', {
     type: 'array',
     [listType]: 'set',
     items: { type: 'string', nullable: true },
   }),
-  refused('a set of lists that are sets', {
+  rejected('a set of lists that are sets', {
     type: 'array',
     [listType]: 'set',
     items: { type: 'array', items: text, [listType]: 'set' },
   }),
-  refused('a set of objects', {
+  rejected('a set of objects', {
     type: 'array',
     [listType]: 'set',
     items: { type: 'object', properties: { b: text } },
@@ -80,25 +83,25 @@ const lists: readonly ContractCase[] = [
       properties: { k: text, n: { type: 'integer', default: 1 } },
     }),
   ),
-  refused('a map type of a list', { type: 'array', items: text, [mapType]: 'atomic' }),
-  refused('a map type without a type', { [preserve]: true, [mapType]: 'atomic' }),
-  refused('an unknown map type', { type: 'object', [mapType]: 'loose' }),
+  rejected('a map type of a list', { type: 'array', items: text, [mapType]: 'atomic' }),
+  rejected('a map type without a type', { [preserve]: true, [mapType]: 'atomic' }),
+  rejected('an unknown map type', { type: 'object', [mapType]: 'loose' }),
 ];
 
-function refusedDefault(name: string, value: Json, schema: JsonObject): ContractCase {
-  return refused(`a default that ${name}`, { ...schema, default: value });
+function rejectedDefault(name: string, value: Json, schema: JsonObject): ContractCase {
+  return rejected(`a default that ${name}`, { ...schema, default: value });
 }
 
 const defaults: readonly ContractCase[] = [
-  refusedDefault('has another type', 'x', numbers),
-  refusedDefault('is a number where a text is', 1, text),
-  refusedDefault('is a fraction', 1.5, numbers),
-  refusedDefault('is not in the enum', 'c', { type: 'string', enum: ['a', 'b'] }),
-  refusedDefault('does not match', 'A', { type: 'string', pattern: '^[a-z]+$' }),
-  refusedDefault('is too small', 0, { type: 'integer', minimum: 1 }),
-  refusedDefault('is too long', 'abcd', { type: 'string', maxLength: 3 }),
-  refusedDefault('has another format', 'yesterday', { type: 'string', format: 'date-time' }),
-  refusedDefault(
+  rejectedDefault('has another type', 'x', numbers),
+  rejectedDefault('is a number where a text is', 1, text),
+  rejectedDefault('is a fraction', 1.5, numbers),
+  rejectedDefault('is not in the enum', 'c', { type: 'string', enum: ['a', 'b'] }),
+  rejectedDefault('does not match', 'A', { type: 'string', pattern: '^[a-z]+$' }),
+  rejectedDefault('is too small', 0, { type: 'integer', minimum: 1 }),
+  rejectedDefault('is too long', 'abcd', { type: 'string', maxLength: 3 }),
+  rejectedDefault('has another format', 'yesterday', { type: 'string', format: 'date-time' }),
+  rejectedDefault(
     'lacks a field',
     {},
     {
@@ -107,13 +110,13 @@ const defaults: readonly ContractCase[] = [
       properties: { b: text },
     },
   ),
-  refusedDefault('has a field too many', { c: 1 }, { type: 'object', properties: { b: text } }),
-  refusedDefault('has a mistake inside', [{ b: 1 }], {
+  rejectedDefault('has a field too many', { c: 1 }, { type: 'object', properties: { b: text } }),
+  rejectedDefault('has a mistake inside', [{ b: 1 }], {
     type: 'array',
     items: { type: 'object', properties: { b: text } },
   }),
-  refusedDefault('has too few items', [], { type: 'array', minItems: 1, items: text }),
-  refusedDefault('breaks a rule', 3, {
+  rejectedDefault('has too few items', [], { type: 'array', minItems: 1, items: text }),
+  rejectedDefault('breaks a rule', 3, {
     type: 'integer',
     [validations]: [{ rule: 'self < 3', message: 'must be small' }],
   }),
@@ -121,7 +124,7 @@ const defaults: readonly ContractCase[] = [
     'x-kubernetes-int-or-string': true,
     default: true,
   }),
-  refusedDefault(
+  rejectedDefault(
     'is a resource without a kind',
     { spec: 1 },
     {
@@ -130,7 +133,7 @@ const defaults: readonly ContractCase[] = [
       [preserve]: true,
     },
   ),
-  refused('a wrong default within items', {
+  rejected('a wrong default within items', {
     type: 'array',
     items: { type: 'object', properties: { b: { type: 'boolean', default: 'yes' } } },
   }),
@@ -141,20 +144,20 @@ const defaults: readonly ContractCase[] = [
     [preserve]: true,
     default: { anything: 1 },
   }),
-  refused('a default below additional properties that does not fit', {
+  rejected('a default below additional properties that does not fit', {
     type: 'object',
     default: { x: { b: 1 } },
     additionalProperties: { type: 'object', properties: { b: text } },
   }),
 ];
 
-function refusedRule(
+function rejectedRule(
   name: string,
   rule: JsonObject,
   differs?: Record<string, string>,
 ): ContractCase {
   const a = { type: 'object', properties: { b: text }, [validations]: [rule] };
-  return refused(`a rule ${name}`, a, differs);
+  return rejected(`a rule ${name}`, a, differs);
 }
 
 const worded = {
@@ -163,38 +166,38 @@ const worded = {
 };
 
 const rules: readonly ContractCase[] = [
-  refusedRule('that is empty', { rule: ' ' }),
-  refusedRule('whose message is blank', { rule: 'true', message: ' ' }),
-  refusedRule('whose message has two lines', { rule: 'true', message: 'a\nb' }),
-  refusedRule('of two lines without a message', { rule: 'true &&\ntrue' }),
-  refusedRule('whose message expression is blank', { rule: 'true', messageExpression: ' ' }),
-  refusedRule('with an unknown reason', { rule: 'true', reason: 'FieldValueSilly' }),
-  refusedRule('whose field path is blank', { rule: 'true', fieldPath: ' ' }),
-  refusedRule('whose field path has two lines', { rule: 'true', fieldPath: '.b\n' }),
-  refusedRule('whose field path leads nowhere', { rule: 'true', fieldPath: '.c' }),
-  refusedRule('whose field path begins without a dot', { rule: 'true', fieldPath: 'b' }),
-  refusedRule('with an old value that need not be there and is not asked for', {
+  rejectedRule('that is empty', { rule: ' ' }),
+  rejectedRule('whose message is blank', { rule: 'true', message: ' ' }),
+  rejectedRule('whose message has two lines', { rule: 'true', message: 'a\nb' }),
+  rejectedRule('of two lines without a message', { rule: 'true &&\ntrue' }),
+  rejectedRule('whose message expression is blank', { rule: 'true', messageExpression: ' ' }),
+  rejectedRule('with an unknown reason', { rule: 'true', reason: 'FieldValueSilly' }),
+  rejectedRule('whose field path is blank', { rule: 'true', fieldPath: ' ' }),
+  rejectedRule('whose field path has two lines', { rule: 'true', fieldPath: '.b\n' }),
+  rejectedRule('whose field path leads nowhere', { rule: 'true', fieldPath: '.c' }),
+  rejectedRule('whose field path begins without a dot', { rule: 'true', fieldPath: 'b' }),
+  rejectedRule('with an old value that need not be there and is not asked for', {
     rule: 'true',
     optionalOldSelf: true,
   }),
-  refusedRule('that is no expression', { rule: 'self.b ==' }, worded),
-  refusedRule('with a bracket too many', { rule: 'size(self.b)) > 1' }, worded),
-  refusedRule('that gives a text', { rule: 'self.b' }),
-  refusedRule('about a field that is not there', { rule: "self.c == 'x'" }),
-  refusedRule('about a field of a text', { rule: "self.b.c == 'x'" }),
-  refusedRule('about a variable that is not there', { rule: "it.b == 'x'" }),
-  refusedRule(
+  rejectedRule('that is no expression', { rule: 'self.b ==' }, worded),
+  rejectedRule('with a bracket too many', { rule: 'size(self.b)) > 1' }, worded),
+  rejectedRule('that gives a text', { rule: 'self.b' }),
+  rejectedRule('about a field that is not there', { rule: "self.c == 'x'" }),
+  rejectedRule('about a field of a text', { rule: "self.b.c == 'x'" }),
+  rejectedRule('about a variable that is not there', { rule: "it.b == 'x'" }),
+  rejectedRule(
     'whose message expression is none',
     { rule: 'true', messageExpression: 'self.(' },
     worded,
   ),
-  refusedRule('whose message expression is a number', { rule: 'true', messageExpression: '1' }),
-  refused('a rule about the old value of a list item', {
+  rejectedRule('whose message expression is a number', { rule: 'true', messageExpression: '1' }),
+  rejected('a rule about the old value of a list item', {
     type: 'array',
     maxItems: 5,
     items: { type: 'string', maxLength: 5, [validations]: [{ rule: 'self == oldSelf' }] },
   }),
-  refused('a rule about the old value in a set', {
+  rejected('a rule about the old value in a set', {
     type: 'array',
     maxItems: 5,
     [listType]: 'set',

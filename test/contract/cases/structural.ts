@@ -9,23 +9,23 @@ const either = 'x-kubernetes-int-or-string';
 const text = { type: 'string' };
 const bothTypes = [{ type: 'integer' }, { type: 'string' }];
 
-function refused(name: string, options: CrdOptions): ContractCase {
+function rejected(name: string, options: CrdOptions): ContractCase {
   const steps = [post(crds, crd(options), { status: 422 })];
   return { name: `a schema with ${name} is rejected`, steps };
 }
 
 /** The fields of the root. */
-function refusedFields(name: string, properties: JsonObject): ContractCase {
-  return refused(name, { schema: { type: 'object', properties } });
+function rejectedFields(name: string, properties: JsonObject): ContractCase {
+  return rejected(name, { schema: { type: 'object', properties } });
 }
 
 /** One field. */
-function refusedField(name: string, a: JsonObject): ContractCase {
-  return refusedFields(name, { a });
+function rejectedField(name: string, a: JsonObject): ContractCase {
+  return rejectedFields(name, { a });
 }
 
-function refusedRoot(name: string, more: JsonObject): ContractCase {
-  return refused(name, { schema: { type: 'object', properties: { a: text }, ...more } });
+function rejectedRoot(name: string, more: JsonObject): ContractCase {
+  return rejected(name, { schema: { type: 'object', properties: { a: text }, ...more } });
 }
 
 /** An object with the field `b`, and something that is said of it. */
@@ -43,28 +43,28 @@ function taken(name: string, properties: JsonObject): ContractCase {
 
 /** Where types must stand, and what belongs together. */
 const structure: readonly ContractCase[] = [
-  refusedField('items without a type', { type: 'array', items: { maxLength: 3 } }),
-  refusedField('additional properties without a type', {
+  rejectedField('items without a type', { type: 'array', items: { maxLength: 3 } }),
+  rejectedField('additional properties without a type', {
     type: 'object',
     additionalProperties: {},
   }),
-  refusedRoot('additional properties at the root', {
+  rejectedRoot('additional properties at the root', {
     properties: {},
     additionalProperties: { type: 'string' },
   }),
-  refusedRoot('all additional properties at the root', { additionalProperties: true }),
-  refusedRoot('null as its root', { nullable: true }),
-  refusedField('null as a type', { type: 'null' }),
-  refusedField('additional properties that are none beside properties', {
+  rejectedRoot('all additional properties at the root', { additionalProperties: true }),
+  rejectedRoot('null as its root', { nullable: true }),
+  rejectedField('null as a type', { type: 'null' }),
+  rejectedField('additional properties that are none beside properties', {
     type: 'object',
     properties: { b: text },
     additionalProperties: false,
   }),
-  refusedField('unknown fields that are not preserved', { type: 'object', [preserve]: false }),
-  refusedField('a pattern that is none', { type: 'string', pattern: '(' }),
-  refusedField('a pattern that looks ahead', { type: 'string', pattern: '^(?!a)' }),
-  refusedField('a pattern that refers back', { type: 'string', pattern: '(a)\\1' }),
-  refusedField('a pattern that is none within allOf', {
+  rejectedField('unknown fields that are not preserved', { type: 'object', [preserve]: false }),
+  rejectedField('a pattern that is none', { type: 'string', pattern: '(' }),
+  rejectedField('a pattern that looks ahead', { type: 'string', pattern: '^(?!a)' }),
+  rejectedField('a pattern that refers back', { type: 'string', pattern: '(a)\\1' }),
+  rejectedField('a pattern that is none within allOf', {
     type: 'string',
     allOf: [{ pattern: 'a{3,1}' }],
   }),
@@ -87,21 +87,21 @@ const keywords: readonly ContractCase[] = (
     ['dependencies', { dependencies: { b: ['c'] } }],
     ['a list of items', { type: 'array', items: [text, text] }],
   ] as const
-).map(([name, more]) => refusedField(name, { type: 'object', ...more }));
+).map(([name, more]) => rejectedField(name, { type: 'object', ...more }));
 
 const heads: readonly ContractCase[] = [
-  refusedFields('rules of metadata', {
+  rejectedFields('rules of metadata', {
     metadata: { type: 'object', properties: { labels: { type: 'object' } } },
   }),
-  refusedFields('a description of metadata', { metadata: { type: 'object', description: 'x' } }),
-  refusedFields('metadata that is a text', { metadata: { type: 'string' } }),
-  refusedFields('a kind that is a number', { kind: { type: 'integer' } }),
-  refusedFields('an apiVersion that is an object', { apiVersion: { type: 'object' } }),
-  refusedFields('a default kind', { kind: { type: 'string', default: 'A' } }),
-  refusedFields('a default name', {
+  rejectedFields('a description of metadata', { metadata: { type: 'object', description: 'x' } }),
+  rejectedFields('metadata that is a text', { metadata: { type: 'string' } }),
+  rejectedFields('a kind that is a number', { kind: { type: 'integer' } }),
+  rejectedFields('an apiVersion that is an object', { apiVersion: { type: 'object' } }),
+  rejectedFields('a default kind', { kind: { type: 'string', default: 'A' } }),
+  rejectedFields('a default name', {
     metadata: { type: 'object', properties: { name: { type: 'string', default: 'a' } } },
   }),
-  refusedFields('a default of metadata', { metadata: { type: 'object', default: {} } }),
+  rejectedFields('a default of metadata', { metadata: { type: 'object', default: {} } }),
   taken('rules of name and generateName', {
     metadata: {
       type: 'object',
@@ -110,24 +110,24 @@ const heads: readonly ContractCase[] = [
     kind: text,
     apiVersion: text,
   }),
-  refusedField('an embedded resource without a type', { [embedded]: true, [preserve]: true }),
-  refusedField('an embedded resource that is a list', {
+  rejectedField('an embedded resource without a type', { [embedded]: true, [preserve]: true }),
+  rejectedField('an embedded resource that is a list', {
     type: 'array',
     items: text,
     [embedded]: true,
   }),
-  refusedField('an embedded resource without fields', { type: 'object', [embedded]: true }),
-  refusedField('an embedded resource with additional properties', {
+  rejectedField('an embedded resource without fields', { type: 'object', [embedded]: true }),
+  rejectedField('an embedded resource with additional properties', {
     type: 'object',
     [embedded]: true,
     additionalProperties: text,
   }),
-  refusedField('an embedded resource whose kind is a number', {
+  rejectedField('an embedded resource whose kind is a number', {
     type: 'object',
     [embedded]: true,
     properties: { kind: { type: 'integer' }, metadata: text },
   }),
-  refusedFields('an embedded resource as metadata', {
+  rejectedFields('an embedded resource as metadata', {
     metadata: { type: 'object', [embedded]: true, [preserve]: true },
   }),
   taken('an embedded resource with rules of its metadata', {
@@ -137,16 +137,16 @@ const heads: readonly ContractCase[] = [
       properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } },
     },
   }),
-  refusedField('an integer or a string that preserves fields', {
+  rejectedField('an integer or a string that preserves fields', {
     [either]: true,
     [preserve]: true,
   }),
-  refusedField('an integer or a string that is a resource', { [either]: true, [embedded]: true }),
+  rejectedField('an integer or a string that is a resource', { [either]: true, [embedded]: true }),
   taken('an integer or a string in both spellings', {
     a: { [either]: true, anyOf: bothTypes },
     b: { [either]: true, allOf: [{ anyOf: bothTypes }, { pattern: '^a' }] },
   }),
-  refusedField('an integer or a string in another spelling', {
+  rejectedField('an integer or a string in another spelling', {
     [either]: true,
     anyOf: [...bothTypes].reverse(),
   }),
@@ -169,17 +169,23 @@ const nested: readonly ContractCase[] = [
       ['keys of a list', { 'x-kubernetes-list-map-keys': ['b'] }],
       ['a rule', { 'x-kubernetes-validations': [{ rule: 'true' }] }],
     ] as const
-  ).map(([name, part]) => refusedField(`${name} inside allOf`, holder({ allOf: [part] }))),
-  refusedField('a type inside anyOf', holder({ anyOf: [{ type: 'object' }, { required: ['b'] }] })),
-  refusedField('a type inside oneOf', holder({ oneOf: [{ properties: { b: text } }] })),
-  refusedField('a type inside not', holder({ not: { type: 'object' } })),
-  refusedField('a type deep inside', holder({ not: { allOf: [{ anyOf: [{ type: 'object' }] }] } })),
-  refusedField('metadata inside allOf', holder({ allOf: [{ properties: { metadata: {} } }] })),
-  refusedRoot('a field that is only inside oneOf', {
+  ).map(([name, part]) => rejectedField(`${name} inside allOf`, holder({ allOf: [part] }))),
+  rejectedField(
+    'a type inside anyOf',
+    holder({ anyOf: [{ type: 'object' }, { required: ['b'] }] }),
+  ),
+  rejectedField('a type inside oneOf', holder({ oneOf: [{ properties: { b: text } }] })),
+  rejectedField('a type inside not', holder({ not: { type: 'object' } })),
+  rejectedField(
+    'a type deep inside',
+    holder({ not: { allOf: [{ anyOf: [{ type: 'object' }] }] } }),
+  ),
+  rejectedField('metadata inside allOf', holder({ allOf: [{ properties: { metadata: {} } }] })),
+  rejectedRoot('a field that is only inside oneOf', {
     oneOf: [{ properties: { c: { maxLength: 3 } } }, { required: ['a'] }],
   }),
-  refusedRoot('items that are only inside anyOf', { anyOf: [{ items: { maxLength: 3 } }] }),
-  refusedRoot('a field of a field that is only inside not', {
+  rejectedRoot('items that are only inside anyOf', { anyOf: [{ items: { maxLength: 3 } }] }),
+  rejectedRoot('a field of a field that is only inside not', {
     not: { properties: { a: { properties: { b: { maxLength: 3 } } } } },
   }),
   // Only the root is looked at so closely.
@@ -193,13 +199,13 @@ const nested: readonly ContractCase[] = [
 
 /** Several mistakes are told at once. */
 const several: readonly ContractCase[] = [
-  refusedFields('mistakes in several places', {
+  rejectedFields('mistakes in several places', {
     a: {},
     b: { type: 'array' },
     c: { type: 'text' },
     d: { type: 'object', properties: { e: { uniqueItems: true, type: 'array', items: text } } },
   }),
-  refused('a mistake that two versions share', {
+  rejected('a mistake that two versions share', {
     versions: ['v1', 'v2'].map((name) => ({
       name,
       served: true,
@@ -207,7 +213,7 @@ const several: readonly ContractCase[] = [
       schema: { openAPIV3Schema: { type: 'object', properties: { a: { type: 'text' } } } },
     })),
   }),
-  refused('a mistake in one version of two', {
+  rejected('a mistake in one version of two', {
     versions: ['integer', 'text'].map((type, index) => ({
       name: `v${index + 1}`,
       served: true,

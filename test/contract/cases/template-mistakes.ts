@@ -3,7 +3,7 @@ import type { ContractCase } from '../driver/index.ts';
 import { post } from './requests.ts';
 import { deployments, podTemplate, workload } from './workload-bodies.ts';
 
-/** A Deployment with this in its template, which is refused. */
+/** A Deployment with this in its template, which is rejected. */
 function mistaken(name: string, template: JsonObject): ContractCase {
   return {
     name: `a template with ${name} is rejected`,

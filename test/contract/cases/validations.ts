@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { configMap, configMaps, merge, post, thing, things } from './requests.ts';
 
-function refusedSpec(name: string, spec: JsonObject, status = 422): ContractCase {
+function rejectedSpec(name: string, spec: JsonObject, status = 422): ContractCase {
   return {
     name: `${name} is rejected`,
     ranked: name.includes('twice') ? [42, 43] : [42],
@@ -34,34 +34,34 @@ function secret(more: JsonObject): JsonObject {
 const secrets = '/api/v1/namespaces/$(ns)/secrets';
 
 export const validations: readonly ContractCase[] = [
-  refusedSpec('a number that is too large', { size: 11 }),
-  refusedSpec('a number that is too small', { size: 0 }),
-  refusedSpec('a text that is too long', { title: 'abcdef' }),
-  refusedSpec('a text that is too short', { title: 'a' }),
-  refusedSpec('a text that does not match', { title: 'ABC' }),
-  refusedSpec('a value that is not listed', { color: 'blue' }),
-  refusedSpec('a text for a number', { size: 'x' }),
-  refusedSpec('a fraction for an integer', { size: 1.5 }),
-  refusedSpec('a number for a text', { title: 5 }),
-  refusedSpec('a number for a flag', { on: 1 }),
-  refusedSpec('a text for a struct', { nested: 'x' }),
-  refusedSpec('a list for a map', { labels: [] }),
-  refusedSpec('a struct for a list', { tags: {} }),
-  refusedSpec('a flag for int-or-string', { target: true }),
-  refusedSpec('a missing field', { nested: { b: 'x' } }),
-  refusedSpec('too many items', { tags: ['a', 'b', 'c', 'd'] }),
-  refusedSpec('too few items', { args: [] }),
-  refusedSpec('a set with an item twice', { tags: ['a', 'a'] }),
-  refusedSpec('a list map with a key twice', { ports: [{ port: 1 }, { port: 1 }] }),
-  refusedSpec('a list map with a name twice', {
+  rejectedSpec('a number that is too large', { size: 11 }),
+  rejectedSpec('a number that is too small', { size: 0 }),
+  rejectedSpec('a text that is too long', { title: 'abcdef' }),
+  rejectedSpec('a text that is too short', { title: 'a' }),
+  rejectedSpec('a text that does not match', { title: 'ABC' }),
+  rejectedSpec('a value that is not listed', { color: 'blue' }),
+  rejectedSpec('a text for a number', { size: 'x' }),
+  rejectedSpec('a fraction for an integer', { size: 1.5 }),
+  rejectedSpec('a number for a text', { title: 5 }),
+  rejectedSpec('a number for a flag', { on: 1 }),
+  rejectedSpec('a text for a struct', { nested: 'x' }),
+  rejectedSpec('a list for a map', { labels: [] }),
+  rejectedSpec('a struct for a list', { tags: {} }),
+  rejectedSpec('a flag for int-or-string', { target: true }),
+  rejectedSpec('a missing field', { nested: { b: 'x' } }),
+  rejectedSpec('too many items', { tags: ['a', 'b', 'c', 'd'] }),
+  rejectedSpec('too few items', { args: [] }),
+  rejectedSpec('a set with an item twice', { tags: ['a', 'a'] }),
+  rejectedSpec('a list map with a key twice', { ports: [{ port: 1 }, { port: 1 }] }),
+  rejectedSpec('a list map with a name twice', {
     items: [{ name: 'a' }, { name: 'b' }, { name: 'a' }],
   }),
-  refusedSpec('a list map item without its key', { items: [{ value: 1 }] }),
-  refusedSpec('a text that is no time', { when: 'yesterday' }),
-  refusedSpec('a value of a map of another type', { labels: { a: 1 } }),
-  refusedSpec('a null item', { tags: [null] }),
-  refusedSpec('several mistakes at once', { size: 99, title: 'ABCDEFG', color: 'blue' }),
-  refusedSpec('a template without a kind', { template: { metadata: { name: 'x' } } }),
+  rejectedSpec('a list map item without its key', { items: [{ value: 1 }] }),
+  rejectedSpec('a text that is no time', { when: 'yesterday' }),
+  rejectedSpec('a value of a map of another type', { labels: { a: 1 } }),
+  rejectedSpec('a null item', { tags: [null] }),
+  rejectedSpec('several mistakes at once', { size: 99, title: 'ABCDEFG', color: 'blue' }),
+  rejectedSpec('a template without a kind', { template: { metadata: { name: 'x' } } }),
   {
     name: 'nulls: kept where nullable, replaced by a default, else dropped',
     ranked: [44],

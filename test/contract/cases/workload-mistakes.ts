@@ -31,7 +31,7 @@ function everywhere(name: string, spec: JsonObject): ContractCase {
   };
 }
 
-function refused(kind: string, name: string, spec: JsonObject): ContractCase {
+function rejected(kind: string, name: string, spec: JsonObject): ContractCase {
   return {
     name: `a ${kind} with ${name} is rejected`,
     ranked: [42],
@@ -39,7 +39,7 @@ function refused(kind: string, name: string, spec: JsonObject): ContractCase {
   };
 }
 
-function refusedJob(name: string, spec: JsonObject): ContractCase {
+function rejectedJob(name: string, spec: JsonObject): ContractCase {
   return {
     name: `a Job with ${name} is rejected`,
     ranked: [42],
@@ -56,7 +56,7 @@ function cronJob(spec: JsonObject): JsonObject {
   };
 }
 
-function refusedCronJob(name: string, spec: JsonObject): ContractCase {
+function rejectedCronJob(name: string, spec: JsonObject): ContractCase {
   return {
     name: `a CronJob with ${name} is rejected`,
     ranked: [42],
@@ -66,7 +66,7 @@ function refusedCronJob(name: string, spec: JsonObject): ContractCase {
 
 function claims(name: string, spec: JsonObject): ContractCase {
   const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec }];
-  return refused('StatefulSet', name, { volumeClaimTemplates });
+  return rejected('StatefulSet', name, { volumeClaimTemplates });
 }
 
 const strategy = (rollingUpdate: JsonObject) => ({
@@ -76,7 +76,7 @@ const mount = { name: 'c', image: 'web:1', volumeMounts: [{ name: 'data', mountP
 const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 
 function schedule(text: string): ContractCase {
-  return refusedCronJob(`the schedule "${text}"`, { schedule: text });
+  return rejectedCronJob(`the schedule "${text}"`, { schedule: text });
 }
 
 /** Mistakes in the specs of workloads, around their templates. */
@@ -103,25 +103,29 @@ export const workloadMistakes: readonly ContractCase[] = [
   everywhere('a deadline', { template: podTemplate('web:1', { activeDeadlineSeconds: 5 }) }),
   everywhere('pods that end', { template: podTemplate('web:1', { restartPolicy: 'OnFailure' }) }),
   everywhere('less than no time', { minReadySeconds: -1 }),
-  refused('Deployment', 'less than no pods', { replicas: -1 }),
-  refused('Deployment', 'an unknown strategy', { strategy: { type: 'Careful' } }),
-  refused(
+  rejected('Deployment', 'less than no pods', { replicas: -1 }),
+  rejected('Deployment', 'an unknown strategy', { strategy: { type: 'Careful' } }),
+  rejected(
     'Deployment',
     'a strategy that may do nothing',
     strategy({ maxSurge: 0, maxUnavailable: 0 }),
   ),
-  refused('Deployment', 'more than all of its pods', strategy({ maxUnavailable: '101%' })),
-  refused('Deployment', 'shares that are none', strategy({ maxSurge: 'some', maxUnavailable: -1 })),
-  refused('Deployment', 'a deadline before its pods are ready', {
+  rejected('Deployment', 'more than all of its pods', strategy({ maxUnavailable: '101%' })),
+  rejected(
+    'Deployment',
+    'shares that are none',
+    strategy({ maxSurge: 'some', maxUnavailable: -1 }),
+  ),
+  rejected('Deployment', 'a deadline before its pods are ready', {
     minReadySeconds: 10,
     progressDeadlineSeconds: 10,
   }),
-  refused('StatefulSet', 'an unknown order', { podManagementPolicy: 'Some' }),
-  refused('StatefulSet', 'a partition below zero', {
+  rejected('StatefulSet', 'an unknown order', { podManagementPolicy: 'Some' }),
+  rejected('StatefulSet', 'a partition below zero', {
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: -1 } },
   }),
-  refused('StatefulSet', 'a service in capitals', { serviceName: 'Web' }),
-  refused('StatefulSet', 'an unknown policy of retention', {
+  rejected('StatefulSet', 'a service in capitals', { serviceName: 'Web' }),
+  rejected('StatefulSet', 'an unknown policy of retention', {
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Perhaps' },
   }),
   claims('a template of a claim without modes', { resources: { requests: { storage: '1Gi' } } }),
@@ -145,14 +149,14 @@ export const workloadMistakes: readonly ContractCase[] = [
       ),
     ],
   },
-  refusedJob('pods that do not end', { template: podTemplate('work:1') }),
-  refusedJob('an unknown restartPolicy', {
+  rejectedJob('pods that do not end', { template: podTemplate('work:1') }),
+  rejectedJob('an unknown restartPolicy', {
     template: podTemplate('work:1', { restartPolicy: 'Sometimes' }),
   }),
-  refusedJob('numbers below zero', { completions: -1, parallelism: -1, backoffLimit: -1 }),
-  refusedJob('an unknown mode', { completionMode: 'Random' }),
-  refusedJob('indexes without their number', { completionMode: 'Indexed', parallelism: 1 }),
-  refusedJob('a limit by index without indexes', { backoffLimitPerIndex: 1 }),
+  rejectedJob('numbers below zero', { completions: -1, parallelism: -1, backoffLimit: -1 }),
+  rejectedJob('an unknown mode', { completionMode: 'Random' }),
+  rejectedJob('indexes without their number', { completionMode: 'Indexed', parallelism: 1 }),
+  rejectedJob('a limit by index without indexes', { backoffLimitPerIndex: 1 }),
   {
     name: 'of a Job its completions stay, and its mode',
     steps: [
@@ -189,21 +193,21 @@ export const workloadMistakes: readonly ContractCase[] = [
   schedule('@sometimes'),
   schedule('@every x'),
   schedule('TZ=UTC * * * * *'),
-  refusedCronJob('no schedule', { schedule: '' }),
-  refusedCronJob('a time zone that is none', { timeZone: 'Europe/Nowhere' }),
-  refusedCronJob('a time zone with spaces', { timeZone: 'Europe/New Berlin' }),
-  refusedCronJob('the time zone of the server', { timeZone: 'Local' }),
-  refusedCronJob('an empty time zone', { timeZone: '' }),
-  refusedCronJob('an unknown policy', { concurrencyPolicy: 'Hope' }),
-  refusedCronJob('numbers below zero', {
+  rejectedCronJob('no schedule', { schedule: '' }),
+  rejectedCronJob('a time zone that is none', { timeZone: 'Europe/Nowhere' }),
+  rejectedCronJob('a time zone with spaces', { timeZone: 'Europe/New Berlin' }),
+  rejectedCronJob('the time zone of the server', { timeZone: 'Local' }),
+  rejectedCronJob('an empty time zone', { timeZone: '' }),
+  rejectedCronJob('an unknown policy', { concurrencyPolicy: 'Hope' }),
+  rejectedCronJob('numbers below zero', {
     startingDeadlineSeconds: -1,
     successfulJobsHistoryLimit: -1,
     failedJobsHistoryLimit: -1,
   }),
-  refusedCronJob('pods that do not end', {
+  rejectedCronJob('pods that do not end', {
     jobTemplate: { spec: { template: podTemplate('work:1') } },
   }),
-  refusedCronJob('numbers of its Jobs below zero', {
+  rejectedCronJob('numbers of its Jobs below zero', {
     jobTemplate: { spec: { ...(job({ backoffLimit: -1 }).spec as JsonObject) } },
   }),
   {

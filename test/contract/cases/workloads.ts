@@ -57,7 +57,7 @@ const printed = {
   'details.causes': 'prints structs of the server, and may name the spec of the template',
 };
 
-function refused(name: string, path: string, body: Json): ContractCase {
+function rejected(name: string, path: string, body: Json): ContractCase {
   return { name: `${name} is rejected`, ranked: [58], steps: [post(path, body, { status: 422 })] };
 }
 
@@ -196,53 +196,53 @@ export const workloads: readonly ContractCase[] = [
       ),
     ],
   },
-  refused(
+  rejected(
     'a Deployment without a selector',
     deployments,
     workload('Deployment', { selector: null }),
   ),
-  refused(
+  rejected(
     'a Deployment that selects nothing of its own',
     deployments,
     workload('Deployment', { selector: { matchLabels: { app: 'other' } } }),
   ),
-  refused(
+  rejected(
     'a Deployment without containers',
     deployments,
     workload('Deployment', { template: { metadata: { labels } } }),
   ),
-  refused(
+  rejected(
     'a container without an image',
     deployments,
     workload('Deployment', { template: template({ containers: [{ name: 'c' }] }) }),
   ),
-  refused(
+  rejected(
     'a Deployment whose pods are not restarted',
     deployments,
     workload('Deployment', { template: template({ restartPolicy: 'Never' }) }),
   ),
-  refused(
+  rejected(
     'a Job whose pods are restarted',
     jobs,
     job({ template: { spec: { containers: [{ name: 'c', image: 'a' }] } } }),
   ),
-  refused('a Pod without containers', pods, pod({ containers: [] })),
+  rejected('a Pod without containers', pods, pod({ containers: [] })),
   ...['replicas', 'minReadySeconds', 'revisionHistoryLimit'].map((name) =>
-    refused(
+    rejected(
       `a Deployment with ${name} below zero`,
       deployments,
       workload('Deployment', { [name]: -1 }),
     ),
   ),
   ...['replicas', 'minReadySeconds'].map((name) =>
-    refused(
+    rejected(
       `a ReplicaSet with ${name} below zero`,
       replicaSets,
       workload('ReplicaSet', { [name]: -1 }),
     ),
   ),
   ...['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit'].map((name) =>
-    refused(`a Job with ${name} below zero`, jobs, job({ [name]: -1 })),
+    rejected(`a Job with ${name} below zero`, jobs, job({ [name]: -1 })),
   ),
   {
     name: 'the template of a Job stays, but for where its pods run while it is suspended',

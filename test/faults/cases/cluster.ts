@@ -190,7 +190,7 @@ async function loseNamespace(run: CaseRun): Promise<void> {
       {
         kind: 'call',
         async run() {
-          // Users are refused in a namespace that goes: those here have had their say.
+          // Users are rejected in a namespace that goes: those here have had their say.
           await users.promise;
           await client.delete(path);
           return 'forward';

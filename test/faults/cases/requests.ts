@@ -101,9 +101,9 @@ export const requestCases: readonly FaultCase[] = [
   },
   {
     name: 'an unreachable API server',
-    injected: 'the proxy resets all connections and refuses new ones until the script ends',
+    injected: 'the proxy resets all connections and rejects new ones until the script ends',
     async during({ act, lane }) {
-      await lane.proxy.refuse();
+      await lane.proxy.reject();
       await act();
       await lane.proxy.accept();
     },
@@ -111,7 +111,7 @@ export const requestCases: readonly FaultCase[] = [
   {
     name: 'objects deleted and recreated before a relist',
     injected:
-      'connections are refused while users delete, replace and edit; then the first four watches get a 410',
+      'connections are rejected while users delete, replace and edit; then the first four watches get a 410',
     faults: [
       onRequest(
         '410',
@@ -120,7 +120,7 @@ export const requestCases: readonly FaultCase[] = [
       ),
     ],
     async during({ act, lane }) {
-      await lane.proxy.refuse();
+      await lane.proxy.reject();
       await act();
       await lane.proxy.accept();
     },

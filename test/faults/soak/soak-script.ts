@@ -130,7 +130,7 @@ const steps: readonly (readonly [weight: number, name: string, step: Step])[] = 
   [6, 'faults', injectFaults],
   [3, 'no faults', clearFaults],
   [2, 'cut all connections', cutAll],
-  [2, 'refuse connections', refuse],
+  [2, 'reject connections', reject],
   [2, 'kill now', (script) => script.kill()],
   [2, 'kill at a write', killAtWrite],
   [2, 'stall', stall],
@@ -216,8 +216,8 @@ async function cutAll({ lane }: SoakScript): Promise<void> {
   lane.proxy.cutAll();
 }
 
-async function refuse({ lane, random }: SoakScript): Promise<void> {
-  await lane.proxy.refuse();
+async function reject({ lane, random }: SoakScript): Promise<void> {
+  await lane.proxy.reject();
   await sleep(random.below(3_000));
   await lane.proxy.accept();
 }

@@ -68,7 +68,7 @@ function candidates(name: BinaryName, environment: NodeJS.ProcessEnv): readonly 
   const own = environment[assetVariable(name)];
   const assets = environment.KUBEBUILDER_ASSETS;
   const cached = join(cacheFolder(environment), name);
-  // A path given for this very binary is taken or refused, never silently passed over.
+  // A path given for this very binary is taken or rejected, never silently passed over.
   if (own && !isExecutable(own)) {
     throw new Error(`Expected an executable in ${assetVariable(name)}, found "${own}"`);
   }

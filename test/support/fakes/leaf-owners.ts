@@ -52,7 +52,7 @@ function keepOwned(
   return Object.fromEntries(kept.filter(([, field]) => field !== undefined));
 }
 
-/** What an apply without force is refused for: another's value that it would change. */
+/** What an apply without force is rejected for: another's value that it would change. */
 export function conflictsOf(apply: {
   readonly before: Owned;
   readonly intent: KubeObject;

@@ -111,8 +111,8 @@ export class FaultProxy {
     this.#faults.clear();
   }
 
-  /** Resets all connections and refuses new ones. */
-  async refuse(): Promise<void> {
+  /** Resets all connections and rejects new ones. */
+  async reject(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.cutAll();
@@ -133,7 +133,7 @@ export class FaultProxy {
 
   async stop(): Promise<void> {
     this.clear();
-    if (this.#server.listening) await this.refuse();
+    if (this.#server.listening) await this.reject();
     this.#upstream.close();
   }
 

@@ -40,7 +40,7 @@ export class Helm {
     }
   }
 
-  /** `helm template`. @throws Error when helm refuses. */
+  /** `helm template`. @throws Error when helm rejects. */
   async template(...args: readonly string[]): Promise<string> {
     const { code, output, errors } = await this.run('template', ...args);
     if (code !== 0) throw new Error(`helm template ${args.join(' ')}: ${errors}`);

@@ -102,8 +102,8 @@ export const valueSets: readonly ValueSet[] = [
   },
 ];
 
-/** Values that are refused, and what helm says of them. */
-export const refusedValues: readonly (readonly [values: object, says: RegExp])[] = [
+/** Values that are rejected, and what helm says of them. */
+export const rejectedValues: readonly (readonly [values: object, says: RegExp])[] = [
   [
     { replicas: 2, leaderElection: { enabled: false } },
     /More than one replica needs leaderElection/,

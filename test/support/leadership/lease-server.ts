@@ -44,14 +44,14 @@ export class LeaseServer {
   #answer(method: ApiRequest['method'], body: KubeObject): KubeObject {
     const found = this.#object;
     if (method === 'POST') {
-      if (!this.hasNamespace) throw refusal('not-found', 404);
-      if (found !== undefined) throw refusal('already-exists', 409);
+      if (!this.hasNamespace) throw rejection('not-found', 404);
+      if (found !== undefined) throw rejection('already-exists', 409);
       return this.#store(body);
     }
-    if (found === undefined) throw refusal('not-found', 404);
+    if (found === undefined) throw rejection('not-found', 404);
     if (method === 'GET') return found;
     const { resourceVersion } = body.metadata;
-    if (resourceVersion !== found.metadata.resourceVersion) throw refusal('conflict', 409);
+    if (resourceVersion !== found.metadata.resourceVersion) throw rejection('conflict', 409);
     return this.#store(body);
   }
 
@@ -66,6 +66,6 @@ export class LeaseServer {
   }
 }
 
-function refusal(code: 'already-exists' | 'not-found' | 'conflict', status: number): KubeError {
+function rejection(code: 'already-exists' | 'not-found' | 'conflict', status: number): KubeError {
   return new KubeError(code, code, { status });
 }

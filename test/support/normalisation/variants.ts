@@ -19,7 +19,7 @@ const deepest = 14;
 
 /**
  * Every field that the schema has, in every struct that the manifest has: set to zero, empty and null, and dropped.
- * Many of these a server refuses.
+ * Many of these a server rejects.
  */
 export function* variantsOf(manifest: KubeObject, type: SchemaType): Generator<Variant> {
   for (const { path, field } of fieldsBelow(manifest, type, [])) {

@@ -81,7 +81,7 @@ export class DeployedRuntime {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#running].map((process) => process.stop('SIGKILL')));
-    await this.proxy.refuse();
+    await this.proxy.reject();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -103,7 +103,7 @@ export class DeployedRuntime {
   }
 
   /** Somebody is faster: the next such request is answered with a conflict. */
-  refuseOnce(name: string, when: ReturnType<typeof matching>) {
+  rejectOnce(name: string, when: ReturnType<typeof matching>) {
     const action = { kind: 'answer', status: 409 } as const;
     return this.proxy.inject({ name, on: 'request', when, action, times: 1 });
   }

@@ -209,7 +209,7 @@ const cases: readonly Case[] = [
     reasons: [/"spec.a" of version "v2", which is to be stored instead of "v1", is removed/],
   },
   {
-    what: 'a new stored version that refuses what the old one took',
+    what: 'a new stored version that rejects what the old one took',
     after: {
       versions: [
         version('v1', unstored),

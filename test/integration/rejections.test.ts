@@ -80,7 +80,7 @@ async function until(definition: string, namespace: string, reason: string): Pro
   return found;
 }
 
-shared.describe('integration/refusals', () => {
+shared.describe('integration/rejections', () => {
   before(async () => {
     await startHomeostat({
       'workloads.yaml': workloads,
@@ -107,12 +107,12 @@ shared.describe('integration/refusals', () => {
     await client.patch(thingPath('workloads', namespace), {
       spec: { app: 'two', image: 'busybox:2' },
     });
-    const refused = await until('workloads', namespace, 'ApplyFailed');
-    const message = conditionOf(refused)?.message ?? '';
+    const rejected = await until('workloads', namespace, 'ApplyFailed');
+    const message = conditionOf(rejected)?.message ?? '';
     assert.match(message, /web "web": spec\.selector cannot be changed on an existing object/);
     assert.match(message, /task "task": spec\.template(?:\.spec)? cannot be changed/);
     assert.match(message, /revert the change, or delete the object/);
-    assert.equal(conditionOf(refused, 'Stalled')?.status, 'True');
+    assert.equal(conditionOf(rejected, 'Stalled')?.status, 'True');
     await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
     await shared.audit.quiet(3_000);
@@ -159,9 +159,9 @@ shared.describe('integration/refusals', () => {
     });
     await untilInForce(namespace);
     await client.apply(thing('configs', namespace, { a: 'bad' }));
-    const refused = await until('configs', namespace, 'ApplyFailed');
+    const rejected = await until('configs', namespace, 'ApplyFailed');
     assert.match(
-      conditionOf(refused)?.message ?? '',
+      conditionOf(rejected)?.message ?? '',
       /config "config": .*denied request: a is bad/,
     );
     await client.patch(thingPath('configs', namespace), { spec: { a: 'good' } });
@@ -188,9 +188,9 @@ shared.describe('integration/refusals', () => {
     });
     const mark = shared.audit.mark();
     await client.apply(thing('configs', namespace, { a: 'x' }));
-    const refused = await until('configs', namespace, 'ApplyFailed');
+    const rejected = await until('configs', namespace, 'ApplyFailed');
     assert.match(
-      conditionOf(refused)?.message ?? '',
+      conditionOf(rejected)?.message ?? '',
       /denied the request: no more, request … at …/,
     );
     // Two more tries of `retry.permanent`.
@@ -228,8 +228,8 @@ shared.describe('integration/refusals', () => {
       stringData: { key: 'the-key', value: 'hunter2' },
     });
     await client.apply(thing('secrets', namespace, {}));
-    const refused = await until('secrets', namespace, 'ApplyFailed');
-    assert.doesNotMatch(JSON.stringify(refused), /hunter2|the-key/);
+    const rejected = await until('secrets', namespace, 'ApplyFailed');
+    assert.doesNotMatch(JSON.stringify(rejected), /hunter2|the-key/);
     // And a key that is no key of a Secret: the server names the field.
     await webhook.stop();
     await client.apply({
@@ -263,10 +263,10 @@ shared.describe('integration/refusals', () => {
     const stringData = { value: 'hunter2' };
     await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
     await client.apply(thing('derived', namespace, {}));
-    const refused = await until('derived', namespace, 'ApplyFailed');
-    assert.match(conditionOf(refused)?.message ?? '', /^second "second": \w+$/);
+    const rejected = await until('derived', namespace, 'ApplyFailed');
+    assert.match(conditionOf(rejected)?.message ?? '', /^second "second": \w+$/);
     const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
-    assert.doesNotMatch(JSON.stringify([refused, events]), /hunter2/);
+    assert.doesNotMatch(JSON.stringify([rejected, events]), /hunter2/);
     await webhook.stop();
   });
 
@@ -288,14 +288,14 @@ shared.describe('integration/refusals', () => {
       });
     };
     await limited('1');
-    await untilRefused(namespace);
+    await untilRejected(namespace);
     await client.apply(thing('configs', namespace, { a: 'x' }));
-    const refused = await until('configs', namespace, 'ApplyFailed');
+    const rejected = await until('configs', namespace, 'ApplyFailed');
     assert.match(
-      conditionOf(refused)?.message ?? '',
+      conditionOf(rejected)?.message ?? '',
       /exceeded quota: small, requested: count\/configmaps=1, limited: count\/configmaps=1/,
     );
-    assert.equal(conditionOf(refused, 'Reconciling')?.status, 'True');
+    assert.equal(conditionOf(rejected, 'Reconciling')?.status, 'True');
     await limited('10');
     await until('configs', namespace, 'AllReady');
   });
@@ -312,6 +312,6 @@ async function untilInForce(namespace: string): Promise<void> {
   }
 }
 
-async function untilRefused(namespace: string): Promise<void> {
+async function untilRejected(namespace: string): Promise<void> {
   await untilInForce(namespace);
 }

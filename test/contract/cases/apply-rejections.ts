@@ -18,7 +18,7 @@ const x = `${things}/x`;
 const absent = '11111111-1111-4111-8111-111111111111';
 
 /** Applies that are none, or that say what may not be. */
-export const applyRefusals: readonly ContractCase[] = [
+export const applyRejections: readonly ContractCase[] = [
   {
     name: 'an apply must say who it is and what it is about',
     ranked: [55],
