@@ -6,6 +6,7 @@ import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import { type ClosableRightsWatcher, createRightsWatcher } from './access/rights-watcher.ts';
 import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
+import { dryRunApply } from './api/dry-run.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
 import { createInformerSet, type InformerSet } from './cache/index.ts';
@@ -75,6 +76,15 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
+  /**
+   * Sends an apply that the API server admits, validates and completes with defaults, but does not store. Caches stay unchanged.
+   * @throws KubeError as {@link Cluster.apply}
+   */
+  dryRunApply(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult>;
   /** Notifies when the server accepts our credentials again. Returns the unsubscribe function. */
   onAuthenticated(listener: () => void): () => void;
   /** Undefined while the server responds and accepts our credentials. */
@@ -271,6 +281,15 @@ class ClientCluster implements KubeCluster {
     this.#discovery.invalidate();
     this.#informers.relist(gvk);
     this.#informers.retryNow();
+  }
+
+  dryRunApply(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const where = { api: this.api, discovery: this.#discovery };
+    return dryRunApply(where, { manifest, options }, signal);
   }
 
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {

@@ -26,6 +26,7 @@ export {
   type Cluster,
   type DeleteOptions,
   type Discovery,
+  type EditMetadataOptions,
   type EventInput,
   type EventRecorder,
   type Flow,

@@ -27,6 +27,14 @@ export type {
 export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
+export {
+  type DefinitionPlan,
+  type FieldChange,
+  type PlannedAction,
+  type PlannedChange,
+  planDefinition,
+  type ResourcePlan,
+} from './plan/index.ts';
 export type { ManifestFindings } from './publish/index.ts';
 export {
   type DefinitionRights,

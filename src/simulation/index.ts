@@ -4,6 +4,7 @@ export {
   type RenderResult,
   renderResource,
 } from './render/render-resource.ts';
+export { silentLogger } from './silent-logger.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { matcherNames } from './testing/matchers.ts';
 export { junitReport, type ReportOptions, resultLines, summaryLine } from './testing/report.ts';

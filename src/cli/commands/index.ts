@@ -8,6 +8,7 @@ import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
 import type { EventsOptions } from './events.ts';
 import type { GetOptions } from './get.ts';
+import type { PlanFlags } from './plan.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
 /** Flags of `dev` that say something of its own API: a cluster has none of them. */
@@ -23,6 +24,7 @@ export function addDevCommands(program: Command, context: ProgramContext): void 
   addDescribe(program, context);
   addTree(program, context);
   addEvents(program, context);
+  addPlan(program, context);
 }
 
 function addDev(program: Command, { signal, exit }: ProgramContext): void {
@@ -181,6 +183,25 @@ function addEvents(program: Command, { exit, ...context }: ProgramContext): void
     const { events } = await import('./events.ts');
     exit(await events({ ...context, flags: options }, options));
   });
+}
+
+function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
+  const command = program
+    .command('plan')
+    .alias('diff')
+    .description('print what definitions would change in a cluster, without a change of it')
+    .argument('<path...>', 'files or directories with definitions; "-" for standard input')
+    .addOption(
+      new Option('-o, --output <format>', 'format')
+        .choices(['text', 'json', 'markdown'])
+        .default('text'),
+    );
+  addClusterFlags(command).action(
+    async (paths: readonly string[], options: PlanFlags & ClusterFlags) => {
+      const { plan } = await import('./plan.ts');
+      exit(await plan({ ...context, flags: options }, paths, options));
+    },
+  );
 }
 
 function addClusterFlags(command: Command): Command {

@@ -1,3 +1,4 @@
+export { type CrdRejection, checkChange } from './check-change.ts';
 export {
   type CrdContext,
   type CrdDefinition,
@@ -10,6 +11,7 @@ export {
   runtimeLabel,
   storedKind,
 } from './crd-definition.ts';
-export { installCrd } from './install-crd.ts';
+export { applyCrd, intentFor, isUpToDate } from './crd-intent.ts';
+export { checkLiveCrd, installCrd } from './install-crd.ts';
 export { type MigrationResult, migrateStored } from './migrate-stored.ts';
 export { whenCrdLost, whenSynced } from './wait-for-crd.ts';

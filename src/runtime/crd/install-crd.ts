@@ -99,7 +99,11 @@ async function applyWhereNeeded(
   return rejection(`The CustomResourceDefinition "${name}" was just created by another client`);
 }
 
-function checkLiveCrd(live: KubeObject, definition: CrdDefinition): CrdRejection | undefined {
+/** Whether the definition may write the live CRD. Undefined: it may. */
+export function checkLiveCrd(
+  live: KubeObject,
+  definition: CrdDefinition,
+): CrdRejection | undefined {
   const conflict = ownershipConflict(live, definition);
   if (conflict !== undefined) return rejection(conflict);
   // Installed again after the API server has deleted it with all its objects.

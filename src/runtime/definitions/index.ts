@@ -7,4 +7,5 @@ export {
   DefinitionsController,
   type DefinitionsControllerOptions,
 } from './definitions-controller.ts';
+export { recordOf } from './record.ts';
 export type { StatusEvent } from './status-events.ts';

@@ -1,2 +1,2 @@
 export { DefinitionRunner } from './definition-runner.ts';
-export { preparePrevious } from './prepare-definition.ts';
+export { compileFor, preparePrevious } from './prepare-definition.ts';

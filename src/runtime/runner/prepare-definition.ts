@@ -92,7 +92,11 @@ export async function preparePrevious(
   return { located, plan, unknownKinds, previousKinds: [] };
 }
 
-async function compileFor(
+/**
+ * Compiles a definition with the schemas that the API server publishes.
+ * @throws KubeError when a request fails.
+ */
+export async function compileFor(
   located: LocatedDefinition,
   { cluster }: Pick<PrepareOptions, 'cluster'>,
   signal: AbortSignal,

@@ -1,0 +1,214 @@
+import type { OperatorPlan } from '../../compile/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import type { KubeCluster } from '../../kube/index.ts';
+import { childLabel, createOperator, type DecisionRecord } from '../../reconcile/index.ts';
+import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { GroupKind } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Random } from '../../util/random.ts';
+import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
+import { definesCrd } from '../crd/index.ts';
+import { servedKinds } from '../definition-kinds.ts';
+import { recordOf } from '../definitions/index.ts';
+import { definitionGvk } from '../objects/index.ts';
+import { compileFor } from '../runner/index.ts';
+import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
+import { fieldChanges } from './field-changes.ts';
+import type { DefinitionPlan, PlannedChange, ResourcePlan, UnresolvedChild } from './plan.ts';
+import { planCrd } from './plan-crd.ts';
+import { contentOf, maskChanges, newContentOf } from './planned-object.ts';
+
+export interface PlanOptions {
+  readonly cluster: KubeCluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Called when a resource has been planned, with the numbers of planned and of all resources. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * Computes what a definition would do: reconciles every resource once, with writes that the API server only validates (`dryRun=All`).
+ * Children that depend on the status of a created child are unknown until it exists; they are reported as waiting.
+ * @throws KubeError when a request fails
+ */
+export async function planDefinition(
+  located: LocatedDefinition,
+  options: PlanOptions,
+  signal: AbortSignal,
+): Promise<DefinitionPlan> {
+  const { definition } = located;
+  const about = { definition: definition.name, revision: definition.revision };
+  const cluster = new DryRunCluster(options.cluster);
+  const compiled = await compileFor(located, { cluster }, signal);
+  if (compiled.kind === 'rejected') return rejectedPlan(about, compiled.rejection.message, []);
+  const crd = definesCrd(definition)
+    ? await planCrd({ definition, cluster, source: located.source }, signal)
+    : undefined;
+  if (crd?.kind === 'rejected')
+    return rejectedPlan(about, crd.rejection.message, crd.rejection.diagnostics);
+  const changed = crd?.change === undefined ? {} : { crd: crd.change };
+  if ((await cluster.lookUp(definition.kind.gvk, signal)) === undefined)
+    return { ...about, ...changed, resources: [], problems: [] };
+  cluster.takeWrites();
+  const { resources, problems } = await planResources(
+    compiled.plan,
+    { ...options, cluster },
+    signal,
+  );
+  const deletions = resources
+    .flatMap(({ changes }) => changes)
+    .filter(({ action }) => action === 'delete').length;
+  const { maxDeletions } = definition.controller.rollout;
+  return {
+    ...about,
+    ...changed,
+    resources,
+    problems,
+    ...(deletions > maxDeletions && { heldDeletions: { count: deletions, maxDeletions } }),
+  };
+}
+
+function rejectedPlan(
+  about: Pick<DefinitionPlan, 'definition' | 'revision'>,
+  message: string,
+  diagnostics: NonNullable<DefinitionPlan['rejection']>['diagnostics'],
+): DefinitionPlan {
+  return { ...about, rejection: { message, diagnostics }, resources: [], problems: [] };
+}
+
+type ResourcesOptions = Omit<PlanOptions, 'cluster'> & { readonly cluster: DryRunCluster };
+
+async function planResources(
+  plan: OperatorPlan,
+  options: ResourcesOptions,
+  signal: AbortSignal,
+): Promise<Pick<DefinitionPlan, 'resources' | 'problems'>> {
+  const { cluster, onProgress = () => undefined } = options;
+  const recorded = await recordedKinds(plan.name, cluster, signal);
+  const decisions = new Map<string, DecisionRecord>();
+  const operator = createOperator({
+    ...options,
+    plan,
+    previousKinds: await servedKinds(recorded, cluster, signal),
+    timeSlicer: unlimitedTimeSlicer,
+    enqueue: () => undefined,
+    onDecisions: (key, record) => decisions.set(key, record),
+  });
+  await operator.start(signal);
+  try {
+    const keys = [...operator.keys()].sort();
+    const resources: ResourcePlan[] = [];
+    for (const key of keys) {
+      await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
+      const writes = cluster.takeWrites();
+      const resource = operator.resource(key);
+      if (resource !== undefined)
+        resources.push(resourcePlan({ plan, resource, writes, record: decisions.get(key) }));
+      onProgress(resources.length, keys.length);
+    }
+    const problems = operator.problems().map(({ what, message }) => `${what}: ${message}`);
+    return { resources, problems };
+  } finally {
+    operator.stop();
+  }
+}
+
+/** Kinds of which earlier revisions have children: those that are no longer desired would be deleted. */
+async function recordedKinds(
+  name: string,
+  cluster: DryRunCluster,
+  signal: AbortSignal,
+): Promise<readonly GroupKind[]> {
+  if ((await cluster.lookUp(definitionGvk, signal)) === undefined) return [];
+  const flow = { name, priority: 'object' } as const;
+  const object = await cluster.get({ gvk: definitionGvk, name }, { flow }, signal);
+  return object === undefined ? [] : recordOf(object.object).kinds.children;
+}
+
+interface PlannedResource {
+  readonly plan: OperatorPlan;
+  readonly resource: KubeObject;
+  readonly writes: readonly DryRunWrite[];
+  readonly record: DecisionRecord | undefined;
+}
+
+function resourcePlan({ plan, resource, writes, record }: PlannedResource): ResourcePlan {
+  const {
+    kind,
+    metadata: { namespace, name },
+  } = resource;
+  return {
+    kind,
+    ...(namespace !== undefined && { namespace }),
+    name,
+    changes: changesOf(plan, writes),
+    unresolved: (record?.children ?? []).flatMap(unresolvedOf),
+  };
+}
+
+function unresolvedOf({
+  childId: child,
+  state,
+  message,
+  line,
+  verdict,
+}: DecisionRecord['children'][number]): readonly UnresolvedChild[] {
+  const isOpen =
+    verdict.kind === 'waiting' || verdict.kind === 'failed' || verdict.kind === 'conflict';
+  if (!isOpen) return [];
+  return [{ child, state: state === 'Waiting' ? state : 'Failed', message, line }];
+}
+
+/** A deletion with a creation of the same object is one replacement. */
+function changesOf(plan: OperatorPlan, writes: readonly DryRunWrite[]): readonly PlannedChange[] {
+  const replaced = new Set(
+    writes.flatMap((write) =>
+      write.kind === 'apply' && write.isReplacement ? [identityOf(write.manifest)] : [],
+    ),
+  );
+  return writes.flatMap((write): readonly PlannedChange[] => {
+    if (write.kind === 'delete') {
+      if (replaced.has(identityOf(write.object))) return [];
+      return [{ action: 'delete', ...titleOf(write.object), fields: [] }];
+    }
+    if (write.kind === 'metadata') {
+      const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
+      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after), fields }];
+    }
+    return [appliedChange(plan, write)];
+  });
+}
+
+function appliedChange(
+  plan: OperatorPlan,
+  { manifest, before, after, isReplacement }: Extract<DryRunWrite, { kind: 'apply' }>,
+): PlannedChange {
+  const isNew = before === undefined;
+  // A new object is shown as it is sent, without the defaults of the server.
+  const fields = isNew
+    ? fieldChanges({}, newContentOf(manifest))
+    : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
+  const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
+  const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
+  return { action, ...titleOf(manifest), fields: masked };
+}
+
+/** Do expressions put values of a Secret into the object? */
+function isSecret(plan: OperatorPlan, { metadata }: KubeObject): boolean {
+  const id = metadata.labels?.[childLabel];
+  const child = plan.children.find((each) => each.id === id);
+  if (child !== undefined) return child.secrecy !== 'none';
+  // The target of a patch.
+  return plan.secrecy !== 'none' || plan.reads.some(({ secrecy }) => secrecy !== 'none');
+}
+
+function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject) {
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
+}

@@ -1,0 +1,50 @@
+import type { Diagnostic } from '../../definition/index.ts';
+import type { FieldChange } from './field-changes.ts';
+
+/** What a definition would do to a cluster. Never contains a value of a Secret. */
+export interface DefinitionPlan {
+  readonly definition: string;
+  readonly revision: string;
+  /** Set: the cluster would reject the definition, and what runs would continue. */
+  readonly rejection?: { readonly message: string; readonly diagnostics: readonly Diagnostic[] };
+  /** The change of its CustomResourceDefinition. Undefined: none, or the kind is that of `for`. */
+  readonly crd?: PlannedChange;
+  /** All resources of the kind, by namespace and name. */
+  readonly resources: readonly ResourcePlan[];
+  /** Set: more objects would be deleted than `maxDeletions` allows, so that none is until a user approves. */
+  readonly heldDeletions?: { readonly count: number; readonly maxDeletions: number };
+  /** Failing informers and missing rights, for people. Not empty: the plan may be incomplete. */
+  readonly problems: readonly string[];
+}
+
+export interface ResourcePlan {
+  readonly kind: string;
+  /** Undefined: cluster-scoped. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly changes: readonly PlannedChange[];
+  /** Children that would wait or fail, and why. */
+  readonly unresolved: readonly UnresolvedChild[];
+}
+
+/** `replace`: deleted and created again. */
+export type PlannedAction = 'create' | 'change' | 'replace' | 'delete';
+
+export interface PlannedChange {
+  readonly action: PlannedAction;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** Empty for `delete`, and where only internal metadata changes. */
+  readonly fields: readonly FieldChange[];
+}
+
+export interface UnresolvedChild {
+  /** Id of the child. */
+  readonly child: string;
+  readonly state: 'Waiting' | 'Failed';
+  readonly message: string;
+  /** 1-based line of the child in its definition. */
+  readonly line: number;
+}
