@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
+import {
+  type DefinitionPlan,
+  type PlannedChange,
+  planDefinition,
+} from '../../src/runtime/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { createSystemRandom } from '../../src/util/random.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
+import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
+import { useKubeCluster } from '../support/kube-cluster.ts';
+import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+const job = (image: string) => `
+    - id: task
+      updateStrategy: { type: Recreate }
+      template:
+        apiVersion: batch/v1
+        kind: Job
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          suspend: true
+          template: { spec: { restartPolicy: Never, containers: [{ name: main, image: "${image}" }] } }`;
+
+const web = (replicas: string) => `
+    - id: web
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          paused: true
+          replicas: ${replicas}
+          selector: { matchLabels: { app: "\${ metadata.name }" } }
+          template:
+            metadata: { labels: { app: "\${ metadata.name }" } }
+            spec: { containers: [{ name: main, image: busybox }] }`;
+
+const secret = (value: string) => `
+    - id: secret
+      template:
+        apiVersion: v1
+        kind: Secret
+        metadata: { name: "\${ metadata.name }" }
+        data: { password: "\${ $base64encode('${value}') }" }`;
+
+const controller = '\n  controller: { rollout: { perSecond: 0 } }\n';
+const shop = (children: string) => thingDefinition('shop', `  children:${children}${controller}`);
+
+const running = shop(
+  textMap('same') + textMap('dropped') + web('0') + secret('before') + job('busybox:1'),
+);
+const changed = shop(
+  `${textMap('same') + web('1') + secret('after') + job('busybox:2')}${textMap('added')}
+      when: \${ spec.text = 'one' }`,
+);
+
+shared.describe('integration/plan', () => {
+  const kube = useKubeCluster(shared);
+  let homeostat: HomeostatRuntime;
+  let namespace = '';
+
+  before(async () => {
+    homeostat = await startHomeostat({ 'shop.yaml': running });
+    namespace = await shared.namespace();
+    const client = shared.client();
+    for (const name of ['one', 'two'])
+      await client.apply(thing('shop', namespace, { text: name }, name));
+    for (const name of ['one', 'two'])
+      await client.untilObject(
+        thingPath('shop', namespace, name),
+        (each) => statusOf(each).children?.length === 5,
+      );
+    await shared.audit.quiet(1_000);
+  });
+
+  function planOf(text: string): Promise<DefinitionPlan> {
+    const options = {
+      cluster: kube.cluster,
+      clock: clockOf(shared.plane),
+      random: createSystemRandom(),
+      logger: silentLogger(),
+      metrics: freshMetrics(),
+    };
+    return planDefinition(locate(text), options, new AbortController().signal);
+  }
+
+  test('a definition as it runs changes nothing', async () => {
+    const { resources, crd, rejection, problems } = await planOf(running);
+    assert.deepEqual(
+      { crd, rejection, problems },
+      { crd: undefined, rejection: undefined, problems: [] },
+    );
+    assert.deepEqual(
+      resources.map(({ name, changes, unresolved }) => ({ name, changes, unresolved })),
+      ['one', 'two'].map((name) => ({ name, changes: [], unresolved: [] })),
+    );
+  });
+
+  test('a change of the CRD that breaks stored resources is rejected with its place', async () => {
+    const text = running.replace('plural: things }', 'plural: things, singular: other }');
+    const { crd } = await planOf(text);
+    assert.equal(crd?.action, 'change');
+    assert.deepEqual(crd?.fields, [
+      { path: 'spec.names.singular', before: 'thing', after: 'other' },
+    ]);
+    const narrowed = running.replace(
+      'spec: { type: object, x-kubernetes-preserve-unknown-fields: true }',
+      'spec: { type: object, properties: { text: { type: string } } }',
+    );
+    const { rejection, resources } = await planOf(narrowed);
+    assert.match(rejection?.message ?? '', /would break stored resources/);
+    assert.ok((rejection?.diagnostics[0]?.line ?? 0) > 1);
+    assert.deepEqual(resources, []);
+  });
+
+  test('more deletions than are allowed are reported as held', async () => {
+    const text = shop(textMap('same')).replace('perSecond: 0', 'perSecond: 0, maxDeletions: 3');
+    const { heldDeletions } = await planOf(text);
+    assert.deepEqual(heldDeletions, { count: 8, maxDeletions: 3 });
+  });
+
+  test('a new kind has no resources yet', async () => {
+    const { crd, resources } = await planOf(thingDefinition('fresh', '  children: []\n'));
+    assert.equal(crd?.action, 'create');
+    assert.deepEqual(resources, []);
+  });
+
+  test('a child that the server rejects, and one that waits for it, are reported with their lines', async () => {
+    const text = shop(
+      `${textMap('same')}${textMap('wrong').replace('-wrong"', '_WRONG"')}${textMap('later', '"${ children.wrong.data.text }"')}`,
+    );
+    const { resources } = await planOf(text);
+    const [one] = resources;
+    assert.deepEqual(
+      one?.unresolved.map(({ child, state }) => ({ child, state })),
+      [
+        { child: 'wrong', state: 'Failed' },
+        { child: 'later', state: 'Waiting' },
+      ],
+    );
+    assert.match(one?.unresolved[0]?.message ?? '', /lowercase RFC 1123/);
+    assert.ok((one?.unresolved[0]?.line ?? 0) > 1);
+    // While something fails, nothing is known to be undesired.
+    assert.deepEqual(one?.changes, []);
+  });
+
+  test('what is planned is what is then done, object by object, and nothing before', async () => {
+    const mark = shared.audit.mark();
+    const plan = await planOf(changed);
+    assert.deepEqual(shared.audit.atRest({ since: mark }), []);
+    assert.deepEqual(plan.resources.map(summary), [
+      {
+        name: 'one',
+        changes: [
+          'change Deployment one',
+          'change Secret one',
+          'create ConfigMap one-added',
+          'delete ConfigMap one-dropped',
+          'replace Job one',
+        ],
+      },
+      {
+        name: 'two',
+        changes: [
+          'change Deployment two',
+          'change Secret two',
+          'delete ConfigMap two-dropped',
+          'replace Job two',
+        ],
+      },
+    ]);
+    assert.doesNotMatch(JSON.stringify(plan), /YmVmb3Jl|YWZ0ZXI/);
+    const [one] = plan.resources;
+    assert.deepEqual(fieldsOf(one?.changes, 'Deployment'), [
+      { path: 'spec.replicas', before: 0, after: 1 },
+    ]);
+    assert.deepEqual(fieldsOf(one?.changes, 'Secret'), [
+      { path: 'data.password', before: '(sensitive)', after: '(sensitive)' },
+    ]);
+    const image = 'spec.template.spec.containers[name=main].image';
+    assert.deepEqual(
+      fieldsOf(one?.changes, 'Job').filter(({ path }) => path === image),
+      [{ path: image, before: 'busybox:1', after: 'busybox:2' }],
+    );
+
+    homeostat.write('shop.yaml', changed);
+    for (const name of ['one', 'two'])
+      await shared.client().untilObject(thingPath('shop', namespace, name), (each) => {
+        const isDone = statusOf(each).definitionRevision === plan.revision;
+        return isDone && statusOf(each).children?.length === (name === 'one' ? 5 : 4);
+      });
+    await shared.audit.quiet(1_000);
+    const done = shared.audit
+      .entries({ since: mark })
+      .filter(({ verb, resource, status }) => {
+        const isChild = /^(?:configmaps|deployments|secrets|jobs)$/.test(resource);
+        return isChild && status < 300 && (verb === 'patch' || verb === 'delete');
+      })
+      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+    assert.deepEqual(
+      [...new Set(done)].sort(),
+      plan.resources.flatMap(({ changes }) => changes.flatMap(requestsOf)).sort(),
+    );
+    const after = (await shared
+      .client()
+      .get(`/apis/apps/v1/namespaces/${namespace}/deployments/one`)) as KubeObject & {
+      readonly spec: { readonly replicas: number };
+    };
+    assert.equal(after.spec.replicas, 1);
+    assert.deepEqual(
+      (await planOf(changed)).resources.flatMap(({ changes }) => changes),
+      [],
+    );
+  });
+});
+
+function locate(text: string): LocatedDefinition {
+  const { documents, diagnostics } = createDefinitionParser().parse(text, 'shop.yaml');
+  assert.deepEqual(diagnostics, []);
+  const [document] = documents;
+  assert.ok(document?.located);
+  return document.located;
+}
+
+function summary({ name, changes }: DefinitionPlan['resources'][number]) {
+  return {
+    name,
+    changes: changes.map((each) => `${each.action} ${each.kind} ${each.name}`).sort(),
+  };
+}
+
+function fieldsOf(changes: readonly PlannedChange[] | undefined, kind: string) {
+  return changes?.find((each) => each.kind === kind)?.fields ?? [];
+}
+
+/** The requests with which a change is made. */
+function requestsOf({ action, kind, name }: PlannedChange): readonly string[] {
+  const target = `${kind.toLowerCase()}s ${name}`;
+  if (action === 'delete') return [`delete ${target}`];
+  return action === 'replace' ? [`delete ${target}`, `patch ${target}`] : [`patch ${target}`];
+}
