@@ -73,7 +73,7 @@ export class Simulation {
 
   /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
   start(): void {
-    const { logger, check, onRequest } = this.#options;
+    const { check, onRequest } = this.#options;
     const client = new SandboxClient({
       sandbox: this.sandbox,
       userAgent: 'homeostat',
@@ -82,8 +82,7 @@ export class Simulation {
         return onRequest?.(request);
       },
     });
-    const { clock } = this;
-    const shared = { clock, random: this.#random, logger, metrics: createMetricRegistry() };
+    const shared = this.#sharedOptions();
     const cluster = createClusterOn(client, { ...shared, instance: 'homeostat' });
     const runtime = new ClusterRuntime({
       ...{ ...shared, cluster },
@@ -100,6 +99,11 @@ export class Simulation {
     this.#run = { runtime, cluster, stopper, ended: runtime.run(stopper.signal) };
   }
 
+  /** A cluster of the simulation's user. It works while {@link drive}, {@link idle} or {@link advance} is awaited. */
+  connect(): KubeCluster {
+    return createClusterOn(this.client, this.#sharedOptions());
+  }
+
   /** Replaces all definition files, as if they were saved. */
   reload(definitions: readonly DefinitionManifest[]): void {
     this.#noteActivity();
@@ -113,7 +117,7 @@ export class Simulation {
     run.stopper.abort(new Error('The simulation has stopped'));
     const closed = run.ended.then(() => run.cluster.close());
     // Events are sent for up to two seconds.
-    await this.#drive(closed);
+    await this.drive(closed);
     this.#run = undefined;
   }
 
@@ -171,23 +175,29 @@ export class Simulation {
     this.clock.stop();
   }
 
-  get #activity(): number {
-    return this.#requests + this.clock.activity;
-  }
-
-  #noteActivity(): void {
-    this.#requests += 1;
-  }
-
-  /** Lets time pass until the promise is settled. */
-  async #drive(promise: Promise<unknown>): Promise<void> {
+  /** Lets time pass until the promise is settled, for a minute at most, and returns what it resolves with. */
+  async drive<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = promise.finally(() => {
       isSettled = true;
     });
     settled.catch(() => undefined);
     await this.advanceUntil(() => isSettled, 60_000);
-    await settled;
+    return settled;
+  }
+
+  #sharedOptions() {
+    const { clock } = this;
+    const { logger } = this.#options;
+    return { clock, random: this.#random, logger, metrics: createMetricRegistry() };
+  }
+
+  get #activity(): number {
+    return this.#requests + this.clock.activity;
+  }
+
+  #noteActivity(): void {
+    this.#requests += 1;
   }
 }
 

@@ -114,6 +114,43 @@ describe('integration/dev-commands', () => {
     dev.remove('more/secret.yaml');
   });
 
+  test('plan prints what a definition or a resource would change; its exit code says whether there is something', async () => {
+    const unchanged = await dev.run('plan', 'operators');
+    assert.deepEqual([unchanged.code, unchanged.stderr], [0, '']);
+    assert.match(
+      unchanged.stdout,
+      /"podset" \(revision \w+\): no changes\n\n1 resource: 0 created/,
+    );
+    writeFileSync(
+      join(dev.folder, 'next.yaml'),
+      shippedText('podset.yaml').replace('image: busybox', 'image: busybox:2'),
+    );
+    const image = 'spec.template.spec.containers[name=podset].image';
+    const changed = await dev.run('diff', 'next.yaml');
+    assert.equal(changed.code, 2, changed.stderr);
+    assert.ok(changed.stdout.includes(`~ ${image}: busybox -> busybox:2`), changed.stdout);
+    const json = await dev.run('plan', 'next.yaml', '-o', 'json');
+    const { plans, summary } = JSON.parse(json.stdout) as JsonObject & {
+      readonly plans: readonly { readonly resources: readonly unknown[] }[];
+    };
+    assert.equal(plans[0]?.resources.length, 1);
+    assert.equal((summary as JsonObject).changed, 1);
+    const sample = shippedText('samples/podset.yaml').replace('size: 3', 'size: 5');
+    writeFileSync(join(dev.folder, 'sample.yaml'), sample);
+    const resource = await dev.run('plan', 'operators', '-f', 'sample.yaml');
+    assert.match(resource.stdout, /~ spec\.replicas: 3 -> 5/);
+    writeFileSync(
+      join(dev.folder, 'broken.yaml'),
+      shippedText('podset.yaml').replace('spec.size', 'spec.sise'),
+    );
+    const broken = await dev.run('plan', 'broken.yaml');
+    assert.equal(broken.code, 1);
+    assert.match(broken.stderr, /broken\.yaml:\d+:\d+: error/);
+    const saved = await dev.run('plan', 'operators', '--against', 'next.yaml');
+    assert.equal(saved.code, 2);
+    assert.match(saved.stderr, /"next\.yaml" is not a saved cluster: .*\n +hint: Save one with/);
+  });
+
   test('apply creates and changes, delete deletes, and events are reported', async () => {
     const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---
 apiVersion: v1\nkind: Event\nmetadata: { name: told }\nreason: Tried\nmessage: a try\ntype: Normal
@@ -214,7 +251,7 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
       const env = { HOME: folder, KUBECONFIG: '' };
       const { code, stderr } = await runIn(folder, ['get', 'pods'], env);
       assert.equal(code, 2);
-      assert.match(stderr, /no "homeostat dev" runs here/);
+      assert.match(stderr, /no "homeostat dev" runs in this folder/);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -81,8 +81,9 @@ shared.describe('integration/plan', () => {
     await shared.audit.quiet(1_000);
   });
 
-  function planOf(text: string): Promise<DefinitionPlan> {
+  function planOf(text: string, resources?: readonly KubeObject[]): Promise<DefinitionPlan> {
     const options = {
+      ...(resources && { resources }),
       cluster: kube.cluster,
       clock: clockOf(shared.plane),
       random: createSystemRandom(),
@@ -150,6 +151,38 @@ shared.describe('integration/plan', () => {
     assert.ok((one?.unresolved[0]?.line ?? 0) > 1);
     // While something fails, nothing is known to be undesired.
     assert.deepEqual(one?.changes, []);
+  });
+
+  test('given resources are planned as if they were applied, new ones too', async () => {
+    const found = await planOf(running, [
+      thing('shop', namespace, { text: 'edited' }, 'one'),
+      thing('shop', namespace, { text: 'two' }, 'two'),
+      thing('shop', namespace, { text: 'three' }, 'three'),
+      thing('other', namespace, {}, 'one'),
+    ]);
+    assert.deepEqual(found.resources.map(summary), [
+      {
+        name: 'one',
+        changes: ['change ConfigMap one-dropped', 'change ConfigMap one-same', 'change Thing one'],
+      },
+      {
+        name: 'three',
+        changes: [
+          'create ConfigMap three-dropped',
+          'create ConfigMap three-same',
+          'create Deployment three',
+          'create Job three',
+          'create Secret three',
+          'create Thing three',
+        ],
+      },
+      { name: 'two', changes: [] },
+    ]);
+    const [one] = found.resources;
+    assert.deepEqual(fieldsOf(one?.changes, 'Thing'), [
+      { path: 'spec.text', before: 'one', after: 'edited' },
+    ]);
+    assert.equal(await shared.client().get(thingPath('shop', namespace, 'three')), undefined);
   });
 
   test('what is planned is what is then done, object by object, and nothing before', async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { shippedText } from '../support/definitions.ts';
 import { DevProcess, runIn } from '../support/dev-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-sandbox-'));
@@ -49,6 +50,11 @@ describe('integration/sandbox-command', () => {
     assert.equal(await sandbox.stop(), 0);
     assert.equal(existsSync(sandbox.kubeconfig), false);
     assert.match(readFileSync(join(folder, 'cluster.json'), 'utf8'), /"web"/);
+    const text = shippedText('podset.yaml');
+    writeFileSync(join(folder, 'podset.yaml'), text);
+    const planned = await sandbox.run('plan', 'podset.yaml', '--against', 'cluster.json');
+    assert.equal(planned.code, 2, planned.stderr);
+    assert.match(planned.stdout, /\+ CustomResourceDefinition podsets\.apps\.example\.com/);
     const next = await start('--persist', 'cluster.json');
     const again = await next.run('get', 'deployments', '-o', 'name');
     assert.equal(again.stdout.trim(), 'deployment.apps/web');

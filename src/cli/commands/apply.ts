@@ -66,8 +66,8 @@ function hintFor(group: string, kind: string): string {
   return 'Is its definition or CRD there?';
 }
 
-/** A namespaced object is in its own namespace, or in the command's. @throws CliError when both are said and differ. */
-function withNamespace(
+/** A namespaced object is in its own namespace, or in that of the command. */
+export function withNamespace(
   { namespace }: ClusterSession,
   kind: KindInfo,
   object: KubeObject,

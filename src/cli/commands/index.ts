@@ -191,6 +191,14 @@ function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
     .alias('diff')
     .description('print what definitions would change in a cluster, without a change of it')
     .argument('<path...>', 'files or directories with definitions; "-" for standard input')
+    .option(
+      '-f, --filename <path...>',
+      'plan only the resources in these files, as if they were applied (default: all resources)',
+    )
+    .option(
+      '--against <file>',
+      'use a cluster that "dev --persist" or "sandbox --persist" has saved',
+    )
     .addOption(
       new Option('-o, --output <format>', 'format')
         .choices(['text', 'json', 'markdown'])

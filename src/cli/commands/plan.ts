@@ -1,17 +1,33 @@
+import { readFile } from 'node:fs/promises';
 import { bundledSchemas } from '../../compile/index.ts';
-import { checkDefinitions, type DefinitionPlan, planDefinition } from '../../runtime/index.ts';
-import { silentLogger } from '../../simulation/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import {
+  checkDefinitions,
+  type DefinitionPlan,
+  fileReason,
+  planDefinition,
+} from '../../runtime/index.ts';
+import { Simulation, silentLogger } from '../../simulation/index.ts';
 import { createMetricRegistry } from '../../telemetry/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
+import { type Clock, createSystemClock } from '../../util/clock.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
-import { exitCode } from '../exit-code.ts';
+import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
+import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import { requireKind, withNamespace } from './apply.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
+import { loadKinds } from './kinds.ts';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
+import { readFiles } from './read-files.ts';
 
 export interface PlanFlags {
   readonly output: 'text' | 'json' | 'markdown';
+  /** Files with resources. */
+  readonly filename?: readonly string[];
+  /** A saved cluster. */
+  readonly against?: string;
 }
 
 /** Exit code: the plan has changes. */
@@ -25,7 +41,7 @@ const hasChanges = 2;
 export async function plan(
   context: SessionContext,
   paths: readonly string[],
-  { output: format }: PlanFlags,
+  flags: PlanFlags,
 ): Promise<number> {
   const { output } = context;
   const texts = await loadManifests(paths);
@@ -33,31 +49,90 @@ export async function plan(
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return exitCode.failure;
-  return withCluster(context, async (session) => {
-    const plans: DefinitionPlan[] = [];
-    for (const { located } of accepted)
-      plans.push(await planDefinition(located, optionsOf(session), session.signal));
-    for (const { rejection } of plans)
-      if (rejection !== undefined) printDiagnostics(rejection.diagnostics, texts, output);
-    output.print(textOf(plans, format, output.hasColor));
-    if (plans.some(({ rejection }) => rejection !== undefined)) return exitCode.failure;
-    return summaryOf(plans).changes === 0 ? exitCode.ok : hasChanges;
-  });
+  const definitions = accepted.map(({ located }) => located);
+  const resources = flags.filename && (await readFiles(flags.filename));
+  const wanted = { definitions, ...(resources !== undefined && { resources }) };
+  const plans =
+    flags.against === undefined
+      ? await withCluster(context, (session) => planAll(session, wanted, createSystemClock()))
+      : await planSaved(flags.against, wanted, context);
+  for (const { rejection } of plans)
+    if (rejection !== undefined) printDiagnostics(rejection.diagnostics, texts, output);
+  output.print(textOf(plans, flags.output, output.hasColor));
+  if (plans.some(({ rejection }) => rejection !== undefined)) return exitCode.failure;
+  return summaryOf(plans).changes === 0 ? exitCode.ok : hasChanges;
 }
 
-function optionsOf({ cluster, output }: ClusterSession) {
-  const progress = (done: number, total: number) => {
-    // A terminal shows the last line only.
-    if (output.isTerminal && total > 50 && done % 50 === 0)
-      output.error(`${done} of ${total} resources`);
-  };
-  return {
-    cluster,
-    clock: createSystemClock(),
+interface Wanted {
+  readonly definitions: readonly LocatedDefinition[];
+  readonly resources?: readonly KubeObject[];
+}
+
+async function planAll(
+  session: ClusterSession,
+  { definitions, resources }: Wanted,
+  clock: Clock,
+): Promise<readonly DefinitionPlan[]> {
+  const { cluster, output, signal } = session;
+  const options = {
+    ...{ cluster, clock },
     random: createSystemRandom(),
     logger: silentLogger,
     metrics: createMetricRegistry(),
-    onProgress: progress,
+    onProgress: progressTo(output),
+    ...(resources !== undefined && {
+      resources: resources.map((each) => withNamespace(session, requireKind(session, each), each)),
+    }),
+  };
+  const plans: DefinitionPlan[] = [];
+  for (const located of definitions) plans.push(await planDefinition(located, options, signal));
+  return plans;
+}
+
+/** Plans on a cluster that was saved to a file. The file stays as it is. */
+async function planSaved(
+  file: string,
+  wanted: Wanted,
+  { flags, output, signal }: SessionContext,
+): Promise<readonly DefinitionPlan[]> {
+  const simulation = await openSnapshot(file);
+  const cluster = simulation.connect();
+  try {
+    const kinds = await simulation.drive(loadKinds(cluster.api, signal));
+    const { namespace = 'default' } = flags;
+    const session = { cluster, kinds, namespace, output, signal };
+    return await simulation.drive(planAll(session, wanted, simulation.clock));
+  } finally {
+    await simulation.drive(cluster.close());
+    await simulation.close();
+  }
+}
+
+async function openSnapshot(file: string): Promise<Simulation> {
+  const state = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CliError(`Cannot read "${file}": ${fileReason(error)}`, { cause: error });
+  });
+  try {
+    return new Simulation({
+      definitions: [],
+      logger: silentLogger,
+      state,
+      simulatesControllers: false,
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`"${file}" is not a saved cluster: ${reason}`, {
+      hint: 'Save one with "homeostat dev --persist FILE"',
+      cause: error,
+    });
+  }
+}
+
+/** Shows the progress of a long plan at a terminal. */
+function progressTo(output: Output): (done: number, total: number) => void {
+  return (done, total) => {
+    if (output.isTerminal && total > 100 && done % 100 === 0)
+      output.error(`${done} of ${total} resources`);
   };
 }
 

@@ -136,9 +136,11 @@ function fieldLines(field: FieldChange, indent: string, options: PaintOptions): 
   const { path, before, after } = field;
   if (before === undefined) return marked('+', { path, value: after }, indent, options);
   if (after === undefined) return marked('-', { path, value: before }, indent, options);
-  const [old, now] = [flat(before), flat(after)];
+  const [old, now] = differingLines(flat(before), flat(after));
   if (old.length === 1 && now.length === 1)
-    return [paint(`${indent}~ ${path}: ${old[0]} -> ${now[0]}`, colors.change, options)];
+    return [
+      paint(`${indent}~ ${path}: ${old[0]?.trim()} -> ${now[0]?.trim()}`, colors.change, options),
+    ];
   return [
     paint(`${indent}~ ${path}:`, colors.change, options),
     ...old.map((line) => paint(`${indent}-   ${line}`, colors.delete, options)),
@@ -165,6 +167,20 @@ function marked(
     : [`${path}:`, ...lines.map((line) => `  ${line}`)];
   const color = colors[mark === '+' ? 'create' : 'delete'];
   return text.map((line) => paint(`${indent}${mark} ${line}`, color, options));
+}
+
+/** Lines between those that both begin and end with. */
+function differingLines(
+  before: readonly string[],
+  after: readonly string[],
+): readonly [readonly string[], readonly string[]] {
+  if (before.length === 1 && after.length === 1) return [before, after];
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)];
 }
 
 function flat(value: unknown): readonly string[] {

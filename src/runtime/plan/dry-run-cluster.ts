@@ -3,6 +3,8 @@ import {
   type ApplyResult,
   type DeleteOptions,
   type EditMetadataOptions,
+  type Informer,
+  type InformerQuery,
   type KubeCluster,
   KubeError,
   type ObjectRef,
@@ -12,6 +14,7 @@ import {
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
+import { OverlayInformer } from './overlay-informer.ts';
 
 /** A write that would have been made. */
 export type DryRunWrite =
@@ -42,6 +45,9 @@ export class DryRunCluster implements RuntimeCluster {
   readonly #namespaces = new Set<string>();
   #writes: DryRunWrite[] = [];
 
+  /** Changed or new objects by kind: reads see them in place of those in the cluster. */
+  readonly #changed = new Map<string, StoredObject[]>();
+
   constructor(cluster: KubeCluster) {
     this.#cluster = cluster;
     this.name = cluster.name;
@@ -59,7 +65,12 @@ export class DryRunCluster implements RuntimeCluster {
     return this.#cluster.unreachable;
   }
 
-  readonly acquire: RuntimeCluster['acquire'] = (query) => this.#cluster.acquire(query);
+  acquire(query: InformerQuery): Informer {
+    const informer = this.#cluster.acquire(query);
+    const changed = this.#changed.get(gvkKey(query.gvk));
+    return changed === undefined ? informer : new OverlayInformer(informer, changed);
+  }
+
   readonly resourceFor: RuntimeCluster['resourceFor'] = (gvk) => this.#cluster.resourceFor(gvk);
   readonly lookUp: RuntimeCluster['lookUp'] = (gvk, signal) => this.#cluster.lookUp(gvk, signal);
   readonly findKind: RuntimeCluster['findKind'] = (kind, signal) =>
@@ -74,6 +85,16 @@ export class DryRunCluster implements RuntimeCluster {
   readonly onAuthenticated: RuntimeCluster['onAuthenticated'] = () => () => undefined;
   readonly observe = () => undefined;
   readonly kindChanged = () => undefined;
+
+  /**
+   * Has later reads see an object as if it were applied. Informers that exist already do not.
+   * @throws KubeError as an apply
+   */
+  async overlay(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<void> {
+    const { stored } = await this.apply(manifest, options, signal);
+    const key = gvkKey(refOf(manifest).gvk);
+    this.#changed.set(key, [...(this.#changed.get(key) ?? []), stored]);
+  }
 
   async apply(
     manifest: KubeObject,

@@ -1,11 +1,11 @@
 import type { OperatorPlan } from '../../compile/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
+import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
 import type { KubeCluster } from '../../kube/index.ts';
 import { childLabel, createOperator, type DecisionRecord } from '../../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { GroupKind } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { type GroupKind, gvkOf } from '../../util/gvk.ts';
+import { type KubeObject, keyOf } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
 import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
 import { definesCrd } from '../crd/index.ts';
@@ -25,6 +25,8 @@ export interface PlanOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Only these resources are planned, as if a user applied them; those of other kinds are ignored. @default all resources of the cluster, as they are */
+  readonly resources?: readonly KubeObject[];
   /** Called when a resource has been planned, with the numbers of planned and of all resources. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -53,9 +55,14 @@ export async function planDefinition(
   if ((await cluster.lookUp(definition.kind.gvk, signal)) === undefined)
     return { ...about, ...changed, resources: [], problems: [] };
   cluster.takeWrites();
+  const applied = await applyResources(
+    definition,
+    { cluster, resources: options.resources },
+    signal,
+  );
   const { resources, problems } = await planResources(
     compiled.plan,
-    { ...options, cluster },
+    { ...options, cluster, applied },
     signal,
   );
   const deletions = resources
@@ -71,6 +78,29 @@ export async function planDefinition(
   };
 }
 
+/** The field manager of a user's applies. */
+const userManager = 'homeostat-cli';
+
+/** Applies the given resources of the definition's kind, as a dry run. Returns the writes by key. */
+async function applyResources(
+  { name, kind: { gvk } }: OperatorDefinition,
+  {
+    cluster,
+    resources = [],
+  }: { readonly cluster: DryRunCluster; readonly resources: readonly KubeObject[] | undefined },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly DryRunWrite[]>> {
+  const applied = new Map<string, readonly DryRunWrite[]>();
+  const flow = { name, priority: 'object' } as const;
+  for (const manifest of resources) {
+    const of = gvkOf(manifest.apiVersion, manifest.kind);
+    if (of.group !== gvk.group || of.kind !== gvk.kind) continue;
+    await cluster.overlay(manifest, { fieldManager: userManager, force: true, flow }, signal);
+    applied.set(keyOf(manifest.metadata.namespace, manifest.metadata.name), cluster.takeWrites());
+  }
+  return applied;
+}
+
 function rejectedPlan(
   about: Pick<DefinitionPlan, 'definition' | 'revision'>,
   message: string,
@@ -79,14 +109,18 @@ function rejectedPlan(
   return { ...about, rejection: { message, diagnostics }, resources: [], problems: [] };
 }
 
-type ResourcesOptions = Omit<PlanOptions, 'cluster'> & { readonly cluster: DryRunCluster };
+type ResourcesOptions = Omit<PlanOptions, 'cluster'> & {
+  readonly cluster: DryRunCluster;
+  /** Writes of the resources that a user would apply, by key. */
+  readonly applied: ReadonlyMap<string, readonly DryRunWrite[]>;
+};
 
 async function planResources(
   plan: OperatorPlan,
   options: ResourcesOptions,
   signal: AbortSignal,
 ): Promise<Pick<DefinitionPlan, 'resources' | 'problems'>> {
-  const { cluster, onProgress = () => undefined } = options;
+  const { cluster, applied, onProgress = () => undefined } = options;
   const recorded = await recordedKinds(plan.name, cluster, signal);
   const decisions = new Map<string, DecisionRecord>();
   const operator = createOperator({
@@ -99,11 +133,12 @@ async function planResources(
   });
   await operator.start(signal);
   try {
-    const keys = [...operator.keys()].sort();
+    const all = [...operator.keys()].sort();
+    const keys = options.resources === undefined ? all : all.filter((key) => applied.has(key));
     const resources: ResourcePlan[] = [];
     for (const key of keys) {
       await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
-      const writes = cluster.takeWrites();
+      const writes = [...(applied.get(key) ?? []), ...cluster.takeWrites()];
       const resource = operator.resource(key);
       if (resource !== undefined)
         resources.push(resourcePlan({ plan, resource, writes, record: decisions.get(key) }));
@@ -178,7 +213,9 @@ function changesOf(plan: OperatorPlan, writes: readonly DryRunWrite[]): readonly
       const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
       return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after), fields }];
     }
-    return [appliedChange(plan, write)];
+    const change = appliedChange(plan, write);
+    // A resource that a user applies as it is.
+    return write.fieldManager === userManager && change.fields.length === 0 ? [] : [change];
   });
 }
 
@@ -197,7 +234,10 @@ function appliedChange(
 }
 
 /** Do expressions put values of a Secret into the object? */
-function isSecret(plan: OperatorPlan, { metadata }: KubeObject): boolean {
+function isSecret(plan: OperatorPlan, { apiVersion, kind, metadata }: KubeObject): boolean {
+  const { gvk } = plan.definition.kind;
+  if (kind === gvk.kind && gvkOf(apiVersion, kind).group === gvk.group)
+    return plan.secrecy !== 'none';
   const id = metadata.labels?.[childLabel];
   const child = plan.children.find((each) => each.id === id);
   if (child !== undefined) return child.secrecy !== 'none';

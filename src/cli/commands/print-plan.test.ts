@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { DefinitionPlan } from '../../runtime/index.ts';
+import { markdownOf, planLines, summaryOf } from './print-plan.ts';
+
+const place = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' };
+
+const shop: DefinitionPlan = {
+  definition: 'shop',
+  revision: '0123456789',
+  resources: [
+    { kind: 'Shop', namespace: 'default', name: 'idle', changes: [], unresolved: [] },
+    {
+      kind: 'Shop',
+      namespace: 'default',
+      name: 'one',
+      changes: [
+        {
+          ...place,
+          action: 'create',
+          name: 'new',
+          fields: [{ path: 'data', after: { a: '1', b: 'x\ny\n' } }],
+        },
+        {
+          ...place,
+          action: 'change',
+          name: 'old',
+          fields: [
+            { path: 'data.a', before: '1', after: '2' },
+            { path: 'data.text', before: 'a\nb\n', after: 'a\nc\n' },
+            { path: 'data.lines', before: 'a\nb\nz\n', after: 'a\nc\nd\nz\n' },
+            { path: 'data.gone', before: 'x' },
+          ],
+        },
+        { ...place, action: 'change', name: 'internal', fields: [] },
+        { ...place, action: 'delete', name: 'last', fields: [] },
+        { ...place, action: 'replace', name: 'job', fields: [] },
+      ],
+      unresolved: [{ child: 'web', state: 'Waiting', message: 'Waiting for reads.a', line: 12 }],
+    },
+  ],
+  heldDeletions: { count: 11, maxDeletions: 10 },
+  problems: ['children (v1/Secret): forbidden'],
+};
+
+const idle: DefinitionPlan = {
+  definition: 'idle',
+  revision: 'abcdef0123',
+  resources: [],
+  problems: [],
+};
+const rejected: DefinitionPlan = {
+  ...idle,
+  rejection: { message: 'It would break stored resources', diagnostics: [] },
+};
+
+describe('cli: printed plans', () => {
+  test('show every change with its fields, and what is not certain', () => {
+    assert.deepEqual(planLines([shop, idle], { hasColor: false }), [
+      'Definition "shop" (revision 0123456789)',
+      '  ! 11 objects would be deleted, more than controller.rollout.maxDeletions (10): none is deleted until you approve it',
+      '  ! The plan may be incomplete: children (v1/Secret): forbidden',
+      '  Shop default/one',
+      '    + ConfigMap default/new',
+      '        + data:',
+      '        +   a: "1"',
+      '        +   b: |',
+      '        +     x',
+      '        +     y',
+      '    ~ ConfigMap default/old',
+      '        ~ data.a: "1" -> "2"',
+      '        ~ data.text: b -> c',
+      '        ~ data.lines:',
+      '        -   b',
+      '        +   c',
+      '        +   d',
+      '        - data.gone: x',
+      '    ~ ConfigMap default/internal (only metadata of Homeostat)',
+      '    - ConfigMap default/last',
+      '    ± ConfigMap default/job',
+      '    ? child "web" (line 12) waits: Waiting for reads.a',
+      '',
+      'Definition "idle" (revision abcdef0123): no changes',
+      '',
+      '2 resources: 1 created, 2 changed, 1 deleted, 1 replaced; 1 unchanged',
+    ]);
+  });
+
+  test('count objects, and a change of a CRD', () => {
+    const crd = {
+      ...place,
+      kind: 'CustomResourceDefinition',
+      action: 'create',
+      fields: [],
+    } as const;
+    assert.equal(summaryOf([{ ...idle, crd: { ...crd, name: 'shops' } }]).changes, 1);
+    const { changes, resources, unchanged } = summaryOf([shop]);
+    assert.deepEqual({ changes, resources, unchanged }, { changes: 5, resources: 2, unchanged: 1 });
+  });
+
+  test('a rejected definition shows why, and no figures', () => {
+    assert.deepEqual(planLines([rejected], { hasColor: false }), [
+      'Definition "idle" (revision abcdef0123): rejected: It would break stored resources',
+      '',
+    ]);
+  });
+
+  test('have colors at a terminal', () => {
+    const lines = planLines([shop], { hasColor: true });
+    assert.ok(lines.includes('\u001b[32m    + ConfigMap default/new\u001b[39m'));
+  });
+
+  test('as Markdown fold each resource, and fit into a comment', () => {
+    const text = markdownOf([shop, rejected]);
+    assert.match(text, /^\*\*Plan\*\*: 2 resources: 1 created/);
+    assert.match(
+      text,
+      /<details><summary>Shop default\/one<\/summary>\n\n```diff\n\+ ConfigMap default\/new\n/,
+    );
+    assert.match(text, /Rejected: It would break stored resources/);
+    const many = Array.from({ length: 2_000 }, () => shop);
+    const cut = markdownOf(many);
+    assert.ok(cut.length < 65_536, `${cut.length} characters`);
+    assert.match(cut, /\d+ more are not shown: run `homeostat plan`\.$/);
+  });
+});
