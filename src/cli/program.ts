@@ -8,6 +8,7 @@ import type { RightsOptions } from './rights.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { addSourceFlags } from './source-flags.ts';
+import type { ValidateFlags } from './validate.ts';
 import { version } from './version.ts';
 
 export interface ProgramContext {
@@ -70,9 +71,14 @@ export function createProgram(context: ProgramContext): Command {
     .command('validate')
     .description('check definitions without a cluster and print all errors')
     .argument('<path...>', 'files or directories; "-" for standard input')
-    .action(async (paths: readonly string[]) => {
+    .addOption(
+      new Option('-o, --output <format>', 'format: "github" annotates pull requests')
+        .choices(['text', 'json', 'sarif', 'github'])
+        .default('text'),
+    )
+    .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const { validate } = await import('./validate.ts');
-      exit(await validate(paths, output));
+      exit(await validate(paths, flags, output));
     });
   program
     .command('rights')
