@@ -1,4 +1,6 @@
-/** What the process tells its caller. */
+import type { Output } from './output.ts';
+
+/** Exit codes of the process. */
 export const exitCode = {
   ok: 0,
   /** A file of the user has errors; they were printed. */
@@ -16,4 +18,10 @@ export class CliError extends Error {
     super(message, { cause: options.cause });
     this.hint = options.hint;
   }
+}
+
+/** Prints the message of an error, with its hint. */
+export function printCliError({ message, hint }: CliError, output: Output): void {
+  output.error(`homeostat: ${message}`);
+  if (hint !== undefined) output.error(`  hint: ${hint}`);
 }

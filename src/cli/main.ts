@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import { CommanderError } from 'commander';
-import { CliError, exitCode } from './exit-code.ts';
+import { CliError, exitCode, printCliError } from './exit-code.ts';
 import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -32,8 +32,7 @@ function reportError(error: unknown, output: Output): number {
   // Commander has printed its message (or the help that was asked for) already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
   if (error instanceof CliError) {
-    output.error(`homeostat: ${error.message}`);
-    if (error.hint !== undefined) output.error(`  hint: ${error.hint}`);
+    printCliError(error, output);
     return exitCode.usage;
   }
   output.error(

@@ -66,4 +66,10 @@ export {
 } from './schema/definition-schema.ts';
 export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
 export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';
-export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';
+export {
+  parseYaml,
+  parseYamlDocuments,
+  printOrderedYaml,
+  printYaml,
+  YamlError,
+} from './yaml/yaml-text.ts';

@@ -30,10 +30,12 @@ export { WriteFence } from './leadership/write-fence.ts';
 export {
   type DefinitionPlan,
   type FieldChange,
+  fieldChanges,
   type PlannedAction,
   type PlannedChange,
   planDefinition,
   type ResourcePlan,
+  withoutOwnKeys,
 } from './plan/index.ts';
 export type { ManifestFindings } from './publish/index.ts';
 export {

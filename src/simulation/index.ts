@@ -1,3 +1,5 @@
+export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
+export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
 export {
   type RenderedChild,
   type RenderOptions,

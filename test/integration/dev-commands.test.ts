@@ -147,7 +147,7 @@ describe('integration/dev-commands', () => {
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /broken\.yaml:\d+:\d+: error/);
     const saved = await dev.run('plan', 'operators', '--against', 'next.yaml');
-    assert.equal(saved.code, 2);
+    assert.equal(saved.code, 1);
     assert.match(saved.stderr, /"next\.yaml" is not a saved cluster: .*\n +hint: Save one with/);
   });
 

@@ -87,7 +87,7 @@ describe('integration/dev-files', () => {
     const second = start(folder, ...args);
     await second.untilSaid(/Operator "foobar" is running/);
     assert.equal(await second.stop(), 0);
-    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators', 'cluster.json']);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'cluster.json', 'operators']);
   });
 
   test('the kubeconfig of another cluster is never replaced', async () => {
@@ -102,7 +102,7 @@ describe('integration/dev-files', () => {
     assert.equal(readFileSync(path, 'utf8'), 'apiVersion: v1\nkind: Config\n');
   });
 
-  test('a harness is kept by one dev at a time', async () => {
+  test('a saved cluster is used by one dev at a time', async () => {
     const folder = newFolder();
     const first = start(folder, '--persist', 'cluster.json');
     await first.untilSaid(/Operator "foobar" is running/);

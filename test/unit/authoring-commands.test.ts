@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { init } from '../../src/cli/commands/init.ts';
 import { render } from '../../src/cli/commands/render.ts';
 import { test as runTests } from '../../src/cli/commands/test.ts';
 import { CliError } from '../../src/cli/exit-code.ts';
@@ -209,4 +210,118 @@ describe('homeostat render', () => {
     assert.equal(await render(definition, 'operators/samples/podset.yaml', flags, output), 1);
     assert.match(errors.join('\n'), /sise/);
   });
+});
+
+describe('homeostat init', () => {
+  const flags = { group: 'apps.example.com' };
+
+  test('writes a definition, a sample and a test that passes', async () => {
+    const { lines, errors, output } = recordOutput();
+    const dir = join(folder, 'starter');
+    assert.equal(await init('web-app', dir, flags, output), 0);
+    assert.deepEqual(
+      lines.slice(0, 3),
+      ['web-app.yaml', 'samples/web-app.yaml', 'tests/web-app.yaml'].map(
+        (file) => `Created ${join(dir, file)}`,
+      ),
+    );
+    const tested = recordOutput();
+    assert.equal(await runTests([dir], {}, tested.output), 0, tested.lines.join('\n'));
+    assert.deepEqual([errors, tested.errors], [[], []]);
+    assert.match(readFileSync(join(dir, 'web-app.yaml'), 'utf8'), /kind: WebApp, plural: webapps/);
+  });
+
+  test('an existing file is kept, and no other file is written', async () => {
+    const { output } = recordOutput();
+    const dir = join(folder, 'existing');
+    await init('shop', dir, flags, output);
+    rmSync(join(dir, 'shop.yaml'));
+    writeFileSync(join(dir, 'tests/shop.yaml'), 'mine');
+    await assert.rejects(init('shop', dir, flags, output), {
+      message: /samples\/shop\.yaml" exists already/,
+    });
+    assert.equal(existsSync(join(dir, 'shop.yaml')), false);
+    assert.equal(readFileSync(join(dir, 'tests/shop.yaml'), 'utf8'), 'mine');
+  });
+
+  for (const [name, given, message] of [
+    ['WebApp', flags, /name of lowercase letters, digits and "-", found "WebApp"/],
+    ['a', { group: 'example' }, /API group such as "apps\.example\.com", found "example"/],
+    ['a', { ...flags, parameter: ['spec.a=B/c:d'] }, /"--parameter" needs "--from"/],
+  ] as const)
+    test(`is rejected: ${message.source}`, async () => {
+      const dir = join(folder, 'rejected');
+      await assert.rejects(init(name, dir, given, recordOutput().output), { message });
+      assert.equal(existsSync(dir), false);
+    });
+
+  const manifests = `apiVersion: v1
+kind: ServiceAccount
+metadata: { name: web, labels: { app: web, app.kubernetes.io/managed-by: Helm } }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, uid: u, creationTimestamp: null }
+spec:
+  replicas: 3
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web }, creationTimestamp: null }
+    spec:
+      serviceAccountName: web
+      containers: [{ name: web, image: "web:1", env: [{ name: PATTERN, value: "\${HOME}/x" }] }]
+status: { replicas: 3 }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: web-http }
+spec: { clusterIP: 10.0.0.7, selector: { app: web }, ports: [{ port: 80 }] }
+`;
+
+  test('--from converts manifests: the definition creates them, and a parameter changes them', async () => {
+    const { lines, errors, output } = recordOutput();
+    const dir = join(folder, 'converted');
+    const from = [fileOf('manifests.yaml', manifests)];
+    const parameter = [
+      'spec.replicas=Deployment/web:spec.replicas',
+      'spec.image=Deployment/web:spec.template.spec.containers[name=web].image',
+    ];
+    assert.equal(await init('web', dir, { ...flags, from, parameter }, output), 0);
+    assert.deepEqual(errors, []);
+    assert.ok(lines.includes('The definition creates the same 3 objects as the manifests'));
+    const tested = recordOutput();
+    assert.equal(await runTests([dir], {}, tested.output), 0, tested.lines.join('\n'));
+    const definition = readFileSync(join(dir, 'web.yaml'), 'utf8');
+    const resource = fileOf(
+      'other.yaml',
+      'apiVersion: apps.example.com/v1alpha1\nkind: Web\nmetadata: { name: other }\nspec: { replicas: 7 }\n',
+    );
+    assert.doesNotMatch(definition, /status: \{ replicas|clusterIP|Helm|uid/);
+    const rendered = recordOutput();
+    await render(
+      join(dir, 'web.yaml'),
+      resource,
+      { output: 'yaml', simulate: true },
+      rendered.output,
+    );
+    const text = rendered.lines.join('\n');
+    assert.match(text, /name: other-http/);
+    assert.match(text, /serviceAccountName: other/);
+    assert.match(text, /replicas: 7/);
+    assert.match(text, /image: web:1/);
+    assert.match(text, /value: \$\{HOME\}\/x/);
+  });
+
+  for (const [parameter, message] of [
+    ['replicas=Deployment/web:spec.replicas', /Expected a parameter such as/],
+    ['spec.a=Deployment/api:spec.replicas', /There is no Deployment "api" in the manifests/],
+    ['spec.a=Deployment/web:spec.paused', /Deployment "web" has no field "spec\.paused"/],
+  ] as const)
+    test(`the parameter "${parameter}" is rejected, and no file is written`, async () => {
+      const dir = join(folder, 'wrong-parameter');
+      const from = [fileOf('manifests.yaml', manifests)];
+      const options = { ...flags, from, parameter: [parameter] };
+      await assert.rejects(init('web', dir, options, recordOutput().output), { message });
+      assert.equal(existsSync(dir), false);
+    });
 });

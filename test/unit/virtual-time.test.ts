@@ -59,7 +59,7 @@ describe('test/virtual-time', () => {
     assert.equal(hasRun, false);
   });
 
-  test('who lets a time pass sees the harness of that moment, with nothing that is due later', async () => {
+  test('a time that has passed shows the cluster of that moment, with nothing that is due later', async () => {
     const due: number[] = [];
     for (const hours of [1, 2, 3]) time.clock.after(hours * hourMs, () => due.push(hours));
     await time.pass(2.5 * hourMs);

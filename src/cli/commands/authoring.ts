@@ -1,12 +1,35 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from '../program.ts';
+import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
 import type { TestOptions } from './test.ts';
 
 /** Adds the commands for authors of definitions. */
 export function addAuthoringCommands(program: Command, context: ProgramContext): void {
+  addInit(program, context);
   addRender(program, context);
   addTest(program, context);
+}
+
+function addInit(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('init')
+    .description('write a definition that runs as it is, with a sample and a test')
+    .argument('<name>', 'name of the definition: "web-app" for a kind WebApp')
+    .argument('[dir]', 'folder for the files', 'operators')
+    .option('--group <group>', 'API group of the kind', 'apps.example.com')
+    .option(
+      '--from <file...>',
+      'convert these manifests, for example the output of "helm template"; "-" for standard input',
+    )
+    .option(
+      '--parameter <mapping...>',
+      'make a value of the manifests a field: "spec.replicas=Deployment/web:spec.replicas"',
+    )
+    .action(async (name: string, folder: string, flags: InitFlags) => {
+      const { init } = await import('./init.ts');
+      exit(await init(name, folder, flags, output));
+    });
 }
 
 function addRender(program: Command, { output, exit }: ProgramContext): void {

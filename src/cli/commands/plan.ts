@@ -12,7 +12,7 @@ import { createMetricRegistry } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
-import { CliError, exitCode } from '../exit-code.ts';
+import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
@@ -35,10 +35,23 @@ const hasChanges = 2;
 
 /**
  * `homeostat plan PATH...`: prints what definitions would change in a cluster. Writes nothing.
- * @returns the exit code: 0 without changes, 2 with changes, 1 when a definition has errors or the cluster would reject it.
- * @throws CliError for files that cannot be read and requests that fail.
+ * @returns the exit code: 0 without changes, 2 with changes, 1 for every error, so that 2 is never an error.
  */
 export async function plan(
+  context: SessionContext,
+  paths: readonly string[],
+  flags: PlanFlags,
+): Promise<number> {
+  try {
+    return await printPlan(context, paths, flags);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    printCliError(error, context.output);
+    return exitCode.failure;
+  }
+}
+
+async function printPlan(
   context: SessionContext,
   paths: readonly string[],
   flags: PlanFlags,

@@ -38,10 +38,12 @@ export function parseYamlDocuments(text: string): readonly Json[] {
  * Equal values produce equal output, which ends with a newline.
  */
 export function printYaml(value: unknown): string {
-  return stringify(value, {
-    compat: 'yaml-1.1',
-    lineWidth: 0,
-    sortMapEntries: true,
-    aliasDuplicateObjects: false,
-  });
+  return stringify(value, { ...style, sortMapEntries: true });
 }
+
+/** As {@link printYaml}, with keys in their order: for files that users edit. */
+export function printOrderedYaml(value: unknown): string {
+  return stringify(value, style);
+}
+
+const style = { compat: 'yaml-1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;

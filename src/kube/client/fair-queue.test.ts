@@ -59,7 +59,7 @@ describe('kube/fair-queue', () => {
     assert.deepEqual(crowd.served, ['a', 'a', 'b', 'c', 'a', 'b']);
   });
 
-  test('within a flow the harness goes before the status, and this before Events', async () => {
+  test('within a flow objects come before the status, and the status before Events', async () => {
     const crowd = new Crowd(1);
     await crowd.ask('a');
     await crowd.ask('a', 1, 'event');

@@ -1,4 +1,4 @@
-export type { FieldChange } from './field-changes.ts';
+export { type FieldChange, fieldChanges } from './field-changes.ts';
 export type {
   DefinitionPlan,
   PlannedAction,
@@ -7,3 +7,4 @@ export type {
   UnresolvedChild,
 } from './plan.ts';
 export { type PlanOptions, planDefinition } from './plan-definition.ts';
+export { withoutOwnKeys } from './planned-object.ts';

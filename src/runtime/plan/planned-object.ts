@@ -21,14 +21,15 @@ export function contentOf(object: KubeObject): Readonly<Record<string, unknown>>
   const { metadata, status: _, ...content } = object as KubeObject & { readonly status?: unknown };
   const kept = Object.entries(metadata)
     .filter(([name]) => !serverMetadata.has(name))
-    .map(([name, value]) => [name, name === 'finalizers' ? value : withoutOwn(value)])
+    .map(([name, value]) => [name, name === 'finalizers' ? value : withoutOwnKeys(value)])
     .filter(([, value]) => value !== undefined);
   return { ...content, metadata: Object.fromEntries(kept) };
 }
 
-function withoutOwn(value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
-  const kept = Object.entries(value).filter(([name]) => !isOwn(name));
+/** Labels or annotations without those that Homeostat adds to every object. Undefined: none is left. Pure. */
+export function withoutOwnKeys(map: unknown): unknown {
+  if (!isJsonObject(map)) return map;
+  const kept = Object.entries(map).filter(([name]) => !isOwn(name));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 

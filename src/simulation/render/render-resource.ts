@@ -6,6 +6,7 @@ import {
   type CheckedDefinition,
   checkDefinitions,
   type DefinitionManifest,
+  withoutOwnKeys,
 } from '../../runtime/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
@@ -173,28 +174,14 @@ function renderedChild(manifest: KubeObject, plans: readonly ChildPlan[]): Rende
 
 /** Without what the runtime adds to every child: labels, annotations, owner references. */
 function asWritten({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
-  const { name, namespace, labels, annotations } = metadata;
-  const own = { labels: withoutOwn(labels), annotations: withoutOwn(annotations) };
+  const { name, namespace } = metadata;
+  const maps = (['labels', 'annotations'] as const)
+    .map((field) => [field, withoutOwnKeys(metadata[field])])
+    .filter(([, map]) => map !== undefined);
   return {
     apiVersion,
     kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(own.labels && { labels: own.labels }),
-      ...(own.annotations && { annotations: own.annotations }),
-    },
+    metadata: { name, ...(namespace !== undefined && { namespace }), ...Object.fromEntries(maps) },
     ...rest,
   };
-}
-
-function withoutOwn(
-  map: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> | undefined {
-  const entries = Object.entries(map).filter(
-    ([key, value]) =>
-      !/(?:^|\.)homeostat\.dev\//.test(key) &&
-      !(key === 'app.kubernetes.io/managed-by' && value === 'homeostat'),
-  );
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -1,0 +1,242 @@
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { bundledSchemas } from '../../compile/index.ts';
+import { printOrderedYaml } from '../../definition/index.ts';
+import { checkDefinitions, fieldChanges, fileReason } from '../../runtime/index.ts';
+import {
+  type Conversion,
+  convertManifests,
+  type Parameter,
+  parseParameter,
+  renderResource,
+  targetOf,
+  valueAt,
+} from '../../simulation/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { CliError, exitCode } from '../exit-code.ts';
+import type { Output } from '../output.ts';
+import { printDiagnostics } from '../print-diagnostics.ts';
+import { readFiles } from './read-files.ts';
+import {
+  type StarterNames,
+  starterDefinition,
+  starterNames,
+  starterSample,
+  starterTest,
+} from './starter.ts';
+
+export interface InitFlags {
+  readonly group: string;
+  /** Files with manifests to convert. */
+  readonly from?: readonly string[];
+  /** Values of manifests that become fields: `spec.replicas=Deployment/web:spec.replicas`. */
+  readonly parameter?: readonly string[];
+}
+
+/** A DNS label that begins with a letter, as the kind is made of it. */
+const validName = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const validGroup = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
+
+/**
+ * `homeostat init NAME [DIR]`: writes a definition that runs as it is, with a sample and a test; with `--from`, a definition that creates
+ * the same objects as these manifests.
+ * @returns the exit code: 1 when a converted definition has errors or does not render the manifests
+ * @throws CliError for an invalid name or parameter, and when a file exists or cannot be written: then no file is written.
+ */
+export async function init(
+  name: string,
+  folder: string,
+  flags: InitFlags,
+  output: Output,
+): Promise<number> {
+  if (!validName.test(name))
+    throw new CliError(`Expected a name of lowercase letters, digits and "-", found "${name}"`, {
+      hint: 'For a kind WebApp: homeostat init web-app',
+    });
+  if (!validGroup.test(flags.group))
+    throw new CliError(`Expected an API group such as "apps.example.com", found "${flags.group}"`);
+  if (flags.from === undefined && flags.parameter !== undefined)
+    throw new CliError('"--parameter" needs "--from"');
+  const names = starterNames(name, flags.group);
+  const paths = {
+    definition: join(folder, `${name}.yaml`),
+    sample: join(folder, 'samples', `${name}.yaml`),
+    test: join(folder, 'tests', `${name}.yaml`),
+  };
+  await assertAbsent(Object.values(paths));
+  const conversion =
+    flags.from === undefined ? undefined : await convert(names, flags, await readFiles(flags.from));
+  const texts = conversion ? convertedTexts(names, conversion) : starterTexts(names);
+  for (const part of ['definition', 'sample', 'test'] as const) {
+    await write(paths[part], texts[part]);
+    output.print(`Created ${paths[part]}`);
+  }
+  const code = conversion
+    ? await checkConversion(conversion, { file: paths.definition, text: texts.definition }, output)
+    : exitCode.ok;
+  output.print('');
+  output.print(`homeostat test ${folder}     # runs its test`);
+  output.print(
+    `homeostat dev ${folder}      # runs it in a simulated cluster, and reloads changes`,
+  );
+  return code;
+}
+
+interface Texts {
+  readonly definition: string;
+  readonly sample: string;
+  readonly test: string;
+}
+
+function starterTexts(names: StarterNames): Texts {
+  return {
+    definition: starterDefinition(names),
+    sample: starterSample(names),
+    test: starterTest(names),
+  };
+}
+
+function convertedTexts(
+  { name, kind }: StarterNames,
+  { definition, sample, objects }: Conversion,
+): Texts {
+  const expected = objects.filter(isBuiltin).map(({ apiVersion, kind: of, metadata }) => ({
+    object: { apiVersion, kind: of, metadata: { name: metadata.name } },
+  }));
+  const target = `${kind}/${sample.metadata.name}`;
+  const test = {
+    apiVersion: 'homeostat.dev/v1alpha1',
+    kind: 'OperatorTest',
+    metadata: { name },
+    spec: {
+      definitions: [`../${name}.yaml`],
+      steps: [
+        {
+          name: `a new ${kind} has its objects`,
+          apply: { file: `../samples/${name}.yaml` },
+          expect: expected,
+        },
+        {
+          name: `a deleted ${kind} leaves nothing`,
+          delete: target,
+          expect: [{ nothingLeft: true }],
+        },
+      ],
+    },
+  };
+  return {
+    definition: printOrderedYaml(definition),
+    sample: printOrderedYaml(sample),
+    test: printOrderedYaml(test),
+  };
+}
+
+function convert(
+  { name, kind, plural, group }: StarterNames,
+  { parameter = [] }: InitFlags,
+  objects: readonly KubeObject[],
+): Conversion {
+  const schemas = bundledSchemas();
+  return convertManifests({
+    ...{ name, kind, plural, group, objects },
+    // An unknown kind is taken for a namespaced one; most are.
+    isNamespaced: (object) => schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,
+    parameters: parameter.map((text) => parameterOf(text, objects)),
+  });
+}
+
+function parameterOf(text: string, objects: readonly KubeObject[]): Parameter {
+  const parameter = parseParameter(text);
+  if (parameter === undefined)
+    throw new CliError(
+      `Expected a parameter such as "spec.replicas=Deployment/web:spec.replicas", found "${text}"`,
+      {
+        hint: 'The left side is the field of the new kind, the right side the place of the value: Kind/name:path, items as [0] or [name=web]',
+      },
+    );
+  const object = targetOf(parameter, objects);
+  if (object === undefined)
+    throw new CliError(`There is no ${parameter.kind} "${parameter.name}" in the manifests`, {
+      hint: `There are: ${objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
+    });
+  if (valueAt(object, parameter.path) === undefined)
+    throw new CliError(
+      `${parameter.kind} "${parameter.name}" has no field "${text.split(':').at(-1)}"`,
+    );
+  return parameter;
+}
+
+/** Prints what a user must know or do, and whether the definition renders the manifests. */
+async function checkConversion(
+  { sample, objects, notes }: Conversion,
+  manifest: { readonly file: string; readonly text: string },
+  output: Output,
+): Promise<number> {
+  for (const note of notes) output.print(`Note: ${note}`);
+  const known = objects.filter(isBuiltin);
+  for (const { apiVersion, kind } of objects.filter((object) => !isBuiltin(object)))
+    output.print(`Note: ${kind} of ${apiVersion} is not a built-in kind; it is not checked here`);
+  const { diagnostics } = checkDefinitions([manifest], { schemas: bundledSchemas() });
+  printDiagnostics(diagnostics, [manifest], output);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
+  const rendered = await renderResource({
+    definitions: [manifest],
+    resource: sample,
+    given: [],
+    simulatesControllers: true,
+  });
+  const found = new Map(rendered.children.map(({ manifest: each }) => [keyOf(each), each]));
+  const differences = known.flatMap((object) => {
+    const is = found.get(keyOf(object));
+    if (is === undefined) return [`${keyOf(object)} is not rendered`];
+    return fieldChanges(withoutNamespace(object), withoutNamespace(is)).map(
+      ({ path }) => `${keyOf(object)}: ${path} differs`,
+    );
+  });
+  const { problem } = rendered;
+  if (differences.length === 0) {
+    output.print(`The definition creates the same ${known.length} objects as the manifests`);
+    return exitCode.ok;
+  }
+  output.error('homeostat: The definition does not create the same objects as the manifests');
+  for (const each of differences) output.error(`  ${each}`);
+  if (problem !== undefined) output.error(`  ${problem}`);
+  return exitCode.failure;
+}
+
+function isBuiltin({ apiVersion, kind }: KubeObject): boolean {
+  return bundledSchemas().isNamespaced(gvkOf(apiVersion, kind)) !== undefined;
+}
+
+function keyOf({ kind, metadata }: KubeObject): string {
+  return `${kind} "${metadata.name}"`;
+}
+
+function withoutNamespace(object: KubeObject): KubeObject {
+  const { namespace: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+async function assertAbsent(files: readonly string[]): Promise<void> {
+  for (const file of files)
+    if (await exists(file))
+      throw new CliError(`"${file}" exists already`, { hint: 'Choose another name or folder' });
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    // Never overwrites: the file may have been created meanwhile.
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    throw new CliError(`Cannot write "${file}": ${fileReason(error)}`, { cause: error });
+  }
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { type ConversionOptions, convertManifests } from './convert-manifests.ts';
+import { type Parameter, parseParameter } from './parameter.ts';
+
+function object(
+  kind: string,
+  name: string,
+  rest: Readonly<Record<string, unknown>> = {},
+): KubeObject {
+  const { metadata, ...content } = rest as { readonly metadata?: object };
+  return { apiVersion: 'v1', kind, metadata: { name, ...metadata }, ...content };
+}
+
+interface ConvertedSpec {
+  readonly vars?: { readonly labels: unknown };
+  readonly children: readonly {
+    readonly id: string;
+    readonly crossNamespace?: boolean;
+    readonly template: KubeObject & Readonly<Record<string, unknown>>;
+  }[];
+  readonly crd: {
+    readonly versions: readonly [
+      {
+        readonly schema: {
+          readonly openAPIV3Schema: { readonly properties: { readonly spec: unknown } };
+        };
+      },
+    ];
+  };
+}
+
+function convert(objects: readonly KubeObject[], parameters: readonly string[] = []) {
+  const options: ConversionOptions = {
+    ...{ name: 'shop', kind: 'Shop', plural: 'shops', group: 'apps.example.com', objects },
+    isNamespaced: ({ kind }) => !kind.startsWith('Cluster'),
+    parameters: parameters.map((text) => parseParameter(text) as Parameter),
+  };
+  const { definition, ...rest } = convertManifests(options);
+  const spec = definition.spec as unknown as ConvertedSpec;
+  const templates = spec.children.map(({ template }) => template);
+  return {
+    ...rest,
+    spec,
+    templates,
+    schema: spec.crd.versions[0].schema.openAPIV3Schema.properties.spec,
+  };
+}
+
+describe('simulation/convert: manifests to a definition', () => {
+  test('the common beginning of the names is the name of the resource, in references too', () => {
+    const { sample, templates } = convert([
+      object('ConfigMap', 'web-app-config'),
+      object('Pod', 'web-app', {
+        spec: {
+          serviceAccountName: 'web-app',
+          containers: [
+            {
+              name: 'web-app',
+              image: 'web-app',
+              args: ['web-app'],
+              envFrom: [{ configMapRef: { name: 'web-app-config' } }],
+            },
+          ],
+        },
+      }),
+    ]);
+    assert.equal(sample.metadata.name, 'web-app');
+    assert.deepEqual(
+      templates.map(({ metadata }) => metadata.name),
+      ['${ metadata.name }-config', '${ metadata.name }'],
+    );
+    assert.deepEqual(templates[1]?.spec, {
+      serviceAccountName: '${ metadata.name }',
+      containers: [
+        {
+          name: 'web-app',
+          image: 'web-app',
+          args: ['web-app'],
+          envFrom: [{ configMapRef: { name: '${ metadata.name }-config' } }],
+        },
+      ],
+    });
+  });
+
+  test('names without a common beginning stay, and a note says so', () => {
+    const { sample, templates, notes } = convert([object('Pod', 'one'), object('Pod', 'two')]);
+    assert.equal(sample.metadata.name, 'shop');
+    assert.deepEqual(
+      templates.map(({ metadata }) => metadata.name),
+      ['one', 'two'],
+    );
+    assert.match(notes.join(), /no common beginning/);
+  });
+
+  test('what a server, a controller or a tool adds is left out', () => {
+    const { objects } = convert([
+      object('Service', 'web', {
+        metadata: {
+          uid: 'u',
+          resourceVersion: '1',
+          creationTimestamp: 'x',
+          managedFields: [],
+          namespace: 'prod',
+          labels: { app: 'web', 'app.kubernetes.io/managed-by': 'Helm', 'helm.sh/chart': 'web-1' },
+          annotations: { 'meta.helm.sh/release-name': 'web' },
+        },
+        spec: { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'], ports: [{ port: 80 }] },
+        status: { loadBalancer: {} },
+      }),
+      object('Service', 'web-pods', { spec: { clusterIP: 'None' } }),
+    ]);
+    assert.deepEqual(objects, [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'web', labels: { app: 'web' } },
+        spec: { ports: [{ port: 80 }] },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'web-pods' },
+        spec: { clusterIP: 'None' },
+      },
+    ]);
+  });
+
+  test('parameters are fields of the resource, with the type and the value as default', () => {
+    const { templates, schema } = convert(
+      [
+        object('Deployment', 'web', {
+          spec: {
+            replicas: 2,
+            paused: false,
+            containers: [{ name: 'main', image: 'a:1', args: ['x'] }],
+          },
+        }),
+      ],
+      [
+        'spec.replicas=Deployment/web:spec.replicas',
+        'spec.image.name=Deployment/web:spec.containers[name=main].image',
+        'spec.image.args=Deployment/web:spec.containers[0].args',
+        'spec.paused=Deployment/web:spec.paused',
+      ],
+    );
+    assert.deepEqual(templates[0]?.spec, {
+      replicas: '${ spec.replicas }',
+      paused: '${ spec.paused }',
+      containers: [{ name: 'main', image: '${ spec.image.name }', args: '${ spec.image.args }' }],
+    });
+    assert.deepEqual(schema, {
+      type: 'object',
+      default: {},
+      properties: {
+        replicas: { type: 'integer', default: 2 },
+        image: {
+          type: 'object',
+          default: {},
+          properties: {
+            name: { type: 'string', default: 'a:1' },
+            args: { type: 'array', items: { type: 'string' }, default: ['x'] },
+          },
+        },
+        paused: { type: 'boolean', default: false },
+      },
+    });
+  });
+
+  test('labels that occur several times are a variable', () => {
+    const labels = { app: 'web', tier: 'front' };
+    const { spec, templates } = convert([
+      object('Service', 'web', { metadata: { labels }, spec: { selector: labels } }),
+      object('ConfigMap', 'web-other', { metadata: { labels: { app: 'web' } } }),
+    ]);
+    assert.deepEqual(spec.vars, { labels: { app: '${ metadata.name }', tier: 'front' } });
+    assert.equal(templates[0]?.metadata.labels, '${ vars.labels }');
+    assert.deepEqual(templates[0]?.spec, { selector: '${ vars.labels }' });
+    assert.deepEqual(templates[1]?.metadata.labels, { app: '${ metadata.name }' });
+  });
+
+  test('texts with marks of expressions are literals', () => {
+    const { templates } = convert([
+      object('ConfigMap', 'web', { data: { a: 'x ${HOST}', b: '{{ .Values }}', c: '$HOME' } }),
+    ]);
+    assert.deepEqual(templates[0]?.data, {
+      a: { $literal: 'x ${HOST}' },
+      b: { $literal: '{{ .Values }}' },
+      c: '$HOME',
+    });
+  });
+
+  test('ids are the kind, with the rest of the name where a kind occurs several times', () => {
+    const { spec } = convert([
+      object('Deployment', 'web'),
+      object('Deployment', 'web-db'),
+      object('HTTPRoute', 'web'),
+      object('ConfigMap', 'web-9a'),
+      object('ConfigMap', 'web-9-a'),
+    ]);
+    assert.deepEqual(
+      spec.children.map(({ id }) => id),
+      ['deployment', 'dbDeployment', 'httpRoute', 'aConfigMap', 'aConfigMap2'],
+    );
+  });
+
+  test('cluster-scoped objects, and objects of several namespaces, may be elsewhere', () => {
+    const { spec, notes } = convert([
+      object('ClusterRole', 'web'),
+      object('Pod', 'web-a', { metadata: { namespace: 'a' } }),
+      object('Pod', 'web-b', { metadata: { namespace: 'b' } }),
+    ]);
+    assert.deepEqual(
+      spec.children.map(({ crossNamespace }) => crossNamespace),
+      [true, true, true],
+    );
+    assert.match(notes.join(), /several namespaces \(a, b\)/);
+  });
+});
+
+describe('simulation/convert: parameters', () => {
+  for (const text of [
+    'replicas=Deployment/a:spec.x',
+    'spec.a',
+    'spec.a=Deployment:x',
+    'spec.a=D/b:',
+    'spec.a=D/b:[x',
+  ])
+    test(`"${text}" is none`, () => {
+      assert.equal(parseParameter(text), undefined);
+    });
+
+  test('paths have fields, items by position or by a field, and quoted keys', () => {
+    assert.deepEqual(parseParameter('spec.a.b=Deployment/web:spec.list[0].x[name=main]["a.b/c"]'), {
+      field: ['spec', 'a', 'b'],
+      kind: 'Deployment',
+      name: 'web',
+      path: ['spec', 'list', 0, 'x', { key: 'name', value: 'main' }, 'a.b/c'],
+    });
+  });
+});
