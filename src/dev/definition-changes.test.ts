@@ -20,7 +20,7 @@ describe('dev/definition-changes', () => {
     const [a, b, c] = [wanted('aaa'), wanted('bbb'), wanted('ccc')];
     const edited = wanted('bbb', '  children: []\n  status: { size: "${ 1 }" }\n');
     assert.deepEqual(definitionChanges([a, b], [edited, c]), [
-      'Operator "bbb" changed: status.size',
+      'Operator "bbb" changed: status',
       'Operator "ccc" is new',
       'Operator "aaa" was removed; its resources and children stay',
     ]);

@@ -1,4 +1,3 @@
-import type { LocatedDefinition } from '../definition/index.ts';
 import type { DesiredDefinition } from '../runtime/index.ts';
 import { changedPaths } from '../util/changed-paths.ts';
 import { deepEqual } from '../util/deep-equal.ts';
@@ -34,14 +33,10 @@ function changesOf(
   const { name, revision } = located.definition;
   if (before === undefined) return [`Operator "${name}" is new`];
   if (before.located.definition.revision === revision) return [];
-  const paths = changedPaths(withoutRevision(before.located), withoutRevision(located));
+  const paths = changedPaths(before.located.document.spec, located.document.spec);
   const shown = paths.slice(0, maxListedPaths).join(', ');
   const more = paths.length > maxListedPaths ? ` and ${paths.length - maxListedPaths} more` : '';
   return [`Operator "${name}" changed: ${shown}${more}`];
-}
-
-function withoutRevision({ definition }: LocatedDefinition): unknown {
-  return { ...definition, revision: '' };
 }
 
 function nameOf({ located }: DesiredDefinition): string {

@@ -16,8 +16,7 @@ import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { definitionChanges } from './definition-changes.ts';
 import { SampleApplier, SampleFolder } from './samples.ts';
-import type { TreeNode } from './tree/object-tree.ts';
-import { TreeWatcher } from './tree/tree-watcher.ts';
+import { TreeWatcher, type TreeWatcherOptions } from './tree/tree-watcher.ts';
 
 export interface DevSessionOptions {
   readonly cluster: KubeCluster;
@@ -38,7 +37,7 @@ export interface DevSessionOptions {
   readonly hasColor: boolean;
   /** A line for people. */
   readonly print: (text: string) => void;
-  readonly onTree: (tree: readonly TreeNode[]) => void;
+  readonly onTree: TreeWatcherOptions['onTree'];
 }
 
 /** Between looks at where definitions stand, in ms; in this process, without a request. */

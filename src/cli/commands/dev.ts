@@ -3,10 +3,10 @@ import { bundledSchemas } from '../../compile/index.ts';
 import {
   createTextLogger,
   DevSession,
+  type DevSessionOptions,
   type PrintedTree,
   Screen,
   type Terminal,
-  type TreeNode,
   treeChanges,
   treeLines,
 } from '../../dev/index.ts';
@@ -132,12 +132,12 @@ function snapshotFiles({ persist }: DevOptions): readonly string[] {
 }
 
 /** The tree as it is, where it can be drawn again in place; what has changed in it, everywhere else. */
-function showTree(screen: Screen): (tree: readonly TreeNode[]) => void {
+function showTree(screen: Screen): DevSessionOptions['onTree'] {
   if (process.stdout.isTTY === true)
     return (tree) => screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree)]);
   let printed: PrintedTree = new Map();
-  return (tree) => {
-    const changes = treeChanges(printed, tree);
+  return (tree, rootKinds) => {
+    const changes = treeChanges(printed, tree, rootKinds);
     printed = changes.printed;
     for (const line of changes.lines) screen.print(line);
   };

@@ -1,3 +1,4 @@
+import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { TreeNode } from './object-tree.ts';
@@ -41,6 +42,8 @@ export function rootLabel({ kind, metadata }: KubeObject): string {
 }
 
 interface Entry {
+  /** Key of the kind at the top. */
+  readonly rootKind: string;
   readonly path: string;
   readonly state: string;
 }
@@ -48,26 +51,41 @@ interface Entry {
 /** The printed line of each object, by UID. */
 export type PrintedTree = ReadonlyMap<string, Entry>;
 
-/** The lines that lead from one printed tree to the next: one for each object that was added, changed or deleted. */
+/**
+ * The lines that lead from one printed tree to the next: one for each object that was added, changed or deleted. Objects of a kind that is
+ * no longer watched still exist, so nothing is printed of them. `rootKinds`: keys of the watched kinds at the top.
+ */
 export function treeChanges(
   printed: PrintedTree,
   nodes: readonly TreeNode[],
+  rootKinds: ReadonlySet<string>,
 ): { readonly lines: readonly string[]; readonly printed: PrintedTree } {
   const next = new Map<string, Entry>();
-  for (const node of nodes) collect(node, rootLabel(node.object), next);
+  for (const node of nodes)
+    collect(node, { rootKind: kindKey(node.object), path: rootLabel(node.object) }, next);
   const lines: string[] = [];
   for (const [uid, { path, state }] of next) {
     const before = printed.get(uid);
     if (before === undefined) lines.push(lineOf('+', path, state));
     else if (before.state !== state) lines.push(lineOf('~', path, state));
   }
-  for (const [uid, { path }] of printed) if (!next.has(uid)) lines.push(lineOf('-', path, ''));
+  for (const [uid, { rootKind, path }] of printed)
+    if (!next.has(uid) && rootKinds.has(rootKind)) lines.push(lineOf('-', path, ''));
   return { lines, printed: next };
 }
 
-function collect({ object, children }: TreeNode, path: string, into: Map<string, Entry>): void {
-  into.set(object.metadata.uid ?? path, { path, state: objectState(object) });
-  for (const child of children) collect(child, `${path} > ${nameOf(child.object)}`, into);
+function kindKey({ apiVersion, kind }: KubeObject): string {
+  return gvkKey(gvkOf(apiVersion, kind));
+}
+
+function collect(
+  { object, children }: TreeNode,
+  { rootKind, path }: Omit<Entry, 'state'>,
+  into: Map<string, Entry>,
+): void {
+  into.set(object.metadata.uid ?? path, { rootKind, path, state: objectState(object) });
+  for (const child of children)
+    collect(child, { rootKind, path: `${path} > ${nameOf(child.object)}` }, into);
 }
 
 function lineOf(sign: string, path: string, state: string): string {

@@ -7,8 +7,8 @@ import { buildTree, type TreeNode } from './object-tree.ts';
 export interface TreeWatcherOptions {
   readonly watcher: Watcher;
   readonly clock: Clock;
-  /** Called some time after one or more changes. */
-  readonly onTree: (tree: readonly TreeNode[]) => void;
+  /** Called some time after one or more changes. `rootKinds`: keys of the kinds at the top that are watched. */
+  readonly onTree: (tree: readonly TreeNode[], rootKinds: ReadonlySet<string>) => void;
 }
 
 /** Which kinds stand at the top, and which may come below them. */
@@ -25,7 +25,7 @@ interface WatchedKind {
 /** Changes within this time are shown together. */
 const debounceMs = 40;
 
-/** Follows resources and what is made of them, and tells the tree as it is after each burst of changes. */
+/** Watches resources and the objects below them, and passes on the tree after each burst of changes. */
 export class TreeWatcher {
   readonly #options: TreeWatcherOptions;
   readonly #followed = new Map<string, WatchedKind>();
@@ -66,7 +66,7 @@ export class TreeWatcher {
   #changed(): void {
     this.#cancel ??= this.#options.clock.after(debounceMs, () => {
       this.#cancel = undefined;
-      this.#options.onTree(this.#build());
+      this.#options.onTree(this.#build(), new Set(this.#roots));
     });
   }
 

@@ -27,6 +27,7 @@ function object(kind: string, name: string, extras: Extras = {}): KubeObject {
 
 const ready = (readyReplicas: number) => ({ spec: { replicas: 2 }, status: { readyReplicas } });
 const set = object('PodSet', 'web');
+const watched = new Set(['v1/PodSet']);
 const deployment = object('Deployment', 'web', { owner: 'PodSet web', ...ready(1) });
 const pods = ['b', 'a'].map((name) =>
   object('Pod', name, { owner: 'Deployment web', status: { phase: 'Running' } }),
@@ -78,17 +79,26 @@ describe('dev/tree', () => {
   });
 
   test('reports what came, changed and went, and nothing twice', () => {
-    const first = treeChanges(new Map(), buildTree([set], [deployment]));
+    const first = treeChanges(new Map(), buildTree([set], [deployment]), watched);
     assert.deepEqual(first.lines, [
       '+ PodSet ns/web',
       '+ PodSet ns/web > Deployment web: 1/2 ready',
     ]);
     const better = { ...deployment, ...ready(2) };
-    const second = treeChanges(first.printed, buildTree([set], [better]));
+    const second = treeChanges(first.printed, buildTree([set], [better]), watched);
     assert.deepEqual(second.lines, ['~ PodSet ns/web > Deployment web: 2/2 ready']);
-    const third = treeChanges(second.printed, buildTree([set], []));
+    const third = treeChanges(second.printed, buildTree([set], []), watched);
     assert.deepEqual(third.lines, ['- PodSet ns/web > Deployment web']);
-    assert.deepEqual(treeChanges(third.printed, buildTree([set], [])).lines, []);
+    assert.deepEqual(treeChanges(third.printed, buildTree([set], []), watched).lines, []);
+  });
+
+  test('objects of a kind that is no longer watched still exist, so nothing is printed', () => {
+    const { printed } = treeChanges(new Map(), buildTree([set], [deployment]), watched);
+    assert.deepEqual(treeChanges(printed, [], new Set()).lines, []);
+    assert.deepEqual(treeChanges(printed, [], watched).lines, [
+      '- PodSet ns/web',
+      '- PodSet ns/web > Deployment web',
+    ]);
   });
 
   test('follows what Kubernetes makes of the kinds of children, each kind once', () => {
