@@ -16,7 +16,7 @@ export interface DefinitionSourcesOptions {
   readonly kinds: readonly SourceKind[];
   /** Directories and files, as the user wrote them. */
   readonly paths: readonly string[];
-  /** What was read at the start: standard input can be read only once. */
+  /** Manifests that were read at the start: standard input can be read only once. */
   readonly manifests: readonly DefinitionManifest[];
   readonly cluster: Watcher;
   /** Of ConfigMaps. */

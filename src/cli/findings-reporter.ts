@@ -6,9 +6,9 @@ import { printDiagnostics } from './print-diagnostics.ts';
 
 export interface FindingsReporterOptions {
   readonly logger: Logger;
-  /** Where people look. */
+  /** The terminal. */
   readonly output: Output;
-  /** What was printed already: at the start, before anything was sent. */
+  /** Diagnostics that were printed before the start. */
   readonly printed: readonly Diagnostic[];
 }
 
@@ -45,7 +45,7 @@ export class FindingsReporter {
   #print({ file, text, diagnostics }: ManifestFindings): void {
     const { output } = this.#options;
     const news = diagnostics.filter((diagnostic) => !this.#printed.has(keyOf(diagnostic)));
-    // Once: what comes again later is news.
+    // Only once: an error that comes back later is reported again.
     for (const diagnostic of diagnostics) this.#printed.delete(keyOf(diagnostic));
     if (output.isTerminal && news.length > 0)
       printDiagnostics(diagnostics, [{ file, text }], output);

@@ -8,7 +8,7 @@ type HealthSources = Pick<
 
 /**
  * Serves health, readiness and metrics at `host:port`; `off`: nothing.
- * @throws CliError where the address is none, or cannot be had.
+ * @throws CliError for an invalid address or one that is in use.
  */
 export async function startHealth(
   address: string,

@@ -1,13 +1,13 @@
 /**
- * V8 takes the size of its young generation at its start only, not from `v8.setFlagsFromString`. Of the usual 32 MiB a daemon that waits
- * for events keeps nothing, as a pass is over in milliseconds: with 8 MiB the process peaks 40 MiB lower at about the same CPU time.
+ * V8 reads the size of its young generation only at its start, not from `v8.setFlagsFromString`. A daemon that waits for events needs
+ * less than the usual 32 MiB, as a reconcile takes milliseconds: with 8 MiB the peak is 40 MiB lower at about the same CPU time.
  */
 const semiSpace = '--max-semi-space-size';
 const semiSpaceMiB = 4;
 
 /**
- * The old generation may grow by 40 % before it is collected, not to the double and more: with 10,000 resources 110 MiB less, for a
- * tenth more CPU time. Set in the process, where a V8 that knows the flag no more ignores it; as an argument it would keep Node from starting.
+ * The old generation may grow by 40 % before it is collected, instead of 100 % and more: with 10,000 resources this saves 110 MiB for a
+ * tenth more CPU time. Set in the process, where a V8 without the flag ignores it; as an argument, an unknown flag would keep Node from starting.
  */
 const growth = '--heap-growing-percent';
 const growthPercent = 40;
@@ -15,15 +15,15 @@ const growthPercent = 40;
 /** With glibc each thread has a heap of its own, which it does not give back: 12 MiB. */
 const arenas = 'MALLOC_ARENA_MAX';
 
-/** What of Node's `process` the restart takes. */
+/** The part of Node's `process` that the restart uses. */
 export type RestartableProcess = Pick<
   NodeJS.Process,
   'argv' | 'env' | 'execArgv' | 'execPath' | 'execve' | 'getBuiltinModule' | 'platform'
 >;
 
 /**
- * Gives the process memory settings that suit a daemon. For one of them it begins again: the same program, arguments and pid, some 25 ms later;
- * not when that setting is there already, by us or by the user (`NODE_OPTIONS`), and not where it cannot (Windows). What the user has set stays.
+ * Gives the process memory settings that suit a daemon. One of them needs a restart with the same program, arguments and pid, which takes 25 ms.
+ * There is no restart if the setting exists already, also from the user (`NODE_OPTIONS`), or on Windows. Settings of the user have priority.
  */
 export function applyHeapSettings(self: RestartableProcess): void {
   const { env, execArgv, platform } = self;
@@ -33,7 +33,7 @@ export function applyHeapSettings(self: RestartableProcess): void {
   self.getBuiltinModule('node:v8').setFlagsFromString(`${growth}=${growthPercent}`);
 }
 
-/** Returns only where that is not possible. */
+/** Returns only if the restart is not possible. */
 function restart({ argv, env, execArgv, execPath, execve, getBuiltinModule }: RestartableProcess) {
   const [, ...rest] = argv;
   try {

@@ -39,7 +39,7 @@ async function kubeconfigPaths(flag: string | undefined): Promise<readonly strin
   const named = (process.env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   if (named.length > 0) return named;
   const home = join(homedir(), '.kube', 'config');
-  // In a Pod the service account is meant, whatever an image may carry in its home.
+  // In a Pod the service account is used, even if the image contains a kubeconfig.
   const isInCluster = serviceAddress() !== undefined;
   return !isInCluster && (await exists(home)) ? [home] : [];
 }

@@ -33,37 +33,37 @@ export interface ElectionFlags {
 export interface LeaderElectionOptions {
   readonly flags: ElectionFlags;
   readonly config: ClusterConfig;
-  /** Of the Lease. */
+  /** Namespace of the Lease. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** What is heard of the server. */
+  /** Whether the API server is available. */
   readonly availability: ServerAvailability;
-  /** Ends the process, which has lost its leadership: nothing that is under way is waited for. */
+  /** Ends the process after it has lost its leadership, without waiting for running requests. */
   readonly exitNow: () => void;
 }
 
 /** Leader election of this process; without --leader-elect it is always the leader. */
 export interface LeaderElection {
-  /** For each cluster that is made. */
+  /** Options for each cluster client. */
   readonly clusterOptions: Pick<KubeClusterOptions, 'beforeWrite' | 'shouldSendEvents'>;
   /** Resolves when this process is the leader, or with false when the signal aborts. Called once. */
   waitForLeadership(signal: AbortSignal): Promise<boolean>;
   /** The leader. Undefined: this process, or unknown. */
   readonly leader: string | undefined;
-  /** Calls back when the lead is lost, before the process ends. Returns the unsubscribe function. */
+  /** Subscribes to the loss of leadership, before the process ends. Returns the unsubscribe function. */
   onLost(listener: () => void): () => void;
-  /** Why this process must not be taken for healthy. */
+  /** Why this process is unhealthy. Undefined: it is healthy. */
   failure(): string | undefined;
   /** Why no process may lead, for people. Undefined: nothing is wrong. */
   readonly warning: string | undefined;
-  /** Gives the lead back; only after all passes have ended. */
+  /** Releases the Lease. Call it after all reconciles have ended. */
   release(): Promise<void>;
 }
 
-/** @throws CliError where the times do not fit together. */
+/** @throws CliError for times that contradict each other. */
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   return options.flags.leaderElect === true ? new LeaseElection(options) : withoutElection;
 }
@@ -90,7 +90,7 @@ class LeaseElection implements LeaderElection {
     const { flags, exitNow: endNow, config, ...rest } = options;
     const { clock, random, logger, metrics, availability } = rest;
     this.#fence = new WriteFence(clock);
-    // Its own: the Lease outlives outages, and a follower has nothing else.
+    // A client of its own: the Lease is renewed across outages, and a follower needs no other client.
     this.#cluster = createKubeCluster({
       ...{ config, clock, random, logger, metrics, availability },
       ...this.clusterOptions,

@@ -7,15 +7,15 @@ import { CliError } from './exit-code.ts';
 export const standardInput = { path: '-', file: '<stdin>' } as const;
 
 export interface LoadManifestsOptions {
-  /** May a directory hold no definition file (yet)? @default false */
+  /** Whether a directory without definition files is accepted. @default false */
   readonly mayBeEmpty?: boolean;
-  /** May a path be there later, or be readable later? @default false */
+  /** Whether a missing or unreadable path is accepted. @default false */
   readonly mayBeMissing?: boolean;
 }
 
 /**
  * Loads the manifests of files and directories, in the given order. `-` is standard input.
- * @throws CliError when one cannot be read or a directory holds no definition file, unless it may.
+ * @throws CliError if one cannot be read or a directory has no definition file, unless the options accept it.
  */
 export async function loadManifests(
   paths: readonly string[],

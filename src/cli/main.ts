@@ -4,7 +4,7 @@ import { CliError, exitCode, printCliError } from './exit-code.ts';
 import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
 
-/** Reads the command line, runs one command, and sets the exit code: 0 well, 1 diagnostics, 2 wrong use or cannot start. */
+/** Reads the command line, runs one command, and sets the exit code: 0 success, 1 diagnostics, 2 wrong use or cannot start. */
 export async function main(): Promise<void> {
   const output = createTerminalOutput();
   const stopper = new AbortController();
@@ -41,7 +41,7 @@ function reportError(error: unknown, output: Output): number {
   return exitCode.usage;
 }
 
-/** What is needed of a process. */
+/** The parts of a process that are used. */
 interface OutputProcess {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
@@ -65,7 +65,7 @@ function exitOnBrokenPipe(
       stopper.abort(error);
       if (code === exitCode.usage) writing.stderr.write(`homeostat: ${writeErrorMessage(error)}\n`);
     });
-  // A command that has come to its end may have set its own code before the stream tells.
+  // A command that has ended may have set its own code before the stream reports an error.
   writing.once('exit', () => {
     if (code !== undefined) writing.exitCode = code;
   });

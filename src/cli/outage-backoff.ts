@@ -13,7 +13,7 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 const betweenProbesMs = { least: 1_000, most: 5_000 };
 
-/** Waits outages out, longer when one follows the other. */
+/** Waits until the server is available again, longer if outages follow each other. */
 export class OutageBackoff {
   readonly #options: OutageBackoffOptions;
   #inARow = 0;
@@ -42,7 +42,7 @@ export class OutageBackoff {
   }
 }
 
-/** Every answer counts but those that say that the server is not ready. */
+/** Every response counts, except those that report that the server is not ready. */
 async function serves(api: ApiClient, signal: AbortSignal): Promise<boolean> {
   const flow = { name: 'discovery', priority: 'object' } as const;
   try {

@@ -13,9 +13,9 @@ import { version } from './version.ts';
 
 export interface ProgramContext {
   readonly output: Output;
-  /** Aborts when the process is asked to stop. */
+  /** Aborts on SIGTERM and SIGINT. */
   readonly signal: AbortSignal;
-  /** Takes the exit code of the command that ran. */
+  /** Receives the exit code of the command. */
   readonly exit: (code: number) => void;
   /** For `run`. @default the real process */
   readonly environment?: RunEnvironment;

@@ -19,9 +19,9 @@ const serviceAccountRef = /^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\/([a-z0-9](?:[-.a-
 
 /**
  * `homeostat rights FILE...`: prints the roles that these definitions need, and their bindings, as YAML. The user who applies them has
- * to look at is said on standard error.
+ * to check is printed on standard error.
  * @returns the exit code: 1 when a definition has errors, or there is none; nothing is written then.
- * @throws CliError for a service account that is none, and a file that cannot be written.
+ * @throws CliError for an invalid service account, and for a file that cannot be written.
  */
 export async function rights(
   paths: readonly string[],

@@ -3,12 +3,12 @@ import { type Clock, createSystemClock } from '../util/clock.ts';
 import { createSystemRandom, type Random } from '../util/random.ts';
 import { exitCode } from './exit-code.ts';
 
-/** What `homeostat run` takes from the process it runs in. Tests that run it in their own process pass their own. */
+/** The parts of the process that `homeostat run` uses. Tests pass their own. */
 export interface RunEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   createLogger(level: LogLevel): Logger;
-  /** Ends the process at once, because it has lost its leadership: nothing that is under way is waited for. */
+  /** Ends the process at once after it has lost its leadership, without waiting for running requests. */
   exitNow(): void;
 }
 

@@ -6,11 +6,11 @@ import type { SourceFlags } from './source-flags.ts';
 export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Where the runtime keeps its own objects. @default the namespace of the Pod, else `homeostat-system` */
+  /** Namespace of the runtime's own objects. @default the namespace of the Pod, else `homeostat-system` */
   readonly namespace?: string;
   /** Names this runtime. @default see {@link runtimeName} */
   readonly runtime?: string;
-  /** The name of a runtime that is gone for good, whose definitions this one takes over. @default none */
+  /** The name of a runtime that will not run again, whose definitions this one takes over. @default none */
   readonly takeOver?: string;
   /** `host:port`, or `off`. */
   readonly http: string;

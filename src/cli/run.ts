@@ -15,7 +15,7 @@ import { version } from './version.ts';
 /**
  * `homeostat run`: serves the definitions of its sources until the signal aborts, and reloads changed ones.
  * Errors in directories are printed before anything is sent to the cluster; with leader election, the leader prints them. Without a
- * definition it waits for one, unless only directories are given outside of a Pod: then it reports that and ends.
+ * definition it waits for one, unless only directories are given outside of a Pod: then it reports this and ends.
  * @returns the exit code
  * @throws CliError when it cannot start.
  */
@@ -27,12 +27,12 @@ export async function run(
   const kinds = chooseSources(options);
   const logger = environment.createLogger(options.logLevel);
   const { definitions: paths = [] } = options;
-  // What is mounted into a Pod may still come, and what ran before is on record.
+  // In a Pod a volume may be filled later, and the definitions that ran before are stored in the cluster.
   const isInPod = await runsInPod(options);
   const waits = isInPod || kinds.some((kind) => kind !== 'directories');
   const manifests = await loadManifests(paths, { mayBeEmpty: waits, mayBeMissing: isInPod });
   const loadFactory = () => import('./runtime-factory.ts');
-  // A follower is small: what looks into definitions is loaded with the lead.
+  // A follower stays small: the modules that read definitions are loaded when it becomes the leader.
   const first = options.leaderElect
     ? undefined
     : (await loadFactory()).checkInitialManifests(manifests, output);
@@ -51,7 +51,8 @@ export async function run(
     ...{ ...place, flags: options, namespace },
     exitNow: environment.exitNow,
   });
-  // Else it is only where a runtime of the cluster would live. Who contends for its Lease is one of its replicas.
+  // A namespace from the user or the Pod belongs to this runtime, and so does one with a Lease that its replicas compete for. Otherwise it is
+  // only the default of an installation.
   const ownsNamespace =
     (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true;
   const runtimes = {

@@ -22,8 +22,8 @@ import { runtimeName, toLabelValue } from './runtime-name.ts';
 import type { SourceKind } from './source-flags.ts';
 
 /**
- * What works on definitions. Loaded when it is needed (`import()`), with all that it imports: a process that only waits for the lead
- * needs none of it.
+ * The modules that work on definitions. Loaded when needed (`import()`): a process that only waits to become the leader
+ * needs none of them.
  */
 
 /** Result of the first check of the manifests. */
@@ -49,15 +49,15 @@ export interface RuntimeFactoryOptions
   extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger' | 'metrics'> {
   readonly options: RunOptions;
   readonly output: Output;
-  /** The sources of definitions, in the order in which they are asked. */
+  /** The sources of definitions, in the order in which they are read. */
   readonly kinds: readonly SourceKind[];
-  /** What was read at the start: standard input can be read only once. */
+  /** Manifests that were read at the start: standard input can be read only once. */
   readonly manifests: readonly DefinitionManifest[];
   /** @default nothing was checked */
   readonly initialCheck?: InitialCheck;
-  /** Of our own objects. */
+  /** Namespace of Homeostat's own objects. */
   readonly namespace: string;
-  /** Is the namespace this runtime's own? */
+  /** Whether the namespace belongs to this runtime. */
   readonly ownsNamespace: boolean;
 }
 
@@ -103,7 +103,7 @@ export function createRuntimeFactory(
     });
 }
 
-/** The rest of the heap is for the cache, and for what is sent and received. */
+/** The rest of the heap is for the cache, requests and responses. */
 const shareOfHeap = 1 / 4;
 
 /** Resources that all definitions of a process share: the thread, and the memory of all reconciles. */
@@ -114,7 +114,7 @@ export function createCapacity() {
   };
 }
 
-/** How long this thread has worked, in ms: its CPU time, or that of the process where Node tells no more. */
+/** CPU time of this thread in ms, or of the process where Node does not report it by thread. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1_000;

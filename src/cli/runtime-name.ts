@@ -4,19 +4,19 @@ import { isLabelValue } from '../util/label-selector.ts';
 import { sha256Hex } from '../util/sha256.ts';
 
 export interface RuntimeNameOptions {
-  /** As the user has named it. @default undefined: it is named after where it lives */
+  /** Name from the user. @default undefined: the name is derived from the namespace or the paths */
   readonly runtime?: string;
   readonly namespace: string;
   readonly leaseName: string;
-  /** Is the namespace this runtime's own? */
+  /** Whether the namespace belongs to this runtime. */
   readonly ownsNamespace: boolean;
   /** Directories and files, as the user wrote them. */
   readonly definitions?: readonly string[];
-  /** Whose ConfigMaps are read. @default `namespace` */
+  /** Namespace of the ConfigMaps with definitions. @default `namespace` */
   readonly definitionsNamespace?: string;
 }
 
-/** A label value holds no more characters. */
+/** Maximum length of a label value. */
 const maxLabelLength = 63;
 
 /**

@@ -10,11 +10,11 @@ export type SourceKind = (typeof sourceKinds)[number];
 export interface SourceFlags {
   /** Directories or files with definitions; `-` is standard input. @default none */
   readonly definitions?: readonly string[];
-  /** Whose ConfigMaps are read. @default where the runtime lives */
+  /** Namespace of the ConfigMaps with definitions. @default the namespace of the runtime */
   readonly definitionsNamespace?: string;
   /** @default see {@link chooseSources} */
   readonly sources?: readonly SourceKind[];
-  /** How long a definition runs on when its text is gone, in ms. */
+  /** Time for which a definition continues to run after its text has disappeared, in ms. */
   readonly withdrawAfter: number;
 }
 

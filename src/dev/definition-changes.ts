@@ -2,7 +2,7 @@ import type { DesiredDefinition } from '../runtime/index.ts';
 import { changedPaths } from '../util/changed-paths.ts';
 import { deepEqual } from '../util/deep-equal.ts';
 
-/** More places than this are counted, not named. */
+/** If there are more paths, the rest is only counted. */
 const maxListedPaths = 4;
 
 /** Sentences about the changes between two sets of definitions. */

@@ -23,11 +23,11 @@ export interface DevSessionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** What the definitions share. */
+  /** Resources that all definitions share. */
   readonly capacity?: Pick<ClusterRuntimeOptions, 'timeSlicer' | 'memory'>;
   /** Where definitions are saved. */
   readonly sources: readonly DefinitionSource[];
-  /** Whose ConfigMaps are read. */
+  /** Namespace of the ConfigMaps with definitions. */
   readonly definitionsNamespace: string;
   readonly check: ManifestCheck;
   /** Where samples are; undefined = none are applied. */
@@ -40,10 +40,10 @@ export interface DevSessionOptions {
   readonly onTree: TreeWatcherOptions['onTree'];
 }
 
-/** Between looks at where definitions stand, in ms; in this process, without a request. */
+/** Interval at which the states of definitions are read, in ms. Reads memory, sends no request. */
 const statePollMs = 10;
 
-/** Runs definitions while they are being written: starts them, applies samples, follows what comes of it, and reloads what is saved. */
+/** Runs definitions while they are edited: starts them, applies samples, shows the resulting objects, and reloads saved files. */
 export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #samples: SampleApplier;
@@ -51,9 +51,9 @@ export class DevSession {
   readonly #tree: TreeWatcher;
   /** Undefined: nothing has been read. */
   #running: readonly DesiredDefinition[] | undefined;
-  /** What was printed of each definition. */
+  /** Last printed state by definition. */
   readonly #printed = new Map<string, string>();
-  /** One after the other: each looks at what the one before has left. */
+  /** Serialises reloads: each one compares with the state that the previous one left. */
   #turns = Promise.resolve();
 
   constructor(options: DevSessionOptions) {
@@ -94,7 +94,7 @@ export class DevSession {
     }
   }
 
-  /** Something may be different. */
+  /** Handles a possible change. */
   #see(runtime: ClusterRuntime, signal: AbortSignal): void {
     const { desired, view } = runtime;
     const isRead = view.unreadSources?.length === 0;

@@ -6,7 +6,7 @@ import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 
-/** A file with objects to begin with. */
+/** A file with sample objects. */
 export interface SampleFile {
   readonly name: string;
   readonly objects: readonly KubeObject[];
@@ -64,29 +64,29 @@ function asObject(value: unknown): KubeObject {
 }
 
 interface SampleFolderOptions {
-  /** There need not be one (yet). */
+  /** May not exist (yet). */
   readonly folder: string;
   readonly applier: Pick<SampleApplier, 'apply'>;
   /** A line for people. */
   readonly print: (text: string) => void;
 }
 
-/** Applies the samples of a folder, and says which are gone. */
+/** Applies the samples of a folder, and reports removed ones. */
 export class SampleFolder {
   readonly #options: SampleFolderOptions;
-  /** What each file says, by its name; of a file with an error, its previous content. */
+  /** Content of the files by name; for a file with an error, its previous content. */
   #known: ReadonlyMap<string, readonly KubeObject[]> = new Map();
 
   constructor(options: SampleFolderOptions) {
     this.#options = options;
   }
 
-  /** Reads what there is. `applies`: and applies it. */
+  /** Reads all files. `applies`: whether to apply them. */
   async start(applies: boolean, signal: AbortSignal): Promise<void> {
     await this.#read(() => applies, signal);
   }
 
-  /** Files of these names have been written, or removed. */
+  /** Handles files that were written or removed. */
   async changed(names: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     await this.#read((name) => names.has(name), signal);
   }
@@ -127,7 +127,7 @@ interface SampleApplierOptions {
 const fieldManager = 'homeostat-dev';
 const flow = { name: 'dev', priority: 'object' } as const;
 
-/** Applies samples, and remembers those whose kind is not there yet. */
+/** Applies samples, and keeps those whose kind is not served yet for later. */
 export class SampleApplier {
   readonly #options: SampleApplierOptions;
   #waiting: readonly KubeObject[] = [];
@@ -136,7 +136,7 @@ export class SampleApplier {
     this.#options = options;
   }
 
-  /** Applies all objects of these files; says what became of each. */
+  /** Applies all objects of these files, and prints the result of each. */
   async apply(files: readonly SampleFile[], signal: AbortSignal): Promise<void> {
     await this.#applyAll(
       files.flatMap(({ objects }) => objects),
@@ -144,7 +144,7 @@ export class SampleApplier {
     );
   }
 
-  /** Tries those again whose kind was missing. */
+  /** Applies the samples again whose kind was missing. */
   async retry(signal: AbortSignal): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];

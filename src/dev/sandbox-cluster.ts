@@ -19,7 +19,7 @@ export interface SandboxClusterOptions {
   readonly namespace?: string;
   /** Simulates controllers and a node that runs Pods. @default true */
   readonly controllers?: boolean;
-  /** Told of failures that are our own bugs. */
+  /** Receives errors that are bugs of the sandbox. */
   readonly onFailure: (error: unknown) => void;
   /** Called when the snapshot cannot be saved, and with undefined when it can be saved again. */
   readonly onSaveStateChange: (failure: SaveFailure | undefined) => void;
@@ -28,7 +28,7 @@ export interface SandboxClusterOptions {
 /** A sandbox that listens on 127.0.0.1. */
 export interface SandboxCluster {
   readonly sandbox: Sandbox;
-  /** Where its API is; holds the secret that lets clients in. */
+  /** Address of the API. Contains a secret path, which authenticates clients. */
   readonly url: string;
   /** Whether it was restored from a snapshot. */
   readonly isRestored: boolean;
@@ -132,7 +132,7 @@ export function kubeconfigText(server: string): string {
   });
 }
 
-/** Is that one of {@link kubeconfigText}, for whatever server? Pure. */
+/** Whether the text is a kubeconfig of {@link kubeconfigText}, for any server. Pure. */
 export function isDevKubeconfig(text: string): boolean {
   const [, server] = /^ *(?:- )?server: (\S+)$/m.exec(text) ?? [];
   return server !== undefined && kubeconfigText(server) === text;

@@ -1,7 +1,7 @@
-/** A terminal, or a file or pipe in its place. */
+/** Output of a terminal. */
 export interface Terminal {
   write(text: string): void;
-  /** Of the window, now. */
+  /** Present size of the window. */
   readonly columns: number;
   readonly rows: number;
 }
@@ -11,7 +11,7 @@ export class Screen {
   readonly #terminal: Terminal;
   readonly #howToSeeAll: string;
   #area: readonly string[] = [];
-  /** Lines of the area that stand on the terminal. */
+  /** Number of lines of the area that are drawn. */
   #drawn = 0;
 
   /** @param howToSeeAll follows the count of lines that do not fit. */
@@ -20,12 +20,12 @@ export class Screen {
     this.#howToSeeAll = howToSeeAll;
   }
 
-  /** A line, or several, that stay. */
+  /** Prints lines above the area. */
   print(text: string): void {
     this.#draw(`${text}\n`);
   }
 
-  /** What the area shows from now on. */
+  /** Replaces the area. */
   show(lines: readonly string[]): void {
     if (lines.length === this.#area.length && lines.every((line, at) => line === this.#area[at]))
       return;
@@ -35,13 +35,13 @@ export class Screen {
 
   #draw(above: string): void {
     const lines = this.#fitting();
-    // Up to the first line of the area, and away with all below.
+    // Move to the first line of the area, and clear everything below.
     const back = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r\u001b[J`;
     this.#drawn = lines.length;
     this.#terminal.write(back + above + lines.map((line) => `${line}\n`).join(''));
   }
 
-  /** A line that wraps, or an area that scrolls, could not be found again. */
+  /** The area cut to the window: lines that wrap or scroll cannot be overwritten. */
   #fitting(): readonly string[] {
     const { columns, rows } = this.#terminal;
     const area = this.#area;

@@ -60,7 +60,7 @@ interface FailureRow {
   readonly slowRetry?: SlowRetry;
 }
 
-/** The reason and message of each error code. {@link KubeError.isPermanent} tells whether it is permanent. */
+/** Reason and message by error code. See {@link KubeError.isPermanent}. */
 const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
   'not-found': { reason: 'ApplyFailed', message: 'The object no longer exists' },
   'kind-missing': { reason: 'KindMissing' },

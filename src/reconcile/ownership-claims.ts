@@ -16,7 +16,7 @@ export interface Ownership {
   readonly ownerUid: string;
 }
 
-/** Do the labels name this definition, whatever the resource? A claim only: operators copy labels. */
+/** Whether the labels name this definition, with any resource. Not a proof of ownership: operators copy labels. */
 export function isLabelledBy(object: KubeObject, definition: string): boolean {
   const labels = object.metadata.labels;
   return labels?.[managedByLabel] === managedByValue && labels[definitionLabel] === definition;

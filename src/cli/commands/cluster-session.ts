@@ -17,11 +17,11 @@ export interface ClusterFlags {
   readonly namespace?: string;
 }
 
-/** A cluster that a command asks, once. */
+/** The cluster of one command. */
 export interface ClusterSession {
   readonly cluster: KubeCluster;
   readonly kinds: Kinds;
-  /** Where namespaced objects are, unless they say otherwise. */
+  /** Namespace of objects that have none in their manifest. */
   readonly namespace: string;
   readonly output: Output;
   readonly signal: AbortSignal;
@@ -33,11 +33,11 @@ export interface SessionContext {
   readonly signal: AbortSignal;
 }
 
-/** As whom requests are made, for fairness and metrics. */
+/** Flow of the requests, for fairness and metrics. */
 export const cliFlow = { name: 'cli', priority: 'object' } as const;
 
 /**
- * Does something with a cluster, and lets go of it.
+ * Runs an action with a cluster, and closes its connections.
  * @throws CliError for everything that the server rejects.
  */
 export async function withCluster<T>(

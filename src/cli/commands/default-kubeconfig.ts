@@ -1,2 +1,2 @@
-/** Where `homeostat dev` says how to reach its API, and the other commands look for it; in the folder where it runs. */
+/** Path of the kubeconfig that `homeostat dev` writes and other commands read, relative to the working directory. */
 export const defaultKubeconfig = '.homeostat/kubeconfig';

@@ -15,7 +15,7 @@ import { targetsOf } from './targets.ts';
 export interface DeleteOptions {
   readonly filename?: readonly string[];
   readonly cascade: 'background' | 'foreground' | 'orphan';
-  /** Its not being there is fine. */
+  /** A missing object is no error. */
   readonly ignoreNotFound?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface DeleteRequest {
 interface DeleteTarget {
   readonly kind: KindInfo;
   readonly name: string;
-  /** Undefined = the command's. */
+  /** @default the namespace of the command */
   readonly namespace: string | undefined;
 }
 

@@ -12,11 +12,11 @@ import { targetsOf } from './targets.ts';
 
 export interface DescribeRequest {
   readonly types: string;
-  /** None = all. */
+  /** Empty: all. */
   readonly names: readonly string[];
 }
 
-/** `homeostat describe TYPE [NAME...]`: an object, its conditions, what belongs to it, and its Events. @throws CliError */
+/** `homeostat describe TYPE [NAME...]`: an object, its conditions, the objects that it owns, and its Events. @throws CliError */
 export function describe(
   context: SessionContext,
   { types, names }: DescribeRequest,
@@ -77,7 +77,7 @@ function headLines(object: KubeObject): readonly string[] {
     .map(([title, value]) => `${`${title}:`.padEnd(13)} ${value}`);
 }
 
-/** Without the copy of the object that kubectl leaves there. */
+/** Annotations without the copy of the object that kubectl stores. */
 function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}) {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...others } = annotations;
   return others;
@@ -106,7 +106,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** All but what has been said already. */
+/** The fields that are not printed above. */
 function dataLines(object: KubeObject): readonly string[] {
   const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = withoutSecrets(object);
   const { conditions: ____, ...ownStatus } = isJsonObject(status) ? status : {};
@@ -114,7 +114,7 @@ function dataLines(object: KubeObject): readonly string[] {
   return Object.keys(body).length === 0 ? [] : printYaml(body).trimEnd().split('\n');
 }
 
-/** Of a Secret only how long its values are, as kubectl does: a description is shown to others. */
+/** For a Secret only the sizes of its values, as in kubectl. */
 function withoutSecrets(object: KubeObject): KubeObject {
   const { apiVersion, kind, data } = object;
   if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(data)) return object;

@@ -33,12 +33,12 @@ export interface DevClusterOptions {
   readonly print: (text: string) => void;
 }
 
-/** A sandbox with a kubeconfig that says where it is. */
+/** A sandbox with its kubeconfig. */
 export interface DevCluster {
   readonly url: string;
   /** Whether it was restored from a snapshot. */
   readonly isRestored: boolean;
-  /** @throws CliError when what has changed last cannot be saved; everything has ended all the same. */
+  /** @throws CliError if the last changes cannot be saved; the cluster is stopped in any case. */
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function lockKubeconfig(path: string, random: Random): Promise<FileLock> {
   throw new CliError(`${problem}: the file was not written by Homeostat`, { hint });
 }
 
-/** What is of another cluster would be lost. */
+/** Keeps a file of another cluster from being overwritten. */
 async function mayReplace(path: string): Promise<boolean> {
   try {
     const text = await readFile(path, 'utf8');
@@ -179,7 +179,7 @@ function timeOf({ unsavedSinceMs }: SaveFailure): string {
   return new Date(unsavedSinceMs).toTimeString().slice(0, 8);
 }
 
-/** Only what is still ours. */
+/** Removes only files that this process has written. */
 async function removeKubeconfig(url: string, path: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => '');
   if (text === kubeconfigText(url)) await rm(path, { force: true });

@@ -27,7 +27,7 @@ import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type DevCluster, startDevCluster } from './dev-cluster.ts';
 
-/** Whose ConfigMaps are read, as in a cluster. */
+/** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
 
 export interface DevOptions {
@@ -37,14 +37,14 @@ export interface DevOptions {
   readonly writeKubeconfig: string;
   readonly persist?: string;
   readonly port: number;
-  /** Undefined = in a sandbox that is new. */
+  /** @default samples are applied in a new sandbox */
   readonly samples?: boolean;
   readonly logLevel: LogLevel;
 }
 
 /**
- * `homeostat dev [DIR]`: runs the definitions of a folder in a sandbox (or a real cluster), applies its samples, shows what comes of it, and
- * reloads what is saved, until the signal aborts.
+ * `homeostat dev [DIR]`: runs the definitions of a folder in a sandbox (or a real cluster), applies its samples, shows the objects, and
+ * reloads saved files, until the signal aborts.
  * @returns the exit code
  * @throws CliError when it cannot start.
  */
@@ -131,7 +131,7 @@ function snapshotFiles({ persist }: DevOptions): readonly string[] {
   return persist === undefined ? [] : [persist];
 }
 
-/** The tree as it is, where it can be drawn again in place; what has changed in it, everywhere else. */
+/** Draws the tree on a terminal, and prints only its changes to a file or pipe. */
 function showTree(screen: Screen): DevSessionOptions['onTree'] {
   if (process.stdout.isTTY === true)
     return (tree) => screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree)]);
@@ -143,7 +143,7 @@ function showTree(screen: Screen): DevSessionOptions['onTree'] {
   };
 }
 
-/** What of the tree has no room can be asked for from another terminal, where that finds the kubeconfig. */
+/** The command that prints a tree that does not fit on the screen. */
 function overflowHint({ kubeconfig, context, writeKubeconfig }: DevOptions): string {
   const flags = [
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),

@@ -18,7 +18,7 @@ export interface GetOptions {
 export interface GetRequest {
   /** `pods`, `po,svc`, `all`, `pod/web`. */
   readonly types: string;
-  /** None = all. */
+  /** Empty: all. */
   readonly names: readonly string[];
   readonly options: GetOptions;
 }
@@ -148,7 +148,7 @@ function printObjects(
   );
 }
 
-/** Nobody who looks at an object means them. */
+/** Fields that are not printed: they are of no interest to a reader. */
 export function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & {
     readonly managedFields?: unknown;

@@ -11,7 +11,7 @@ import type { GetOptions } from './get.ts';
 import type { PlanFlags } from './plan.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
-/** Flags of `dev` that say something of its own API: a cluster has none of them. */
+/** Flags of `dev` that apply only to the sandbox, not to a given cluster. */
 const sandboxFlags = ['persist', 'port', 'writeKubeconfig'];
 
 /** Adds `dev` and the commands that show and change objects. */

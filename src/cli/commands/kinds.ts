@@ -5,7 +5,7 @@ import { CliError } from '../exit-code.ts';
 
 const flow = { name: 'cli', priority: 'object' } as const;
 
-/** Reads what the server serves, in its preferred versions. @throws KubeError */
+/** Reads the served kinds, in their preferred versions. @throws KubeError */
 export async function loadKinds(api: ApiClient, signal: AbortSignal): Promise<Kinds> {
   return new Kinds(await listServedKinds(api, flow, signal));
 }
@@ -18,7 +18,7 @@ export class Kinds {
     this.all = all;
   }
 
-  /** What `pods`, `po`, `Pod`, `deployments.apps`, `all` or several of these, with commas, mean. @throws CliError */
+  /** Parses `pods`, `po`, `Pod`, `deployments.apps`, `all`, or several of these with commas. @throws CliError */
   resolve(text: string): readonly KindInfo[] {
     const found = text.split(',').flatMap((name) => this.#find(name.trim()));
     return [...new Set(found)];
@@ -70,7 +70,7 @@ function matchesName({ gvk }: KindInfo, word: string, wanted: string): boolean {
   return [word, `${word}.${gvk.group}`, `${word}.${gvk.version}.${gvk.group}`].includes(wanted);
 }
 
-/** Whoever deletes must not hit what another operator has called by the same name. */
+/** An ambiguous name is an error: a delete must not hit the kind of another operator. */
 function ambiguous(name: string, found: readonly KindInfo[]): CliError {
   const names = found.map(({ plural, gvk }) => `"${plural}.${gvk.group}"`);
   return new CliError(`Several kinds are called "${name}"`, {

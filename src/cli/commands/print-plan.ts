@@ -169,7 +169,7 @@ function marked(
   return text.map((line) => paint(`${indent}${mark} ${line}`, color, options));
 }
 
-/** Lines between those that both begin and end with. */
+/** The lines between the common beginning and the common end. */
 function differingLines(
   before: readonly string[],
   after: readonly string[],

@@ -13,7 +13,7 @@ export function tableLines(
   );
 }
 
-/** How long ago, roughly: `5s`, `3m`, `2h`, `4d`. */
+/** A rounded age: `5s`, `3m`, `2h`, `4d`. */
 export function ageText(timestamp: unknown, nowMs: number): string {
   const then = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   if (Number.isNaN(then)) return '<unknown>';

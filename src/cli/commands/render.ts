@@ -9,10 +9,10 @@ import { readFiles } from './read-files.ts';
 export interface RenderFlags {
   /** Files with objects that exist before. */
   readonly with?: readonly string[];
-  /** Print the status as well? */
+  /** Whether to print the status. */
   readonly status?: boolean;
   readonly output: 'yaml' | 'json';
-  /** False: nothing makes children ready. */
+  /** Whether simulated controllers make children ready. */
   readonly simulate: boolean;
 }
 

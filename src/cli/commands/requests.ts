@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 
-/** Which objects of a kind. */
+/** Selects objects of a kind. */
 export interface Selection {
   readonly name?: string;
   readonly allNamespaces?: boolean;
@@ -12,7 +12,7 @@ export interface Selection {
   readonly fieldSelector?: string;
 }
 
-/** The path of a collection, or of an object of it. */
+/** The path of a collection or of an object. */
 export function pathFor(
   { namespace }: ClusterSession,
   kind: KindInfo,
@@ -24,7 +24,7 @@ export function pathFor(
   });
 }
 
-/** GETs an object or a list, in whatever shape is asked for. @throws KubeError */
+/** GETs an object or a list, in the requested media type. @throws KubeError */
 export async function requestObjects(
   session: ClusterSession,
   kind: KindInfo,
@@ -58,7 +58,7 @@ export async function readObject(
   return (await requestObjects(session, kind, { name })) as KubeObject;
 }
 
-/** All objects of a kind; each says what it is, unlike in the server's list. @throws KubeError */
+/** All objects of a kind, each with `apiVersion` and `kind`, which items of a list lack. @throws KubeError */
 export async function listObjects(
   session: ClusterSession,
   kind: KindInfo,
@@ -71,7 +71,7 @@ export async function listObjects(
   return (list.items ?? []).map((item) => ({ ...item, ...head }));
 }
 
-/** Those of these kinds that may be listed; kinds without the right to list are left out. */
+/** All objects of these kinds. Kinds that the user may not list are left out. */
 export async function listAll(
   session: ClusterSession,
   kinds: readonly KindInfo[],

@@ -1,4 +1,4 @@
-/** What a starter is made of. */
+/** Names in the files of `homeostat init`. */
 export interface StarterNames {
   /** Of the definition: `web-app`. */
   readonly name: string;

@@ -2,14 +2,14 @@ import type { KindInfo } from '../../kube/index.ts';
 import { CliError } from '../exit-code.ts';
 import type { Kinds } from './kinds.ts';
 
-/** Objects of a kind that a command is about. */
+/** The objects of a kind that a command acts on. */
 export interface Target {
   readonly kind: KindInfo;
-  /** None = all of the kind. */
+  /** Empty: all objects of the kind. */
   readonly names: readonly string[];
 }
 
-/** What `podset example`, `pods,svc` or `podset/example deploy/web` mean, in the order of the words. @throws CliError */
+/** Parses `podset example`, `pods,svc` or `podset/example deploy/web`, in this order. @throws CliError */
 export function targetsOf(
   kinds: Kinds,
   types: string,

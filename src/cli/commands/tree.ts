@@ -8,12 +8,12 @@ import { type Target, targetsOf } from './targets.ts';
 export interface TreeRequest {
   /** `podsets`, `podset/example`; undefined = all kinds that CRDs define. */
   readonly types: string | undefined;
-  /** None = all. */
+  /** Empty: all. */
   readonly names: readonly string[];
   readonly options: { readonly allNamespaces?: boolean };
 }
 
-/** `homeostat tree [TYPE [NAME...]]`: resources, and below each what belongs to it. @throws CliError */
+/** `homeostat tree [TYPE [NAME...]]`: resources, each with the objects that it owns below. @throws CliError */
 export function tree(
   context: SessionContext,
   { types, names, options }: TreeRequest,
@@ -38,7 +38,7 @@ export function tree(
   });
 }
 
-/** Resources, not the definitions that they have. */
+/** Kinds of resources, without the kind of definitions. */
 function customKinds({ kinds }: ClusterSession): readonly Target[] {
   const custom = kinds.all.filter(
     (kind) => !isBuiltInKind(kind) && kind.gvk.group !== 'homeostat.dev',

@@ -5,7 +5,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import { constant, fieldsOf, nodeAt, type TemplateNode } from '../template/template.ts';
 
-/** Reports what the API server rejects whatever the expressions of a child's manifest are. */
+/** Reports what the API server rejects for every value of the expressions in a child's manifest. */
 export function checkManifests({ parts, diagnostics }: CheckContext): void {
   for (const child of parts.children) {
     checkName(child, diagnostics);

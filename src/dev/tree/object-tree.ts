@@ -1,17 +1,17 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 
-/** An object and what belongs to it. */
+/** An object with the objects that it owns. */
 export interface TreeNode {
   readonly object: KubeObject;
   readonly children: readonly TreeNode[];
 }
 
-/** Of children that cannot have an owner reference (other namespaces, other scopes) a label tells whose they are. */
+/** Label with the UID of the owner, for children that cannot have an owner reference: other namespaces, other scopes. */
 const ownerLabel = 'homeostat.dev/owner-uid';
 
 /**
  * The objects below each root, by controller references. Sorted by kind, namespace and name. A root that belongs to another root is
- * shown below that only; what belongs to no root is left out; nothing is there twice, whatever refers to whatever.
+ * shown below that only. Objects that belong to no root are left out. Every object is shown once, also with circular references.
  */
 export function buildTree(
   roots: readonly KubeObject[],
@@ -32,7 +32,7 @@ export function buildTree(
     .map(place);
 }
 
-/** Does an object belong to one of the roots, by way of whatever? */
+/** Whether one of the roots owns an object, directly or through other objects. */
 function createDescendantCheck(roots: readonly KubeObject[], objects: readonly KubeObject[]) {
   const owners = new Map(
     [...objects, ...roots].map((object) => [object.metadata.uid ?? '', ownerUid(object)]),

@@ -94,7 +94,7 @@ function lineOf(sign: string, path: string, state: string): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How an object is doing, in a few words; empty when it tells nothing. */
+/** The state of an object in a few words; empty if the object has none. */
 export function objectState(object: KubeObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'being deleted';
   const spec = fieldsOf(object.spec);

@@ -11,7 +11,7 @@ export interface TreeWatcherOptions {
   readonly onTree: (tree: readonly TreeNode[], rootKinds: ReadonlySet<string>) => void;
 }
 
-/** Which kinds stand at the top, and which may come below them. */
+/** Kinds at the top of the tree, and kinds below them. */
 export interface TreeKinds {
   readonly roots: readonly Gvk[];
   readonly children: readonly Gvk[];
@@ -36,7 +36,7 @@ export class TreeWatcher {
     this.#options = options;
   }
 
-  /** Follows these kinds from now on, and no others. */
+  /** Replaces the watched kinds. */
   watch({ roots, children }: TreeKinds): void {
     const wanted = new Map(
       withDescendants([...roots, ...children]).map((gvk) => [gvkKey(gvk), gvk]),
@@ -93,7 +93,7 @@ const replicaSet = gvkOf(apps, 'ReplicaSet');
 const job = gvkOf(batch, 'Job');
 const endpointSlice = gvkOf('discovery.k8s.io/v1', 'EndpointSlice');
 
-/** What Kubernetes itself makes of objects of a kind. */
+/** Kinds that the controllers of Kubernetes create for an object of a kind. */
 const createdKinds: Readonly<Record<string, readonly Gvk[]>> = {
   [gvkKey(gvkOf(apps, 'Deployment'))]: [replicaSet],
   [gvkKey(replicaSet)]: [pod],
@@ -104,7 +104,7 @@ const createdKinds: Readonly<Record<string, readonly Gvk[]>> = {
   [gvkKey(gvkOf('v1', 'Service'))]: [endpointSlice],
 };
 
-/** These kinds and all that come below them, each once. */
+/** These kinds and all kinds that controllers create for them, without duplicates. */
 export function withDescendants(kinds: readonly Gvk[]): readonly Gvk[] {
   const found = new Map<string, Gvk>();
   const add = (gvk: Gvk): void => {

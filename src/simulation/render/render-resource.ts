@@ -44,7 +44,7 @@ export interface RenderedChild {
 export interface RenderResult {
   /** In the order in which they are created. Empty where the definitions have errors. */
   readonly children: readonly RenderedChild[];
-  /** Children of which no object was created, with the reason as far as the resource tells it. */
+  /** Children without an object, with the reason from the conditions of the resource. */
   readonly missing: readonly string[];
   /** Status of the resource. */
   readonly status: JsonObject | undefined;
