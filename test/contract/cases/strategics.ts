@@ -186,8 +186,8 @@ export const strategics: readonly ContractCase[] = [
         {
           status: 422,
           differs: {
-            message: 'the server reads the merged object in another way than a body',
-            'details.causes': 'the server reads the merged object in another way than a body',
+            message: 'the server reads a merged object differently from a request body',
+            'details.causes': 'the server reads a merged object differently from a request body',
           },
         },
       ),

@@ -34,7 +34,7 @@ export const clusterCases: readonly FaultCase[] = [
   {
     name: 'a webhook that rewrites every child on every write',
     injected:
-      'a mutating webhook changes a value of ours to upper case, during the edits to a new value each time, and counts in an annotation; then it is removed and the process is restarted',
+      'a mutating webhook changes one field of each child to upper case (during the edits to a new text each time) and adds a counter as annotation. Then the webhook is removed and the process is restarted',
     oracle: 'no request while nothing changes and the webhook exists',
     restarts: true,
     during: rewriteByWebhook,
