@@ -3,7 +3,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { definitionSchema, operatorTestSchema, printYaml } from '../src/definition/index.ts';
+import {
+  definitionSchema,
+  operatorFuzzSchema,
+  operatorTestSchema,
+  printYaml,
+} from '../src/definition/index.ts';
 import { createDefinitionCrd } from '../src/runtime/objects/definition-crd.ts';
 
 const about =
@@ -13,6 +18,7 @@ generate(
   'schemas/operator-definition.schema.json',
   `${JSON.stringify(definitionSchema, null, 2)}\n`,
 );
+generate('schemas/operator-fuzz.schema.json', `${JSON.stringify(operatorFuzzSchema, null, 2)}\n`);
 generate('schemas/operator-test.schema.json', `${JSON.stringify(operatorTestSchema, null, 2)}\n`);
 generate(
   'deploy/crds/operatordefinitions.homeostat.dev.yaml',

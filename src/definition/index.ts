@@ -38,6 +38,12 @@ export type {
   Template,
   UpdateStrategy,
 } from './operator-definition.ts';
+export {
+  type OperatorFuzz,
+  operatorFuzzKind,
+  operatorFuzzSchema,
+  parseOperatorFuzz,
+} from './operator-test/operator-fuzz.ts';
 export type {
   Expectation,
   OperatorTest,

@@ -1,5 +1,8 @@
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
+export { type FuzzResult, fuzz } from './fuzz/fuzz.ts';
+export { type FuzzTarget, fuzzTarget } from './fuzz/fuzz-target.ts';
+export { reproductionOf } from './fuzz/reproduction.ts';
 export {
   type RenderedChild,
   type RenderOptions,

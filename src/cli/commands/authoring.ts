@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from '../program.ts';
+import type { FuzzFlags } from './fuzz.ts';
 import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
 import type { TestOptions } from './test.ts';
@@ -58,8 +59,34 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
     .option('--filter <text>', 'run only tests whose name contains this')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--update', 'write found values into object and status expectations that fail')
-    .action(async (paths: readonly string[], options: TestOptions) => {
+    .addOption(
+      new Option(
+        '--fuzz <count>',
+        'instead of tests, try this many random resources and edits of each definition in the files or folders',
+      )
+        .argParser(countOf)
+        .conflicts(['junit', 'update']),
+    )
+    .addOption(
+      new Option('--seed <number>', 'with --fuzz: the same seed gives the same resources')
+        .argParser(countOf)
+        .default(1),
+    )
+    .action(async (paths: readonly string[], options: TestOptions & Partial<FuzzFlags>) => {
+      const { fuzz, seed = 1, ...testOptions } = options;
+      if (fuzz !== undefined) {
+        const { fuzzDefinitions } = await import('./fuzz.ts');
+        exit(await fuzzDefinitions(paths, { ...testOptions, fuzz, seed }, output));
+        return;
+      }
       const { test } = await import('./test.ts');
-      exit(await test(paths, options, output));
+      exit(await test(paths, testOptions, output));
     });
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  return count;
 }

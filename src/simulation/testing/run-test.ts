@@ -1,8 +1,9 @@
 import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { DefinitionManifest } from '../../runtime/index.ts';
-import type { LogFields, Logger } from '../../telemetry/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { errorLogger } from '../error-logger.ts';
+import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
 import { Simulation } from '../simulation.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
 import { TestCluster } from './test-cluster.ts';
@@ -207,7 +208,7 @@ class TestRun {
   }
 
   #onRequest(request: ApiRequest) {
-    if (request.method === 'GET' || isOwnBusiness(request)) return undefined;
+    if (request.method === 'GET' || isInternalRequest(request)) return undefined;
     const failing = this.#failing;
     if (failing !== undefined && this.#failuresLeft > 0 && isMeant(request, failing)) {
       this.#failuresLeft -= 1;
@@ -224,11 +225,6 @@ class TestRun {
       if ((await this.#simulation.get(path)) !== undefined) left.push(path);
     return left;
   }
-}
-
-/** Events, and what the runtime writes of definitions themselves: neither is a write of an operator. */
-function isOwnBusiness({ path }: ApiRequest): boolean {
-  return path.includes('/events.k8s.io/') || path.includes('/apis/homeostat.dev/');
 }
 
 /** Writes for a message: each once, the first three. */
@@ -258,26 +254,6 @@ function isMeant({ method, body }: ApiRequest, { requests }: TestFailure): boole
     (requests.verb === undefined || requests.verb === verbs[method]) &&
     (requests.kind === undefined || requests.kind === kind)
   );
-}
-
-function errorAnswer(code: number) {
-  const message = `The test answers this request with ${code}`;
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code };
-  return { status: code, headers: {}, body: JSON.stringify(status) };
-}
-
-/** Errors alone: what the operators log otherwise is not a failure of a test. */
-function errorLogger(onError: (line: string) => void): Logger {
-  const nothing = () => undefined;
-  const logger: Logger = {
-    debug: nothing,
-    info: nothing,
-    warn: nothing,
-    error: (fields: LogFields, message: string) =>
-      onError(`${message}: ${messageOf((fields as { readonly err?: unknown }).err)}`),
-    child: () => logger,
-  };
-  return logger;
 }
 
 function messageOf(error: unknown): string {

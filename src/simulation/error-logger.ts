@@ -1,0 +1,19 @@
+import type { LogFields, Logger } from '../telemetry/index.ts';
+
+/** A logger that reports only errors, as text. */
+export function errorLogger(onError: (line: string) => void): Logger {
+  const nothing = () => undefined;
+  const logger: Logger = {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (fields: LogFields, message: string) =>
+      onError(`${message}: ${messageOf((fields as { readonly err?: unknown }).err)}`),
+    child: () => logger,
+  };
+  return logger;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

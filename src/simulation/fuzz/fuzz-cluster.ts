@@ -1,0 +1,161 @@
+import type { ApiRequest } from '../../kube/index.ts';
+import { childLabel, definitionLabel } from '../../reconcile/index.ts';
+import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
+import type { ApiAnswer } from '../../sandbox/index.ts';
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { errorLogger } from '../error-logger.ts';
+import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
+import { Simulation } from '../simulation.ts';
+import { TestCluster } from '../testing/test-cluster.ts';
+
+export interface FuzzClusterOptions {
+  readonly definitions: readonly DefinitionManifest[];
+  readonly check: ManifestCheck;
+  /** Objects that exist before the operators start. */
+  readonly given: readonly KubeObject[];
+  readonly seed: number;
+}
+
+/** A child as the operator last applied it. */
+export interface AppliedChild {
+  /** Id in the definition. */
+  readonly id: string;
+  readonly path: string;
+  readonly manifest: KubeObject;
+}
+
+/** Time without a write after which the operators count as idle, in ms of simulated time. */
+const idleMs = 30_000;
+/** Simulated time in which the operators must become idle, in ms. */
+const settleLimitMs = 15 * 60_000;
+
+/** A simulated cluster that records the requests of its operators. */
+export class FuzzCluster {
+  readonly simulation: Simulation;
+  readonly objects: TestCluster;
+  /** Messages of logged errors. */
+  readonly logged: string[] = [];
+  /** Last applied children by path. */
+  readonly #applied = new Map<string, AppliedChild>();
+  #writes: string[] = [];
+  /** Written statuses, without times, since {@link settle} began. */
+  #statuses: string[] = [];
+  #failure: { readonly code: number; left: number } | undefined;
+
+  private constructor(options: FuzzClusterOptions) {
+    const { definitions, check, seed } = options;
+    this.simulation = new Simulation({
+      ...{ definitions, check, seed },
+      logger: errorLogger((line) => this.logged.push(line)),
+      onRequest: (request) => this.#onRequest(request),
+    });
+    this.objects = new TestCluster(this.simulation);
+  }
+
+  /** Starts a cluster with its operators. @throws KubeError for a given object that the server rejects */
+  static async start(options: FuzzClusterOptions): Promise<FuzzCluster> {
+    const cluster = new FuzzCluster(options);
+    for (const object of options.given) await cluster.objects.apply(object);
+    cluster.simulation.start();
+    await cluster.settle();
+    return cluster;
+  }
+
+  /** Children that the operators have applied and that were not deleted since, in the order of their first apply. */
+  get children(): readonly AppliedChild[] {
+    return [...this.#applied.values()];
+  }
+
+  /** Lets the server answer the next writes of the operators with an error. */
+  failNext(code: number, times: number): void {
+    this.#failure = { code, left: times };
+  }
+
+  /**
+   * Lets time pass until the operators are idle.
+   * @returns the writes of the last 30 s if they do not become idle; else empty
+   */
+  async settle(): Promise<readonly string[]> {
+    const { clock } = this.simulation;
+    const endMs = clock.monotonicMs() + settleLimitMs;
+    this.#statuses = [];
+    do {
+      this.#writes = [];
+      await this.simulation.advance(idleMs);
+      if (this.#writes.length === 0) {
+        await this.#forgetDeleted();
+        return [];
+      }
+    } while (clock.monotonicMs() < endMs);
+    return [...new Set(this.#writes)];
+  }
+
+  /** Whether a status was written, replaced and written again at least twice while {@link settle} waited. */
+  get hasFlapped(): boolean {
+    const counts = new Map<string, number>();
+    for (const status of this.#statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+    return [...counts.values()].some((count) => count >= 3);
+  }
+
+  /** Restarts the operators. Returns the writes of the first 30 s. */
+  async writesAfterRestart(): Promise<readonly string[]> {
+    this.#writes = [];
+    await this.restart();
+    await this.simulation.advance(idleMs);
+    return [...new Set(this.#writes)];
+  }
+
+  /** Stops the operators, and starts them again. */
+  async restart(): Promise<void> {
+    await this.simulation.stop();
+    this.simulation.start();
+  }
+
+  close(): Promise<void> {
+    return this.simulation.close();
+  }
+
+  /** Children are also deleted by the garbage collector and by users. */
+  async #forgetDeleted(): Promise<void> {
+    for (const path of this.#applied.keys())
+      if ((await this.simulation.get(path)) === undefined) this.#applied.delete(path);
+  }
+
+  #onRequest(request: ApiRequest): ApiAnswer | undefined {
+    if (request.method === 'GET' || isInternalRequest(request)) return undefined;
+    const failure = this.#failure;
+    if (failure !== undefined && failure.left > 0) {
+      failure.left -= 1;
+      return errorAnswer(failure.code);
+    }
+    this.#note(request);
+    return undefined;
+  }
+
+  #note({ method, path, body }: ApiRequest): void {
+    this.#writes.push(`${method} ${path}`);
+    if (method !== 'PATCH' || !isJsonObject(body)) return;
+    if (path.endsWith('/status')) {
+      this.#statuses.push(`${path} ${canonicalJson(withoutTimes(body.status))}`);
+      return;
+    }
+    const manifest = body as unknown as KubeObject;
+    const { labels = {} } = manifest.metadata ?? {};
+    const id = labels[childLabel];
+    if (id !== undefined && labels[definitionLabel] !== undefined)
+      this.#applied.set(path, { id, path, manifest });
+  }
+}
+
+/** A status without the fields that differ between equal states. */
+export function withoutTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value as JsonObject)
+      .filter(([name]) => !/^(?:lastTransitionTime|lastUpdateTime|observedGeneration)$/.test(name))
+      .map(([name, each]) => [name, withoutTimes(each)]),
+  );
+}

@@ -1,0 +1,287 @@
+import { KubeError } from '../../kube/index.ts';
+import { fieldChanges } from '../../runtime/index.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { type Disturbance, disturbanceOf } from './disturbance.ts';
+import type { FuzzCluster } from './fuzz-cluster.ts';
+import { type FuzzTarget, referenceOf, resourceOf, statusFieldSchema } from './fuzz-target.ts';
+import type { Action, Content, History } from './history.ts';
+
+/** What a run has found. */
+export interface FuzzFailure {
+  /** The rule that does not hold. */
+  readonly rule: FuzzRule;
+  readonly message: string;
+  /** Number of actions that were carried out before. */
+  readonly after: number;
+  /** What the actions `deleteChild` and `changeChild` did, by index of the action. */
+  readonly disturbances: ReadonlyMap<number, Disturbance>;
+}
+
+export type FuzzRule =
+  | 'idle'
+  | 'second-reconcile'
+  | 'error-log'
+  | 'stalled'
+  | 'flapping'
+  | 'missing-number'
+  | 'reverse-edit'
+  | 'deletion'
+  | 'nothing-left';
+
+/** The result of one run. `rejected`: the server rejected the first content, so nothing was tried. */
+export type RunResult =
+  | { readonly kind: 'passed' | 'rejected' }
+  | ({ readonly kind: 'failed' } & FuzzFailure);
+
+/** Carries out a history on a cluster, and checks after each action what must hold for every definition. */
+export class FuzzRun {
+  readonly #cluster: FuzzCluster;
+  readonly #target: FuzzTarget;
+  readonly #name: string;
+  /** Pods failed, or the server did: the resource may be stalled for a reason. */
+  #hasTrouble = false;
+  #after = 0;
+  readonly #disturbances = new Map<number, Disturbance>();
+
+  constructor(cluster: FuzzCluster, target: FuzzTarget, name: string) {
+    this.#cluster = cluster;
+    this.#target = target;
+    this.#name = name;
+  }
+
+  async run({ content, actions }: History): Promise<RunResult> {
+    const logged = this.#cluster.logged.length;
+    if (!(await this.#apply(content))) return { kind: 'rejected' };
+    const failure =
+      (await this.#settled()) ??
+      (await this.#runActions(content, actions)) ??
+      (await this.#delete()) ??
+      this.#logged(logged);
+    return failure === undefined ? { kind: 'passed' } : { kind: 'failed', ...failure };
+  }
+
+  async #runActions(
+    content: Content,
+    actions: readonly Action[],
+  ): Promise<FuzzFailure | undefined> {
+    const before = this.#rendered();
+    for (const action of actions) {
+      await this.#act(action);
+      this.#after += 1;
+      const failure = await this.#settled();
+      if (failure !== undefined) return failure;
+    }
+    this.#cluster.failNext(0, 0);
+    if (this.#hasTrouble) await this.#act({ kind: 'outcome', is: 'ready' });
+    if (actions.length > 0) await this.#apply(content);
+    return (
+      (await this.#settled()) ??
+      (this.#hasTrouble ? undefined : this.#reversed(before)) ??
+      (await this.#restarted())
+    );
+  }
+
+  async #act(action: Action): Promise<void> {
+    const { simulation } = this.#cluster;
+    switch (action.kind) {
+      case 'edit':
+        await this.#apply(action.content);
+        return;
+      case 'deleteChild':
+      case 'changeChild':
+        await this.#disturb(action);
+        return;
+      case 'outcome':
+        this.#hasTrouble ||= action.is !== 'ready';
+        simulation.sandbox.setPodOutcome({}, action.is);
+        return;
+      case 'fail':
+        this.#cluster.failNext(action.with, action.times);
+        return;
+      case 'restart':
+        await this.#cluster.restart();
+        return;
+      case 'advance':
+        await simulation.advance(action.minutes * 60_000);
+    }
+  }
+
+  /** Returns whether the server has accepted the content. */
+  async #apply(content: Content): Promise<boolean> {
+    try {
+      await this.#cluster.objects.apply(resourceOf(this.#target, this.#name, content));
+      return true;
+    } catch (error) {
+      if (error instanceof KubeError) return false;
+      throw error;
+    }
+  }
+
+  /** What the server rejects (an immutable field) is no disturbance. */
+  async #disturb(action: Extract<Action, { readonly child: number }>): Promise<void> {
+    const change = disturbanceOf(action, this.#cluster.children);
+    if (change === undefined) return;
+    this.#disturbances.set(this.#after, change);
+    const { path } = change.child;
+    try {
+      await this.#cluster.simulation.request(
+        change.merge === undefined
+          ? { method: 'DELETE', path }
+          : {
+              method: 'PATCH',
+              path,
+              query: { fieldManager: 'kubectl' },
+              contentType: 'application/merge-patch+json',
+              body: change.merge,
+            },
+      );
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+    }
+  }
+
+  async #settled(): Promise<FuzzFailure | undefined> {
+    const writes = await this.#cluster.settle();
+    if (this.#cluster.hasFlapped)
+      return this.#failure('flapping', 'The status changes back and forth');
+    if (writes.length > 0)
+      return this.#failure(
+        'idle',
+        `The operator does not become idle: ${writes.slice(0, 3).join(', ')}`,
+      );
+    const resource = await this.#resource();
+    const stalled = conditionsOf(resource).find(
+      ({ type, status }) => type === 'Stalled' && status === 'True',
+    );
+    if (stalled !== undefined && !this.#hasTrouble)
+      return this.#failure(
+        'stalled',
+        `Stalled is True, reason ${String(stalled.reason)}: ${String(stalled.message)}`,
+      );
+    return this.#missingNumber(resource);
+  }
+
+  /** A count that is missing while the child exists from which it is read. */
+  #missingNumber(resource: JsonObject | undefined): FuzzFailure | undefined {
+    const { kind, status } = this.#target.definition;
+    if (kind.source !== 'crd' || conditionsOf(resource).length === 0) return undefined;
+    const existing = new Set(this.#cluster.children.map(({ id }) => id));
+    const found = isJsonObject(resource?.status) ? resource.status : {};
+    for (const [field, template] of Object.entries(status)) {
+      const read = [...JSON.stringify(template).matchAll(/\bchildren\.(\w+)/g)].map(
+        ([, id]) => id ?? '',
+      );
+      const isExpected = read.length > 0 && read.every((id) => existing.has(id));
+      if (
+        isExpected &&
+        found[field] === undefined &&
+        isNumber(statusFieldSchema(kind.schema, field))
+      )
+        return this.#failure(
+          'missing-number',
+          `The status has no "${field}", though ${read.map((id) => `child "${id}"`).join(' and ')} exists`,
+        );
+    }
+    return undefined;
+  }
+
+  #reversed(before: readonly RenderedChild[]): FuzzFailure | undefined {
+    const difference = firstDifference(before, this.#rendered());
+    if (difference === undefined) return undefined;
+    return this.#failure('reverse-edit', `After edits back to the first content, ${difference}`);
+  }
+
+  /** The children as last applied; none where they depend on more than the content. */
+  #rendered(): readonly RenderedChild[] {
+    if (this.#target.hasMemory) return [];
+    return this.#cluster.children.map(({ path, manifest }) => ({
+      path,
+      manifest: withoutIdentity(manifest),
+    }));
+  }
+
+  async #restarted(): Promise<FuzzFailure | undefined> {
+    const writes = await this.#cluster.writesAfterRestart();
+    if (writes.length === 0) return undefined;
+    return this.#failure(
+      'second-reconcile',
+      `A second reconcile writes again: ${writes.slice(0, 3).join(', ')}`,
+    );
+  }
+
+  async #delete(): Promise<FuzzFailure | undefined> {
+    const { children, objects } = this.#cluster;
+    await objects.delete(referenceOf(this.#target, this.#name));
+    await this.#cluster.settle();
+    const resource = await this.#resource();
+    if (resource !== undefined) {
+      const { reason, message } = conditionsOf(resource).find(({ type }) => type === 'Ready') ?? {};
+      return this.#failure(
+        'deletion',
+        `The resource is not deleted: ${String(reason)}, ${String(message)}`,
+      );
+    }
+    const kept = new Set(
+      this.#target.definition.children
+        .filter(({ deletionPolicy }) => deletionPolicy === 'Orphan')
+        .map(({ id }) => id),
+    );
+    const left: string[] = [];
+    for (const { id, path } of children) {
+      if ((await this.#cluster.simulation.get(path)) === undefined) continue;
+      if (!kept.has(id)) left.push(path);
+      else await this.#cluster.simulation.request({ method: 'DELETE', path });
+    }
+    await this.#cluster.settle();
+    return left.length === 0
+      ? undefined
+      : this.#failure('nothing-left', `After the deletion there is still ${left.join(', ')}`);
+  }
+
+  #logged(from: number): FuzzFailure | undefined {
+    const line = this.#cluster.logged[from];
+    return line === undefined
+      ? undefined
+      : this.#failure('error-log', `The operator logged an error: ${line}`);
+  }
+
+  #resource(): Promise<JsonObject | undefined> {
+    return this.#cluster.objects.findByReference(referenceOf(this.#target, this.#name));
+  }
+
+  #failure(rule: FuzzRule, message: string): FuzzFailure {
+    return { rule, message, after: this.#after, disturbances: this.#disturbances };
+  }
+}
+
+function isNumber(schema: JsonObject | undefined): boolean {
+  return schema?.type === 'integer' || schema?.type === 'number';
+}
+
+interface RenderedChild {
+  readonly path: string;
+  readonly manifest: KubeObject;
+}
+
+/** Without UIDs and versions of earlier objects, which an apply also contains. */
+function withoutIdentity(manifest: KubeObject): KubeObject {
+  const { ownerReferences: _, uid: __, resourceVersion: ___, ...metadata } = manifest.metadata;
+  return { ...manifest, metadata };
+}
+
+function firstDifference(
+  before: readonly RenderedChild[],
+  after: readonly RenderedChild[],
+): string | undefined {
+  const old = new Map(before.map(({ path, manifest }) => [path, manifest]));
+  for (const { path, manifest } of after) {
+    const previous = old.get(path);
+    if (previous === undefined) return `${path} is new`;
+    const [change] = fieldChanges(previous, manifest);
+    if (change !== undefined) return `"${change.path}" of ${path} differs`;
+    old.delete(path);
+  }
+  const [missing] = old.keys();
+  return missing === undefined ? undefined : `${missing} is missing`;
+}

@@ -1,0 +1,70 @@
+import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Content } from './history.ts';
+
+/** A definition, and what is needed to create its resources. */
+export interface FuzzTarget {
+  readonly definition: OperatorDefinition;
+  /** Labels and annotations of each resource. */
+  readonly metadata: Pick<KubeObject['metadata'], 'labels' | 'annotations'>;
+  /** Values of earlier reconciles or the time are in the result, so that a reverse edit may lead to another state. */
+  readonly hasMemory: boolean;
+}
+
+/** @param samples resources of any kind */
+export function fuzzTarget(
+  { definition, document }: LocatedDefinition,
+  samples: readonly KubeObject[],
+): FuzzTarget {
+  const sample = samplesOf(definition, samples)[0];
+  const { labels, annotations } = sample?.metadata ?? {};
+  return {
+    definition,
+    metadata: { ...(labels && { labels }), ...(annotations && { annotations }) },
+    hasMemory: /\bobserved\b|(?<![\w.])status\.|\$now\b|\$millis\b/.test(
+      JSON.stringify(document.spec),
+    ),
+  };
+}
+
+/** The samples of the kind that the definition serves. */
+export function samplesOf(
+  { kind }: OperatorDefinition,
+  samples: readonly KubeObject[],
+): readonly KubeObject[] {
+  return samples.filter(
+    (sample) => sample.kind === kind.gvk.kind && sample.apiVersion.startsWith(kind.gvk.group),
+  );
+}
+
+export function resourceOf(
+  { definition, metadata }: FuzzTarget,
+  name: string,
+  content: Content,
+): KubeObject {
+  const { gvk } = definition.kind;
+  return {
+    apiVersion: apiVersionOf(gvk),
+    kind: gvk.kind,
+    metadata: { name, ...metadata },
+    ...content,
+  };
+}
+
+/** `Kind/name` */
+export function referenceOf({ definition }: FuzzTarget, name: string): string {
+  return `${definition.kind.gvk.kind}/${name}`;
+}
+
+/** The schema of a field of the status. */
+export function statusFieldSchema(schema: JsonObject, field: string): JsonObject | undefined {
+  return propertyOf(propertyOf(schema, 'status'), field);
+}
+
+function propertyOf(schema: JsonObject | undefined, name: string): JsonObject | undefined {
+  const properties = schema?.properties;
+  const property = isJsonObject(properties) ? properties[name] : undefined;
+  return isJsonObject(property) ? property : undefined;
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bundledSchemas } from '../../compile/index.ts';
+import { createOperatorTestParser, printOrderedYaml } from '../../definition/index.ts';
+import { checkDefinitions, createManifestCheck } from '../../runtime/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { runTest } from '../testing/run-test.ts';
+import { type FuzzOptions, type FuzzResult, fuzz } from './fuzz.ts';
+import { fuzzTarget } from './fuzz-target.ts';
+import { reproductionOf } from './reproduction.ts';
+
+const check = createManifestCheck(bundledSchemas());
+
+/** A kind with a Deployment, a ConfigMap and a count. */
+const healthy = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: app }
+spec:
+  crd:
+    group: example.com
+    names: { kind: App, plural: apps }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec:
+                type: object
+                properties:
+                  size: { type: integer, minimum: 0, maximum: 3, default: 1 }
+                  mode: { type: string, enum: [a, b] }
+                  host: { type: string }
+              status:
+                type: object
+                properties:
+                  ready: { type: integer }
+  children:
+    - id: deployment
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          replicas: \${ spec.size }
+          selector: { matchLabels: { app: "\${ metadata.name }" } }
+          template:
+            metadata: { labels: { app: "\${ metadata.name }" } }
+            spec: { containers: [{ name: main, image: nginx }] }
+    - id: config
+      when: \${ $exists(spec.host) }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { host: "\${ spec.host }" }
+  status:
+    ready: \${ children.deployment.status.readyReplicas ?? 0 }
+`;
+
+function optionsFor(text: string, extra: Partial<FuzzOptions> = {}): FuzzOptions {
+  const definitions = [{ file: 'app.yaml', text }];
+  const { accepted, diagnostics } = checkDefinitions(definitions, {
+    schemas: bundledSchemas(),
+    check,
+  });
+  const [checked] = accepted;
+  assert.ok(checked, JSON.stringify(diagnostics));
+  const target = fuzzTarget(checked.located, []);
+  return {
+    ...{ definitions, check, target, given: [], samples: [], values: {}, runs: 40, seed: 1 },
+    ...extra,
+  };
+}
+
+/** The healthy definition with a mistake. */
+function withMistake(from: string, to: string): FuzzOptions {
+  const text = healthy.replace(from, to);
+  assert.notEqual(text, healthy);
+  return optionsFor(text);
+}
+
+async function failureOf(options: FuzzOptions) {
+  const { failure } = await fuzz(options);
+  assert.ok(failure, 'the mistake is not found');
+  return failure;
+}
+
+/** Runs the test that is printed for a failure. */
+async function runReproduction(
+  options: FuzzOptions,
+  failure: NonNullable<FuzzResult['failure']>,
+): Promise<readonly string[]> {
+  const { target, definitions } = options;
+  const document = reproductionOf({
+    ...{ target, failure, history: failure.history, given: [], definition: 'app.yaml' },
+  });
+  const { tests, diagnostics } = createOperatorTestParser().parse(printOrderedYaml(document), 'x');
+  assert.deepEqual(diagnostics, []);
+  const [test] = tests;
+  assert.ok(test);
+  const load = { loadDefinitions: async () => definitions, loadObjects: async () => [] };
+  const { failures } = await runTest(test, { definitions, ...load });
+  return failures.map(({ message }) => message);
+}
+
+describe('simulation/fuzz', () => {
+  test('a healthy definition passes all histories', async () => {
+    const { runs, failure } = await fuzz(optionsFor(healthy));
+    assert.equal(failure, undefined, JSON.stringify(failure));
+    assert.equal(runs, 40);
+  });
+
+  test('a status that changes back and forth is found with the smallest resource', async () => {
+    const options = withMistake(
+      'ready: ${ children.deployment.status.readyReplicas ?? 0 }',
+      "ready: '${ status.ready = 1 ? 2 : 1 }'",
+    );
+    const failure = await failureOf(options);
+    assert.match(failure.rule, /^(?:flapping|idle|second-reconcile)$/);
+    assert.deepEqual(failure.history.actions, []);
+    assert.match(
+      (await runReproduction(options, failure)).join(),
+      /do not become idle|writes again/,
+    );
+  });
+
+  test('a name that differs in each reconcile is found', async () => {
+    const failure = await failureOf(
+      withMistake(
+        'kind: ConfigMap\n        metadata: { name: "${ metadata.name }" }',
+        'kind: ConfigMap\n        metadata: { name: "${ metadata.name }-${ metadata.resourceVersion }" }',
+      ),
+    );
+    assert.match(failure.rule, /^(?:idle|second-reconcile)$/);
+    assert.deepEqual(failure.history, { content: { spec: { host: 'a' } }, actions: [] });
+  });
+
+  test('a count that is missing while it is zero is found', async () => {
+    const failure = await failureOf(withMistake(' ?? 0 }', ' }'));
+    assert.equal(failure.rule, 'missing-number');
+    assert.match(failure.message, /no "ready", though child "deployment" exists/);
+    assert.deepEqual(failure.history, { content: { spec: { size: 0 } }, actions: [] });
+  });
+
+  test('a child that blocks the deletion is found', async () => {
+    const options = withMistake(
+      'kind: ConfigMap\n        metadata: { name: "${ metadata.name }" }',
+      'kind: ConfigMap\n        metadata: { name: "${ metadata.name }", finalizers: [example.com/keep] }',
+    );
+    const failure = await failureOf(options);
+    assert.match(failure.rule, /^(?:deletion|nothing-left)$/);
+    assert.deepEqual(failure.history, { content: { spec: { host: 'a' } }, actions: [] });
+    assert.match((await runReproduction(options, failure)).join(), /left|exists/);
+  });
+
+  test('a value that the API server rejects in a child is found', async () => {
+    const options = withMistake(
+      'data: { host: "${ spec.host }" }',
+      'data: { "${ spec.host }": x }',
+    );
+    const { failure } = await fuzz({ ...options, values: { '/spec/host': ['ok', 'not ok'] } });
+    assert.equal(failure?.rule, 'stalled');
+    assert.deepEqual(failure?.history, { content: { spec: { host: 'not ok' } }, actions: [] });
+    assert.match((await runReproduction(options, failure)).join(), /Ready/);
+  });
+
+  test('a state that cannot be left again is found', async () => {
+    const failure = await failureOf(
+      withMistake(
+        'data: { host: "${ spec.host }" }',
+        'data: { host: "${ spec.host }", seen: "${ $string(metadata.generation) }" }',
+      ),
+    );
+    assert.equal(failure.rule, 'reverse-edit');
+    assert.match(failure.message, /"data\.seen" of .*configmaps\/fuzz differs/);
+  });
+
+  test('the same seed gives the same failure, and samples give values', async () => {
+    const options = withMistake(' ?? 0 }', ' }');
+    const sample = {
+      apiVersion: 'example.com/v1',
+      kind: 'App',
+      metadata: { name: 's' },
+      spec: { size: 0 },
+    };
+    const again = { ...options, samples: [sample as unknown as KubeObject], runs: 20, seed: 5 };
+    assert.deepEqual(await fuzz(again), await fuzz(again));
+  });
+});

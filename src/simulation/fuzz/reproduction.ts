@@ -1,0 +1,130 @@
+import type { Json, JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Disturbance } from './disturbance.ts';
+import type { FuzzFailure } from './fuzz-run.ts';
+import { type FuzzTarget, referenceOf, resourceOf } from './fuzz-target.ts';
+import type { Action, Content, History } from './history.ts';
+
+/** A step of an `OperatorTest`, as written. */
+type Step = JsonObject;
+
+export interface Reproduction {
+  readonly target: FuzzTarget;
+  readonly history: History;
+  readonly failure: FuzzFailure;
+  /** Objects that exist before. */
+  readonly given: readonly KubeObject[];
+  /** Path of the definition, relative to the file of the test. */
+  readonly definition: string;
+}
+
+/** An `OperatorTest` that carries out the history of a failure. Pure. */
+export function reproductionOf({
+  target,
+  history,
+  failure,
+  given,
+  definition,
+}: Reproduction): JsonObject {
+  const name = 'fuzz';
+  const { content, actions } = history;
+  const steps = [
+    { name: 'create', apply: resource(target, name, content) },
+    ...actions.flatMap((action, index) =>
+      stepOf(action, { target, name, index, disturbance: failure.disturbances.get(index) }),
+    ),
+    ...(failure.after >= actions.length && actions.length > 0 && endsLater(failure)
+      ? [{ name: 'the first content again', apply: resource(target, name, content) }]
+      : []),
+    ...(failure.rule === 'deletion' || failure.rule === 'nothing-left'
+      ? [{ name: 'delete', delete: referenceOf(target, name), within: '15m' }]
+      : []),
+  ];
+  const last = steps.length - 1;
+  return {
+    apiVersion: 'homeostat.dev/v1alpha1',
+    kind: 'OperatorTest',
+    metadata: { name: `${target.definition.name}-${failure.rule}` },
+    spec: {
+      definitions: [definition],
+      ...(given.length > 0 && { given }),
+      steps: steps.map((step, index) => ({
+        ...step,
+        expect: index === last ? expectationsOf(failure, target, name) : [],
+      })),
+    },
+  } as unknown as JsonObject;
+}
+
+/** Whether the failure was found after the actions. */
+function endsLater({ rule }: FuzzFailure): boolean {
+  return rule !== 'idle' && rule !== 'stalled' && rule !== 'flapping' && rule !== 'missing-number';
+}
+
+function resource(target: FuzzTarget, name: string, content: Content): Json {
+  return resourceOf(target, name, content) as unknown as Json;
+}
+
+interface StepContext {
+  readonly target: FuzzTarget;
+  readonly name: string;
+  readonly index: number;
+  readonly disturbance: Disturbance | undefined;
+}
+
+function stepOf(
+  action: Action,
+  { target, name, index, disturbance }: StepContext,
+): readonly Step[] {
+  const title = `${index + 1}: ${titles[action.kind]}`;
+  switch (action.kind) {
+    case 'edit':
+      return [{ name: title, apply: resource(target, name, action.content) }];
+    case 'deleteChild':
+    case 'changeChild': {
+      if (disturbance === undefined) return [];
+      const { kind, metadata } = disturbance.child.manifest;
+      const path = [
+        kind,
+        ...(metadata.namespace === undefined ? [] : [metadata.namespace]),
+        metadata.name,
+      ];
+      const reference = path.join('/');
+      return disturbance.merge === undefined
+        ? [{ name: title, delete: reference }]
+        : [{ name: title, patch: { target: reference, merge: disturbance.merge } }];
+    }
+    case 'outcome':
+      return [{ name: title, outcome: { pods: {}, is: action.is } }];
+    case 'fail':
+      return [{ name: title, fail: { requests: {}, with: action.with, times: action.times } }];
+    case 'restart':
+      return [{ name: title, restart: true }];
+    case 'advance':
+      return [{ name: title, advance: `${action.minutes}m` }];
+  }
+}
+
+const titles: Readonly<Record<Action['kind'], string>> = {
+  edit: 'edit',
+  deleteChild: 'delete a child',
+  changeChild: 'change a child',
+  outcome: 'Pods',
+  fail: 'failing requests',
+  restart: 'restart',
+  advance: 'wait',
+};
+
+/** `idle`, `second-reconcile` and `error-log` are checked after each step of every test. */
+function expectationsOf({ rule }: FuzzFailure, target: FuzzTarget, name: string): readonly Json[] {
+  const of = referenceOf(target, name);
+  switch (rule) {
+    case 'stalled':
+      return [{ condition: { of, type: 'Ready', status: 'True' } }];
+    case 'deletion':
+    case 'nothing-left':
+      return [{ nothingLeft: true }];
+    default:
+      return [];
+  }
+}

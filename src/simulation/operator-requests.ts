@@ -1,0 +1,14 @@
+import type { ApiRequest } from '../kube/index.ts';
+import type { ApiAnswer } from '../sandbox/index.ts';
+
+/** Whether a write is an Event, or is about the definition itself. Neither counts as a write of an operator. */
+export function isInternalRequest({ path }: ApiRequest): boolean {
+  return path.includes('/events.k8s.io/') || path.includes('/apis/homeostat.dev/');
+}
+
+/** An error in place of the server's answer. `code`: HTTP status. */
+export function errorAnswer(code: number): ApiAnswer {
+  const message = `The simulation answers this request with ${code}`;
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code };
+  return { status: code, headers: {}, body: JSON.stringify(status) };
+}
