@@ -33,3 +33,11 @@ export function refOfStored({ apiVersion, kind, metadata }: KubeObject): ObjectR
 export function identityOfObject({ apiVersion, kind, metadata }: KubeObject): string {
   return identityOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name);
 }
+
+/** Stored objects in an order that does not depend on the cache, whose order differs after a restart: the status lists them. */
+export function inFixedOrder<Stored extends { readonly object: KubeObject }>(
+  objects: Iterable<Stored>,
+): readonly Stored[] {
+  const keyed = [...objects].map((stored) => ({ stored, key: identityOfObject(stored.object) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ stored }) => stored);
+}

@@ -79,7 +79,8 @@ function resultLines(
       `FAIL ${name}: the API server rejects all ${runs} random resources`,
       '  hint: Add a document "kind: OperatorFuzz" with "values" that the kind accepts',
     ];
-  const count = `${runs - rejected} histories${rejected === 0 ? '' : `, ${rejected} with a resource that the API server rejects`}`;
+  const done = runs - rejected;
+  const count = `${done} ${done === 1 ? 'history' : 'histories'}${rejected === 0 ? '' : ` (the API server rejected ${rejected} other resources)`}`;
   if (failure === undefined) return [`PASS ${name}: ${count}`];
   return [
     `FAIL ${name}: ${failure.message}`,

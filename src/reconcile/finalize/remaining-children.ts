@@ -1,6 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import { inFixedOrder } from '../identity.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
@@ -41,7 +42,7 @@ export async function findRemaining(pass: Pass): Promise<RemainingChildren> {
     const what = objectText(gvk.kind, name, disclosureOfUntracked(pass, child));
     problems.push({ ...problem, message: `${what}: ${problem.message}` });
   }
-  return { objects: [...objects.values()], problems };
+  return { objects: inFixedOrder(objects.values()), problems };
 }
 
 /**

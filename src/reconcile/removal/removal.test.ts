@@ -179,6 +179,21 @@ describe('reconcile/removal: ordered', () => {
     assert.deepEqual(harness.cluster.takeWrites(), ['delete ConfigMap/shard-y', 'status PodSet/a']);
   });
 
+  test('the status lists what remains by name, in every process', async () => {
+    const keep = shards({ deleteWhen: () => false });
+    const { harness, podSet } = await harnessOf([keep]);
+    harness.edit(podSet, { spec: { items: ['m', 'z', 'y', 'x'] } });
+    await harness.settle();
+    harness.edit(podSet, { spec: { items: ['m'] } });
+    await harness.settle();
+    assert.deepEqual(
+      entriesOf(harness)
+        .filter(([, state]) => state === 'Deleting')
+        .map(([name]) => name),
+      ['shard-x', 'shard-y', 'shard-z'],
+    );
+  });
+
   test('by the place that an element had, whatever its name', async () => {
     const { harness, podSet } = await harnessOf([ordered]);
     harness.edit(podSet, { spec: { items: ['z', 'y', 'x'] } });

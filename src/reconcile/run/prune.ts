@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { childIdOf, identityOf, refOfStored } from '../identity.ts';
+import { childIdOf, identityOf, inFixedOrder, refOfStored } from '../identity.ts';
 import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
@@ -26,7 +26,7 @@ export async function prune(pass: Pass): Promise<void> {
     const leaving = new Map<string | undefined, StoredObject>();
     for (const each of [...unwanted, ...untracked.objects])
       leaving.set(each.object.metadata.uid, each);
-    pass.effects.pruned.push(...(await remove(pass, [...leaving.values()])));
+    pass.effects.pruned.push(...(await remove(pass, inFixedOrder(leaving.values()))));
   }
   notifyConverged(pass, certainty);
 }

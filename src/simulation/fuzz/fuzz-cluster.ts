@@ -26,8 +26,8 @@ export interface AppliedChild {
   readonly manifest: KubeObject;
 }
 
-/** Time without a write after which the operators count as idle, in ms of simulated time. */
-const idleMs = 30_000;
+/** Time without a write after which the operators count as idle, in ms of simulated time: longer than Pods take to terminate (30 s). */
+const idleMs = 60_000;
 /** Simulated time in which the operators must become idle, in ms. */
 const settleLimitMs = 15 * 60_000;
 
@@ -75,7 +75,7 @@ export class FuzzCluster {
 
   /**
    * Lets time pass until the operators are idle.
-   * @returns the writes of the last 30 s if they do not become idle; else empty
+   * @returns the writes of the last minute if they do not become idle; else empty
    */
   async settle(): Promise<readonly string[]> {
     const { clock } = this.simulation;
@@ -99,7 +99,7 @@ export class FuzzCluster {
     return [...counts.values()].some((count) => count >= 3);
   }
 
-  /** Restarts the operators. Returns the writes of the first 30 s. */
+  /** Restarts the operators. Returns the writes of the first minute. */
   async writesAfterRestart(): Promise<readonly string[]> {
     this.#writes = [];
     await this.restart();
@@ -143,9 +143,11 @@ export class FuzzCluster {
     }
     const manifest = body as unknown as KubeObject;
     const { labels = {} } = manifest.metadata ?? {};
-    const id = labels[childLabel];
-    if (id !== undefined && labels[definitionLabel] !== undefined)
+    const id: unknown = labels[childLabel];
+    if (typeof id === 'string' && labels[definitionLabel] !== undefined)
       this.#applied.set(path, { id, path, manifest });
+    // A released object loses its labels, and stays by intention.
+    if (id === null) this.#applied.delete(path);
   }
 }
 
