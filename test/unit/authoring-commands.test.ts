@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { fuzzDefinitions } from '../../src/cli/commands/fuzz.ts';
 import { init } from '../../src/cli/commands/init.ts';
 import { render } from '../../src/cli/commands/render.ts';
 import { test as runTests } from '../../src/cli/commands/test.ts';
@@ -324,4 +325,65 @@ spec: { clusterIP: 10.0.0.7, selector: { app: web }, ports: [{ port: 80 }] }
       await assert.rejects(init('web', dir, options, recordOutput().output), { message });
       assert.equal(existsSync(dir), false);
     });
+});
+
+describe('homeostat test --fuzz', () => {
+  const flags = { fuzz: 1, seed: 1 };
+
+  test('all shipped operators pass', async () => {
+    const { lines, errors, output } = recordOutput();
+    assert.equal(await fuzzDefinitions(['operators'], flags, output), 0, lines.join('\n'));
+    assert.deepEqual(errors, []);
+    assert.ok(lines.length > 5);
+    assert.match(lines.join('\n'), /^(?:PASS [-a-z]+: \d histor.+\n?)+$/);
+  });
+
+  test('a failure prints the test that shows it', async () => {
+    const { lines, output } = recordOutput();
+    const text = readFileSync('operators/podset.yaml', 'utf8').replaceAll(' ?? 0', '');
+    const path = fileOf('missing.yaml', text);
+    assert.equal(await fuzzDefinitions([path], { fuzz: 30, seed: 2 }, output), 1);
+    const printed = lines.join('\n');
+    assert.match(
+      printed,
+      /^FAIL podset: The status has no ".+", though child "deployment" exists\n/,
+    );
+    assert.match(printed, /--seed 2 finds it again[\s\S]*kind: OperatorTest[\s\S]*size: 0/);
+  });
+
+  test('OperatorFuzz limits the values; one with an error is printed, and nothing runs', async () => {
+    const dir = join(folder, 'fuzz');
+    await init('shop', dir, { group: 'apps.example.com' }, recordOutput().output);
+    const limits = (values: string) => `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorFuzz
+metadata: { name: shop }
+spec: { definition: shop, ${values} }
+`;
+    writeFileSync(join(dir, 'tests/fuzz.yaml'), limits('values: { /spec/port: [0] }'));
+    const rejected = recordOutput();
+    assert.equal(await fuzzDefinitions([dir], { fuzz: 8, seed: 1 }, rejected.output), 0);
+    assert.match(rejected.lines.join(), /^PASS shop: \d histor.* \(the API server rejected \d/);
+    writeFileSync(join(dir, 'tests/fuzz.yaml'), limits('value: {}'));
+    const wrong = recordOutput();
+    assert.equal(await fuzzDefinitions([dir], flags, wrong.output), 1);
+    assert.deepEqual(wrong.lines, []);
+    assert.match(wrong.errors.join('\n'), /fuzz\.yaml:4:27[\s\S]*Unknown field "value"/);
+  });
+
+  test('what the API server always rejects is a failure with a hint', async () => {
+    const dir = join(folder, 'rejecting');
+    await init('shop', dir, { group: 'apps.example.com' }, recordOutput().output);
+    const fuzz = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorFuzz
+metadata: { name: shop }
+spec: { definition: shop, values: { /spec/image: [7] } }
+`;
+    writeFileSync(join(dir, 'tests/fuzz.yaml'), fuzz);
+    const { lines, output } = recordOutput();
+    assert.equal(await fuzzDefinitions([dir], flags, output), 1);
+    assert.match(
+      lines.join('\n'),
+      /^FAIL shop: the API server rejects every random resource \(1\)\n {2}hint: Add/,
+    );
+  });
 });

@@ -76,7 +76,7 @@ function resultLines(
 ): readonly string[] {
   if (rejected === runs)
     return [
-      `FAIL ${name}: the API server rejects all ${runs} random resources`,
+      `FAIL ${name}: the API server rejects every random resource (${runs})`,
       '  hint: Add a document "kind: OperatorFuzz" with "values" that the kind accepts',
     ];
   const done = runs - rejected;
