@@ -28,6 +28,7 @@ export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
 export {
+  contentOf,
   type DefinitionPlan,
   type FieldChange,
   fieldChanges,

@@ -7,4 +7,4 @@ export type {
   UnresolvedChild,
 } from './plan.ts';
 export { type PlanOptions, planDefinition } from './plan-definition.ts';
-export { withoutOwnKeys } from './planned-object.ts';
+export { contentOf, withoutOwnKeys } from './planned-object.ts';

@@ -1,4 +1,8 @@
 import type { Clock } from '../../util/clock.ts';
+import { StatusError } from '../status/status-error.ts';
+
+/** Delay of a reconcile that failed because an object exists already. */
+const retryMs = 1_000;
 
 export interface ReconcileQueueOptions {
   readonly clock: Clock;
@@ -71,7 +75,10 @@ export class ReconcileQueue {
     try {
       this.#options.reconcile(key);
     } catch (error) {
-      this.#options.onInternalError(error);
+      // An object of that name is still being deleted, for example.
+      if (error instanceof StatusError && error.reason === 'AlreadyExists')
+        this.addAfter(key, retryMs);
+      else this.#options.onInternalError(error);
     }
   }
 

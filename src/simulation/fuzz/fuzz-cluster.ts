@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../kube/index.ts';
-import { childLabel, definitionLabel } from '../../reconcile/index.ts';
+import { childLabel, definitionLabel, ownerUidLabel } from '../../reconcile/index.ts';
 import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
@@ -22,6 +22,8 @@ export interface FuzzClusterOptions {
 export interface AppliedChild {
   /** Id in the definition. */
   readonly id: string;
+  /** UID of its resource. */
+  readonly ownerUid: string;
   readonly path: string;
   readonly manifest: KubeObject;
 }
@@ -63,9 +65,9 @@ export class FuzzCluster {
     return cluster;
   }
 
-  /** Children that the operators have applied and that were not deleted since, in the order of their first apply. */
-  get children(): readonly AppliedChild[] {
-    return [...this.#applied.values()];
+  /** Children of a resource that the operators have applied and that were not deleted since, in the order of their first apply. */
+  childrenOf(ownerUid: string): readonly AppliedChild[] {
+    return [...this.#applied.values()].filter((child) => child.ownerUid === ownerUid);
   }
 
   /** Lets the server answer the next writes of the operators with an error. */
@@ -145,7 +147,7 @@ export class FuzzCluster {
     const { labels = {} } = manifest.metadata ?? {};
     const id: unknown = labels[childLabel];
     if (typeof id === 'string' && labels[definitionLabel] !== undefined)
-      this.#applied.set(path, { id, path, manifest });
+      this.#applied.set(path, { id, ownerUid: labels[ownerUidLabel] ?? '', path, manifest });
     // A released object loses its labels, and stays by intention.
     if (id === null) this.#applied.delete(path);
   }

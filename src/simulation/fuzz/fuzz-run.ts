@@ -1,9 +1,9 @@
 import { KubeError } from '../../kube/index.ts';
-import { fieldChanges } from '../../runtime/index.ts';
+import { contentOf, fieldChanges } from '../../runtime/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import { type Disturbance, disturbanceOf } from './disturbance.ts';
-import type { FuzzCluster } from './fuzz-cluster.ts';
+import type { AppliedChild, FuzzCluster } from './fuzz-cluster.ts';
 import { type FuzzTarget, referenceOf, resourceOf, statusFieldSchema } from './fuzz-target.ts';
 import type { Action, Content, History } from './history.ts';
 
@@ -41,6 +41,7 @@ export class FuzzRun {
   readonly #name: string;
   /** Pods failed, or the server did: the resource may be stalled for a reason. */
   #hasTrouble = false;
+  #uid = '';
   #after = 0;
   readonly #disturbances = new Map<number, Disturbance>();
 
@@ -74,10 +75,11 @@ export class FuzzRun {
     }
     this.#cluster.failNext(0, 0);
     if (this.#hasTrouble) await this.#act({ kind: 'outcome', is: 'ready' });
-    if (actions.length > 0) await this.#apply(content);
+    // The server may reject the way back: an empty list takes a required field away.
+    const isBack = actions.length === 0 || (await this.#apply(content));
     return (
       (await this.#settled()) ??
-      (this.#hasTrouble ? undefined : this.#reversed(before)) ??
+      (isBack && !this.#hasTrouble ? this.#reversed(before) : undefined) ??
       (await this.#restarted())
     );
   }
@@ -120,7 +122,7 @@ export class FuzzRun {
 
   /** What the server rejects (an immutable field) is no disturbance. */
   async #disturb(action: Extract<Action, { readonly child: number }>): Promise<void> {
-    const change = disturbanceOf(action, this.#cluster.children);
+    const change = disturbanceOf(action, this.#children);
     if (change === undefined) return;
     this.#disturbances.set(this.#after, change);
     const { path } = change.child;
@@ -141,6 +143,10 @@ export class FuzzRun {
     }
   }
 
+  get #children(): readonly AppliedChild[] {
+    return this.#cluster.childrenOf(this.#uid);
+  }
+
   async #settled(): Promise<FuzzFailure | undefined> {
     const writes = await this.#cluster.settle();
     if (this.#cluster.hasFlapped)
@@ -151,6 +157,7 @@ export class FuzzRun {
         `The operator does not become idle: ${writes.slice(0, 3).join(', ')}`,
       );
     const resource = await this.#resource();
+    this.#uid = uidOf(resource);
     const stalled = conditionsOf(resource).find(
       ({ type, status }) => type === 'Stalled' && status === 'True',
     );
@@ -166,7 +173,7 @@ export class FuzzRun {
   #missingNumber(resource: JsonObject | undefined): FuzzFailure | undefined {
     const { kind, status } = this.#target.definition;
     if (kind.source !== 'crd' || conditionsOf(resource).length === 0) return undefined;
-    const existing = new Set(this.#cluster.children.map(({ id }) => id));
+    const existing = new Set(this.#children.map(({ id }) => id));
     const found = isJsonObject(resource?.status) ? resource.status : {};
     for (const [field, template] of Object.entries(status)) {
       const read = [...JSON.stringify(template).matchAll(/\bchildren\.(\w+)/g)].map(
@@ -195,10 +202,7 @@ export class FuzzRun {
   /** The children as last applied; none where they depend on more than the content. */
   #rendered(): readonly RenderedChild[] {
     if (this.#target.hasMemory) return [];
-    return this.#cluster.children.map(({ path, manifest }) => ({
-      path,
-      manifest: withoutIdentity(manifest),
-    }));
+    return this.#children.map(({ path, manifest }) => ({ path, content: contentOf(manifest) }));
   }
 
   async #restarted(): Promise<FuzzFailure | undefined> {
@@ -211,7 +215,8 @@ export class FuzzRun {
   }
 
   async #delete(): Promise<FuzzFailure | undefined> {
-    const { children, objects } = this.#cluster;
+    const children = this.#children;
+    const { objects } = this.#cluster;
     await objects.delete(referenceOf(this.#target, this.#name));
     await this.#cluster.settle();
     const resource = await this.#resource();
@@ -255,30 +260,29 @@ export class FuzzRun {
   }
 }
 
+function uidOf(resource: JsonObject | undefined): string {
+  const metadata = resource?.metadata;
+  return isJsonObject(metadata) ? String(metadata.uid) : '';
+}
+
 function isNumber(schema: JsonObject | undefined): boolean {
   return schema?.type === 'integer' || schema?.type === 'number';
 }
 
 interface RenderedChild {
   readonly path: string;
-  readonly manifest: KubeObject;
-}
-
-/** Without UIDs and versions of earlier objects, which an apply also contains. */
-function withoutIdentity(manifest: KubeObject): KubeObject {
-  const { ownerReferences: _, uid: __, resourceVersion: ___, ...metadata } = manifest.metadata;
-  return { ...manifest, metadata };
+  readonly content: Readonly<Record<string, unknown>>;
 }
 
 function firstDifference(
   before: readonly RenderedChild[],
   after: readonly RenderedChild[],
 ): string | undefined {
-  const old = new Map(before.map(({ path, manifest }) => [path, manifest]));
-  for (const { path, manifest } of after) {
+  const old = new Map(before.map(({ path, content }) => [path, content]));
+  for (const { path, content } of after) {
     const previous = old.get(path);
     if (previous === undefined) return `${path} is new`;
-    const [change] = fieldChanges(previous, manifest);
+    const [change] = fieldChanges(previous, content);
     if (change !== undefined) return `"${change.path}" of ${path} differs`;
     old.delete(path);
   }
