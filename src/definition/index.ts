@@ -39,6 +39,7 @@ export type {
   UpdateStrategy,
 } from './operator-definition.ts';
 export {
+  type FuzzRule,
   type OperatorFuzz,
   operatorFuzzKind,
   operatorFuzzSchema,

@@ -51,8 +51,12 @@ export async function fuzzDefinitions(
   for (const { located } of accepted) {
     const { name } = located.definition;
     if (!name.includes(flags.filter ?? '')) continue;
-    const { given = [], values = {} } = limits.find(({ definition }) => definition === name) ?? {};
-    const target = fuzzTarget(located, samples);
+    const {
+      given = [],
+      values = {},
+      skip = [],
+    } = limits.find(({ definition }) => definition === name) ?? {};
+    const target = fuzzTarget(located, samples, skip);
     const { fuzz: runs, seed } = flags;
     const result = await fuzz({ definitions, check, target, given, samples, values, runs, seed });
     const { failure } = result;

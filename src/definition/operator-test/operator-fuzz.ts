@@ -4,6 +4,7 @@ import { type Diagnostic, locate } from '../finding.ts';
 import { arrangeDiagnostics } from '../parse-definitions.ts';
 import { definitionApiVersion } from '../schema/definition-schema.ts';
 import {
+  enumSchema,
   type JsonSchema,
   listSchema,
   mapSchema,
@@ -22,7 +23,24 @@ export interface OperatorFuzz {
   readonly given: readonly KubeObject[];
   /** By JSON pointer below the resource, `*` for any item: the only values of a field. */
   readonly values: Readonly<Record<string, readonly Json[]>>;
+  /** Rules that do not hold for the definition by intention. */
+  readonly skip: readonly FuzzRule[];
 }
+
+/** A rule that must hold for every resource in every history (docs/testing.md#random-resources). */
+export type FuzzRule = (typeof fuzzRules)[number];
+
+export const fuzzRules = [
+  'idle',
+  'flapping',
+  'second-reconcile',
+  'stalled',
+  'missing-number',
+  'reverse-edit',
+  'deletion',
+  'nothing-left',
+  'error-log',
+] as const;
 
 export const operatorFuzzKind = 'OperatorFuzz';
 
@@ -51,6 +69,10 @@ export const operatorFuzzSchema: JsonSchema = objectSchema(
         values: mapSchema(
           'The only values of a field, by JSON pointer below the resource; `*` is any item: `/spec/hosts/*`.',
           { ...listSchema('The values.', { description: 'A value.' }), minItems: 1 },
+        ),
+        skip: listSchema(
+          'Rules that do not hold for the definition by intention.',
+          enumSchema('A rule.', fuzzRules),
         ),
       },
       ['definition'],
@@ -85,5 +107,6 @@ function limitsOf(document: Json): OperatorFuzz {
     definition: String(valueAt(document, '/spec/definition')),
     given: itemsAt(document, '/spec/given').map(({ value }) => value as KubeObject),
     values: mapAt(document, '/spec/values') as OperatorFuzz['values'],
+    skip: itemsAt(document, '/spec/skip').map(({ value }) => value as FuzzRule),
   };
 }

@@ -224,6 +224,23 @@ describe('reconcile/removal: orphans', () => {
     assert.match(harness.ready('a'), /^False Conflict: .*"shard-z" already exists/);
   });
 
+  test('one that a user has deleted is not waited for, even if a finalizer keeps it', async () => {
+    const { harness, podSet } = await harnessOf([shards({ deletionPolicy: 'Orphan' })]);
+    const object = map(harness, 'shard-z');
+    harness.edit(object, {
+      metadata: {
+        ...object.metadata,
+        finalizers: ['kubernetes.io/pvc-protection'],
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+      },
+    });
+    await harness.settle();
+    harness.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await harness.settle();
+    assert.deepEqual(map(harness, 'shard-z').metadata.labels, {});
+    assert.match(harness.ready('a'), /^True AllReady/);
+  });
+
   test('one of a child that the definition has no more stays, too', async () => {
     const { harness } = await harnessOf([shards({ deletionPolicy: 'Orphan' })]);
     await harness.restart(planOf({ children: [shards({ id: 'others', forEach: () => [] })] }));

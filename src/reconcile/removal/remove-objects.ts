@@ -86,8 +86,10 @@ async function removeOne(
 ): Promise<PrunedObject> {
   const { object } = stored;
   const childId = childIdOf(object);
-  if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
+  // Before the check for its deletion: an orphan is never waited for. A claim that a user has deleted remains while a Pod mounts it, and the
+  // Pod is deleted only after the resource.
   if (isOrphaning || isOrphaned(pass, object)) return releaseObject(pass, stored);
+  if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
   const leave = await deletePermission(pass, stored);
   if (leave.kind !== 'granted' && held === 'release') return releaseObject(pass, stored);
   switch (leave.kind) {

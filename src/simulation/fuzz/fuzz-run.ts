@@ -1,3 +1,4 @@
+import type { FuzzRule } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { contentOf, fieldChanges } from '../../runtime/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
@@ -18,17 +19,6 @@ export interface FuzzFailure {
   readonly disturbances: ReadonlyMap<number, Disturbance>;
 }
 
-export type FuzzRule =
-  | 'idle'
-  | 'second-reconcile'
-  | 'error-log'
-  | 'stalled'
-  | 'flapping'
-  | 'missing-number'
-  | 'reverse-edit'
-  | 'deletion'
-  | 'nothing-left';
-
 /** The result of one run. `rejected`: the server rejected the first content, so nothing was tried. */
 export type RunResult =
   | { readonly kind: 'passed' | 'rejected' }
@@ -42,6 +32,7 @@ export class FuzzRun {
   /** Pods failed, or the server did: the resource may be stalled for a reason. */
   #hasTrouble = false;
   #uid = '';
+  #isReady = false;
   #after = 0;
   readonly #disturbances = new Map<number, Disturbance>();
 
@@ -158,6 +149,9 @@ export class FuzzRun {
       );
     const resource = await this.#resource();
     this.#uid = uidOf(resource);
+    this.#isReady = conditionsOf(resource).some(
+      ({ type, status }) => type === 'Ready' && status === 'True',
+    );
     const stalled = conditionsOf(resource).find(
       ({ type, status }) => type === 'Stalled' && status === 'True',
     );
@@ -193,15 +187,16 @@ export class FuzzRun {
     return undefined;
   }
 
-  #reversed(before: readonly RenderedChild[]): FuzzFailure | undefined {
-    const difference = firstDifference(before, this.#rendered());
+  #reversed(before: readonly RenderedChild[] | undefined): FuzzFailure | undefined {
+    const after = this.#rendered();
+    const difference = before && after && firstDifference(before, after);
     if (difference === undefined) return undefined;
     return this.#failure('reverse-edit', `After edits back to the first content, ${difference}`);
   }
 
-  /** The children as last applied; none where they depend on more than the content. */
-  #rendered(): readonly RenderedChild[] {
-    if (this.#target.hasMemory) return [];
+  /** The children as last applied. Undefined where they depend on more than the content, or are not as desired yet. */
+  #rendered(): readonly RenderedChild[] | undefined {
+    if (this.#target.hasMemory || !this.#isReady) return undefined;
     return this.#children.map(({ path, manifest }) => ({ path, content: contentOf(manifest) }));
   }
 
@@ -255,7 +250,9 @@ export class FuzzRun {
     return this.#cluster.objects.findByReference(referenceOf(this.#target, this.#name));
   }
 
-  #failure(rule: FuzzRule, message: string): FuzzFailure {
+  /** Undefined: the rule is skipped. */
+  #failure(rule: FuzzRule, message: string): FuzzFailure | undefined {
+    if (this.#target.skip.has(rule)) return undefined;
     return { rule, message, after: this.#after, disturbances: this.#disturbances };
   }
 }

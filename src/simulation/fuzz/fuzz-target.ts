@@ -1,4 +1,4 @@
-import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import type { FuzzRule, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -11,17 +11,21 @@ export interface FuzzTarget {
   readonly metadata: Pick<KubeObject['metadata'], 'labels' | 'annotations'>;
   /** Values of earlier reconciles or the time are in the result, so that a reverse edit may lead to another state. */
   readonly hasMemory: boolean;
+  /** Rules that do not hold by intention. */
+  readonly skip: ReadonlySet<FuzzRule>;
 }
 
 /** @param samples resources of any kind */
 export function fuzzTarget(
   { definition, document }: LocatedDefinition,
   samples: readonly KubeObject[],
+  skip: readonly FuzzRule[] = [],
 ): FuzzTarget {
   const sample = samplesOf(definition, samples)[0];
   const { labels, annotations } = sample?.metadata ?? {};
   return {
     definition,
+    skip: new Set(skip),
     metadata: { ...(labels && { labels }), ...(annotations && { annotations }) },
     hasMemory: /\bobserved\b|(?<![\w.])status\.|\$now\b|\$millis\b/.test(
       JSON.stringify(document.spec),

@@ -1,0 +1,31 @@
+// `npm run fuzz [-- COUNT [SEED]]`: random resources of all shipped operators and of the recipes. Exit code 1 when a history fails.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fuzzDefinitions } from '../src/cli/commands/fuzz.ts';
+import { createTerminalOutput } from '../src/cli/output.ts';
+import { recipePages } from '../test/support/recipes/index.ts';
+
+const [count = '20', seed = '1'] = process.argv.slice(2);
+const output = createTerminalOutput();
+const flags = { fuzz: Number(count), seed: Number(seed) };
+const limits = readFileSync(new URL('../test/fixtures/recipe-fuzz.yaml', import.meta.url), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-fuzz-'));
+try {
+  let code = await fuzzDefinitions(['operators'], flags, output);
+  for (const { name, definition, sample } of recipePages()) {
+    const place = join(folder, name);
+    for (const [file, text] of [
+      [`${name}.yaml`, definition],
+      [`samples/${name}.yaml`, sample],
+      ['tests/fuzz.yaml', limits],
+    ] as const) {
+      mkdirSync(join(place, file, '..'), { recursive: true });
+      writeFileSync(join(place, file), text);
+    }
+    code = Math.max(code, await fuzzDefinitions([place], flags, output));
+  }
+  process.exitCode = code;
+} finally {
+  rmSync(folder, { recursive: true });
+}
