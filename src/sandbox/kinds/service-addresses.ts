@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
 import { invalid, invalidField } from '../status/index.ts';
 import type { ObjectLister } from './served-kind.ts';
 
@@ -12,11 +12,11 @@ const lastNodePort = firstNodePort + nodePorts - 1;
 /** Allocates the cluster IP and the node ports of a Service; keeps those it has. */
 export function withServiceAddresses(
   service: JsonObject,
-  before: JsonObject | undefined,
+  _before: JsonObject | undefined,
   objects: ObjectLister,
 ): JsonObject {
   const spec = objectField(service, 'spec') ?? {};
-  if (spec.type === 'ExternalName') return { ...service, spec: withoutAddresses(spec, before) };
+  if (spec.type === 'ExternalName') return service;
   const others = objects
     .list('/services')
     .filter((other) => uidOf(other) !== uidOf(service))
@@ -27,17 +27,6 @@ export function withServiceAddresses(
 
 function uidOf(object: JsonObject): string {
   return stringField(objectField(object, 'metadata') ?? {}, 'uid') ?? '';
-}
-
-/** A Service that becomes an ExternalName releases its address. */
-function withoutAddresses(spec: JsonObject, before: JsonObject | undefined): JsonObject {
-  const old = before && objectField(before, 'spec');
-  if (old === undefined || old.type === 'ExternalName' || spec.clusterIP !== old.clusterIP)
-    return spec;
-  return ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'].reduce<JsonObject>(
-    (kept, name) => withField(kept, name, undefined),
-    spec,
-  );
 }
 
 function withClusterIp(

@@ -8,6 +8,7 @@ import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 import { withServiceAddresses } from './service-addresses.ts';
 import { serviceErrors } from './service-rules.ts';
+import { withOldNodePorts, withoutFieldsOfOldType } from './service-transitions.ts';
 
 export const serviceRules: BuiltinRules = {
   names: resourceNames({
@@ -25,7 +26,7 @@ export const serviceRules: BuiltinRules = {
     ...service,
     spec: withServiceDefaults(objectField(service, 'spec') ?? {}),
   }),
-  prepareUpdate: withAllocated,
+  prepareUpdate,
   admit: withServiceAddresses,
   validate: (service) => serviceErrors(objectField(service, 'spec') ?? {}),
   validateUpdate: addressErrors,
@@ -58,10 +59,15 @@ function withTargetPort(port: Json): Json {
   return isUnset ? { ...protocol, targetPort: port.port ?? 0 } : protocol;
 }
 
-/** Writes that omit allocated fields of a Service keep them. */
-function withAllocated(service: JsonObject, before: JsonObject): JsonObject {
+function prepareUpdate(service: JsonObject, before: JsonObject): JsonObject {
   const [spec, old] = [objectField(service, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
-  if (spec.type === 'ExternalName' || old.type === 'ExternalName') return service;
+  return { ...service, spec: withoutFieldsOfOldType(withAllocated(spec, old), old) };
+}
+
+/** Writes that omit allocated fields of a Service keep them. */
+function withAllocated(written: JsonObject, old: JsonObject): JsonObject {
+  const spec = withOldNodePorts(written, old);
+  if (spec.type === 'ExternalName' || old.type === 'ExternalName') return spec;
   const addresses = deepEqual(spec.clusterIPs, old.clusterIPs) ? spec.clusterIP : undefined;
   // The first address has two fields: the list follows the field that changed.
   const isAddressChanged =
@@ -69,13 +75,12 @@ function withAllocated(service: JsonObject, before: JsonObject): JsonObject {
   const requested = isAddressChanged
     ? { ...spec, clusterIPs: [addresses, ...listField(spec, 'clusterIPs').slice(1)] }
     : spec;
-  const kept = withDefaults(requested, {
+  return withDefaults(requested, {
     ...(old.clusterIP === undefined ? {} : { clusterIP: old.clusterIP }),
     ...(old.clusterIPs === undefined ? {} : { clusterIPs: old.clusterIPs }),
     ...(old.ipFamilies === undefined ? {} : { ipFamilies: old.ipFamilies }),
     ...(old.ipFamilyPolicy === undefined ? {} : { ipFamilyPolicy: old.ipFamilyPolicy }),
   });
-  return { ...service, spec: kept };
 }
 
 /** The address of a Service is immutable while it is set. */

@@ -29,6 +29,7 @@ import { replications } from './replications.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
 import { scales } from './scales.ts';
+import { serviceTypes } from './service-types.ts';
 import { strategics } from './strategics.ts';
 import { structural } from './structural.ts';
 import { structuralValues } from './structural-values.ts';
@@ -66,6 +67,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'template-mistakes': templateMistakes,
   'workload-mistakes': workloadMistakes,
   'network-mistakes': networkMistakes,
+  'service-types': serviceTypes,
   'data-mistakes': dataMistakes,
   scales,
   strategics,
