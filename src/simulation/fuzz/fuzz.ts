@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
 import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
 import type { Json } from '../../util/json.ts';
 
 /** What happens to a resource, from its creation to before its deletion. */

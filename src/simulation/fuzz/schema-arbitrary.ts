@@ -1,4 +1,5 @@
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
 import { stringArbitrary } from './string-arbitrary.ts';
 
