@@ -131,7 +131,11 @@ export function customKind(options: CustomKindOptions): ServedKind {
     deprecation: version.deprecation,
     openApi: customOpenApi(version),
     decode,
-    complete: (object) => fillDefaults(schema, object),
+    complete(object) {
+      // An apply rejects unknown fields, but accepts all below an object without properties: they are removed here.
+      const pruned = pruneObject(schema, object).object;
+      return fillDefaults(schema, withField(pruned, 'metadata', object.metadata));
+    },
     normalise(object) {
       const metadata = decodeMetadata(objectMeta, object).object;
       const whole = withField(object, 'metadata', metadata);

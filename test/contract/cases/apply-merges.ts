@@ -324,4 +324,23 @@ export const applyMerges: readonly ContractCase[] = [
       }),
     ],
   },
+  {
+    name: 'an apply loses what is below an object without properties',
+    steps: [
+      apply({
+        to: x,
+        by: 'a',
+        body: thing({ closed: { a: 1, b: { c: 2 } } }),
+        expect: { status: 201, body: { spec: { closed: {} } } },
+      }),
+      apply({
+        to: x,
+        by: 'a',
+        body: thing({ closed: {} }),
+        expect: { status: 200, body: { spec: { closed: {} } } },
+      }),
+      apply({ to: x, by: 'a', body: thing({ size: 2 }), expect: { status: 200 } }),
+      get(x, { status: 200 }),
+    ],
+  },
 ];

@@ -68,6 +68,7 @@ const thing = suiteCrd({
           deep: { type: 'object', properties: { x: text, y: { ...text, default: 'why' } } },
         },
       },
+      closed: { type: 'object' },
       labels: { type: 'object', additionalProperties: text },
       limits: { type: 'object', additionalProperties: text, 'x-kubernetes-map-type': 'atomic' },
       tags: { type: 'array', items: text, 'x-kubernetes-list-type': 'set', maxItems: 3 },
