@@ -7,6 +7,7 @@ import { checkSelectors } from './check-reads.ts';
 import { checkScope } from './check-scope.ts';
 import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
+import { warnAboutSchemas } from './schema-traps.ts';
 import {
   checkConditions,
   warnAboutKinds,
@@ -35,4 +36,5 @@ export const allChecks: readonly Check[] = [
   warnAboutPrevious,
   warnAboutKinds,
   warnAboutSecrets,
+  warnAboutSchemas,
 ];

@@ -1,7 +1,7 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { Reference } from '../language/index.ts';
+import { helmValueHint, type Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { fieldsOf, referencesOf, type TemplateNode } from '../template/template.ts';
@@ -72,6 +72,8 @@ function withRootHint(
   resource: SchemaType,
 ): Problem | undefined {
   if (problem?.offset !== offset) return problem;
+  const helm = helmValueHint(id, rest.join('.'));
+  if (helm !== undefined) return { ...problem, hint: helm };
   const meant = variables.includes(id) ? `$${id}` : fieldMeant(id, rest, resource);
   return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` };
 }
@@ -133,6 +135,7 @@ function walkType(
       if (type.accepts.includes('unknown')) return undefined;
       return problemAt(reference, index, {
         message: `"${nameBefore(reference, index)}" is ${typeName(type)} and has no field "${step}"`,
+        ...(step === 'length' && { hint: lengthHint(nameBefore(reference, index)) }),
       });
     }
     if (type.kind === 'map') {
@@ -146,12 +149,27 @@ function walkType(
       const known = [...type.fields.keys(), ...(index === from ? more : [])];
       return problemAt(reference, index, {
         message: `Unknown field "${nameBefore(reference, index + 1)}"`,
-        hint: hyphenHint(reference, index, known) ?? didYouMean(step, known),
+        hint:
+          hyphenHint(reference, index, known) ??
+          outerHint(reference, index) ??
+          didYouMean(step, known),
       });
     }
     type = throughLists(field.type);
   }
   return undefined;
+}
+
+/** Inside `[ ]`, `.( )` and `.{ }` names are fields of the element. */
+function outerHint({ path }: Reference, index: number): string | undefined {
+  const isRoot = [...rootNames, 'spec', 'metadata', 'status'].includes(path[index] ?? '');
+  if (index === 0 || !isRoot || index + 1 === path.length) return undefined;
+  return `Names are fields of the element here; write "$$.${path.slice(index).join('.')}"`;
+}
+
+/** `list.length` of other languages. */
+function lengthHint(name: string): string {
+  return `Write "$count(${name})" for a list, "$length(${name})" for a text`;
 }
 
 /** `spec.image-tag` is read as a subtraction. */

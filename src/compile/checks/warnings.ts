@@ -285,7 +285,10 @@ function endsInZero(start: SchemaType | undefined, path: readonly string[]): boo
 }
 
 /** Whether the reference is the whole expression or an operand. Functions and `??` handle missing values. */
-function needsValue({ leaf, text }: Slot, { offset, path, stepOffsets }: Reference): boolean {
+export function needsValue(
+  { leaf, text }: Slot,
+  { offset, path, stepOffsets }: Reference,
+): boolean {
   if (leaf.kind === 'handlebars' || (leaf.kind === 'value' && leaf.mode === 'optional'))
     return false;
   const last = stepOffsets.at(-1) ?? offset;

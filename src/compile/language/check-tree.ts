@@ -1,5 +1,6 @@
 import { nearestName } from '../../util/did-you-mean.ts';
 import { builtinFunctions } from './builtin-functions.ts';
+import { methodHint } from './foreign-calls.ts';
 import { languageFunctions } from './functions.ts';
 import type { LeafProblem } from './leaf.ts';
 import { limits } from './limits.ts';
@@ -83,10 +84,11 @@ function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
   const [step, ...more] = procedure?.type === 'path' ? (procedure.steps ?? []) : [];
   if (step?.type !== 'name' || more.length > 0) return [];
   const name = String(step.value);
-  const hint = knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions start with "$"';
-  return [
-    problem('unknown-name', `Unknown function "${name}"`, startOf(tokens, step.position), hint),
-  ];
+  const offset = startOf(tokens, step.position);
+  const hint =
+    methodHint(tokens, offset) ??
+    (knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions start with "$"');
+  return [problem('unknown-name', `Unknown function "${name}"`, offset, hint)];
 }
 
 /** Checks the number of arguments of our functions. JSONata checks its own functions at run time. */

@@ -1,5 +1,6 @@
 export { ExpressionError, type ExpressionErrorCode, shortSource } from './evaluation-error.ts';
 export { type PlainPath, plainPathOf } from './fast-path.ts';
+export { helmValueHint } from './foreign-calls.ts';
 export { type LanguageFunction, languageFunctions } from './functions.ts';
 export type {
   Expression,

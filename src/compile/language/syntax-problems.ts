@@ -1,3 +1,4 @@
+import { helmHint } from './foreign-calls.ts';
 import type { LeafProblem } from './leaf.ts';
 import type { Token } from './tokens.ts';
 
@@ -34,7 +35,7 @@ export function syntaxProblem(
   return {
     ...problem,
     message: messageOf(error),
-    ...hintFor(error),
+    ...hintFor(error, tokens),
     offset: placeOf(error, tokens, offset),
   };
 }
@@ -124,7 +125,12 @@ function messageOf({ code, token, value }: ParseError): string {
   }
 }
 
-function hintFor({ code, token }: ParseError): { hint: string } | undefined {
+function hintFor(
+  { code, token }: ParseError,
+  tokens: readonly Token[],
+): { hint: string } | undefined {
+  const hint = helmHint(tokens);
+  if (hint !== undefined) return { hint };
   if (code === 'S0302') return { hint: 'Put the dividend in parentheses' };
   if (code === 'S0213') return { hint: 'Put names with special characters in backquotes' };
   if (code === 'S0202' && token === ':') {

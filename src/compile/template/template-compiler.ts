@@ -86,7 +86,7 @@ class TemplateCompilation {
       return constant(freezeDeep(coerceLiteral(value, { ...spot, quotes })));
     } catch (error) {
       if (!(error instanceof CoercionError)) throw error;
-      const { message, hint } = error;
+      const { message, hint = typeFieldHint(value, spot.type) } = error;
       this.#report(spot, { code: this.#codeOf(error.code), message, hint });
       return rejectedNode;
     }
@@ -332,4 +332,12 @@ function constantMap(entries: readonly MapEntry[]): TemplateNode | undefined {
     fields.push([key, node.value]);
   }
   return constant(Object.freeze(Object.fromEntries(fields)));
+}
+
+/** `strategy: Recreate` stands for `strategy: { type: Recreate }`. */
+function typeFieldHint(value: unknown, type: SchemaType | undefined): string | undefined {
+  const isName = typeof value === 'string' && /^[A-Z]\w*$/.test(value);
+  return isName && type?.kind === 'struct' && type.fields.has('type')
+    ? `Write "{ type: ${value} }"`
+    : undefined;
 }

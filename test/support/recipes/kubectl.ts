@@ -17,6 +17,9 @@ const looks: ReadonlySet<string | undefined> = new Set(['get', 'events']);
  * The commands of kubectl that recipes show. Those that only show something are run as the commands of Homeostat of the same name,
  * which print what kubectl prints. Those that change something send a request and print nothing.
  */
+/** The object of a change does not exist (yet). */
+export class MissingObjectError extends Error {}
+
 export class Kubectl {
   readonly #options: KubectlOptions;
 
@@ -87,6 +90,8 @@ export class Kubectl {
       '-o',
       'json',
     ]);
+    const [first = ''] = lines;
+    if (!first.startsWith('{')) throw new MissingObjectError(first);
     return this.#options.client.pathOf(JSON.parse(lines.join('\n')));
   }
 

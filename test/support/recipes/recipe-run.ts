@@ -5,7 +5,7 @@ import type { SharedControlPlane } from '../control-plane/index.ts';
 import type { HomeostatRuntime } from '../homeostat-runtime.ts';
 import { patienceMs } from '../patience.ts';
 import { validateCommand } from './homeostat-command.ts';
-import { Kubectl } from './kubectl.ts';
+import { Kubectl, MissingObjectError } from './kubectl.ts';
 import {
   applyDiff,
   type Block,
@@ -106,7 +106,23 @@ export class RecipeRun {
       return;
     }
     if (command.output.length > 0) throw new Error('Expected no output of a change');
-    await this.#kubectl.run(command);
+    await this.#change(command);
+  }
+
+  /** A change of an object that the operator has not created yet is sent again. */
+  async #change(command: Command): Promise<void> {
+    let missing: MissingObjectError | undefined;
+    const isDone = await this.#becomesTrue(async () => {
+      try {
+        await this.#kubectl.run(command);
+        return true;
+      } catch (error) {
+        if (!(error instanceof MissingObjectError)) throw error;
+        missing = error;
+        return false;
+      }
+    });
+    if (!isDone) throw missing;
   }
 
   /** Has the runtime read the definition as it is saved. */
