@@ -58,6 +58,28 @@ function checkCommands(installed: string, command: string): void {
   assert.match(run(command, '--help'), /validate/);
   const podset = join(installed, 'operators', 'podset.yaml');
   assert.match(run(command, 'validate', podset), /definition "podset" is valid/);
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-commands-'));
+  try {
+    checkAuthoring(command, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The commands for authors load modules of their own. */
+function checkAuthoring(command: string, folder: string): void {
+  run(command, 'init', 'demo', folder);
+  assert.match(run(command, 'test', folder), /1 passed, 0 failed/);
+  const fuzz = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorFuzz
+metadata: { name: demo }
+spec: { definition: demo, values: { /spec/image: [nginx] } }
+`;
+  writeFileSync(join(folder, 'tests', 'fuzz.yaml'), fuzz);
+  assert.match(run(command, 'test', folder, '--fuzz', '2'), /^PASS demo/);
+  const definition = join(folder, 'demo.yaml');
+  const sample = join(folder, 'samples', 'demo.yaml');
+  assert.match(run(command, 'render', definition, sample), /kind: Deployment/);
 }
 
 function checkReadme(installed: string): void {

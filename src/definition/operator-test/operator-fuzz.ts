@@ -45,41 +45,45 @@ export const fuzzRules = [
 export const operatorFuzzKind = 'OperatorFuzz';
 
 /** The JSON schema of `kind: OperatorFuzz`. */
-export const operatorFuzzSchema: JsonSchema = objectSchema(
-  'Limits the random resources of `homeostat test --fuzz`.',
-  {
-    apiVersion: { const: definitionApiVersion, type: 'string', description: 'API version.' },
-    kind: { const: operatorFuzzKind, type: 'string', description: 'Kind.' },
-    metadata: {
-      type: 'object',
-      description: 'Name of the document.',
-      required: ['name'],
-      properties: { name: stringSchema('Name.') },
-    },
-    spec: objectSchema(
-      'Limits.',
-      {
-        definition: stringSchema('Name of the definition.', { examples: ['web-app'] }),
-        given: listSchema('Objects that exist before the operators start.', {
-          type: 'object',
-          description: 'An object.',
-          title: 'an object with "apiVersion", "kind" and "metadata"',
-          required: ['apiVersion', 'kind', 'metadata'],
-        }),
-        values: mapSchema(
-          'The only values of a field, by JSON pointer below the resource; `*` is any item: `/spec/hosts/*`.',
-          { ...listSchema('The values.', { description: 'A value.' }), minItems: 1 },
-        ),
-        skip: listSchema(
-          'Rules that do not hold for the definition by intention.',
-          enumSchema('A rule.', fuzzRules),
-        ),
+export const operatorFuzzSchema: JsonSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'https://homeostat.dev/schemas/operator-fuzz.schema.json',
+  ...objectSchema(
+    'Limits the random resources of `homeostat test --fuzz`.',
+    {
+      apiVersion: { const: definitionApiVersion, type: 'string', description: 'API version.' },
+      kind: { const: operatorFuzzKind, type: 'string', description: 'Kind.' },
+      metadata: {
+        type: 'object',
+        description: 'Name of the document.',
+        required: ['name'],
+        properties: { name: stringSchema('Name.') },
       },
-      ['definition'],
-    ),
-  },
-  ['apiVersion', 'kind', 'metadata', 'spec'],
-);
+      spec: objectSchema(
+        'Limits.',
+        {
+          definition: stringSchema('Name of the definition.', { examples: ['web-app'] }),
+          given: listSchema('Objects that exist before the operators start.', {
+            type: 'object',
+            description: 'An object.',
+            title: 'an object with "apiVersion", "kind" and "metadata"',
+            required: ['apiVersion', 'kind', 'metadata'],
+          }),
+          values: mapSchema(
+            'The only values of a field, by JSON pointer below the resource; `*` is any item: `/spec/hosts/*`.',
+            { ...listSchema('The values.', { description: 'A value.' }), minItems: 1 },
+          ),
+          skip: listSchema(
+            'Rules that do not hold for the definition by intention.',
+            enumSchema('A rule.', fuzzRules),
+          ),
+        },
+        ['definition'],
+      ),
+    },
+    ['apiVersion', 'kind', 'metadata', 'spec'],
+  ),
+};
 
 export interface ParsedOperatorFuzz {
   /** The documents without an error. */

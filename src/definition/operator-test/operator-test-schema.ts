@@ -130,29 +130,33 @@ const step: JsonSchema = objectSchema(
 );
 
 /** The JSON schema of `kind: OperatorTest`. */
-export const operatorTestSchema: JsonSchema = objectSchema(
-  'A test of operators, run by `homeostat test`.',
-  {
-    apiVersion: { const: definitionApiVersion, type: 'string', description: 'API version.' },
-    kind: { const: operatorTestKind, type: 'string', description: 'Kind.' },
-    metadata: {
-      type: 'object',
-      description: 'Name of the test.',
-      properties: { name: stringSchema('Name.', { minLength: 1 }) },
-      required: ['name'],
-    },
-    spec: objectSchema(
-      'The test.',
-      {
-        definitions: listSchema(
-          'Files or folders with definitions, relative to this file. Default: the folder above it.',
-          stringSchema('Path.'),
-        ),
-        given: listSchema('Objects that exist before the operators start.', object('An object.')),
-        steps: { ...listSchema('Steps, one after the other.', step), minItems: 1 },
+export const operatorTestSchema: JsonSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'https://homeostat.dev/schemas/operator-test.schema.json',
+  ...objectSchema(
+    'A test of operators, run by `homeostat test`.',
+    {
+      apiVersion: { const: definitionApiVersion, type: 'string', description: 'API version.' },
+      kind: { const: operatorTestKind, type: 'string', description: 'Kind.' },
+      metadata: {
+        type: 'object',
+        description: 'Name of the test.',
+        properties: { name: stringSchema('Name.', { minLength: 1 }) },
+        required: ['name'],
       },
-      ['steps'],
-    ),
-  },
-  ['apiVersion', 'kind', 'metadata', 'spec'],
-);
+      spec: objectSchema(
+        'The test.',
+        {
+          definitions: listSchema(
+            'Files or folders with definitions, relative to this file. Default: the folder above it.',
+            stringSchema('Path.'),
+          ),
+          given: listSchema('Objects that exist before the operators start.', object('An object.')),
+          steps: { ...listSchema('Steps, one after the other.', step), minItems: 1 },
+        },
+        ['steps'],
+      ),
+    },
+    ['apiVersion', 'kind', 'metadata', 'spec'],
+  ),
+};
