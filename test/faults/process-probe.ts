@@ -91,17 +91,3 @@ export class ProcessProbe {
     this.#waiting.delete(reply.id);
   }
 }
-
-/** The samples of a text exposition whose name is one of these, summed up by name. */
-export async function readMetrics(
-  url: string,
-  names: readonly string[],
-): Promise<Readonly<Record<string, number>>> {
-  const sums = Object.fromEntries(names.map((name) => [name, 0]));
-  const text = await (await fetch(`${url}/metrics`)).text();
-  for (const line of text.split('\n')) {
-    const [, name = '', value] = /^(\w+)(?:\{.*\})? (\S+)$/.exec(line) ?? [];
-    if (name in sums) sums[name] = (sums[name] ?? 0) + Number(value);
-  }
-  return sums;
-}
