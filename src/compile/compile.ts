@@ -1,13 +1,4 @@
-import {
-  type Diagnostic,
-  type LocatedDefinition,
-  parseYaml,
-  printYaml,
-  type ServedKind,
-} from '../definition/index.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { KubeObject } from '../util/kube-object.ts';
-import { readinessOf } from '../util/readiness/readiness-of.ts';
+import type { Diagnostic, LocatedDefinition, ServedKind } from '../definition/index.ts';
 import { createPlans, needsFinalizer } from './analysis/child-plans.ts';
 import { createDependencyFinder } from './analysis/dependencies.ts';
 import { orderChildren } from './analysis/order.ts';
@@ -15,11 +6,12 @@ import { createReportingPlan } from './analysis/reporting-plan.ts';
 import { traceSecrets } from './analysis/secret-flow.ts';
 import { allChecks } from './checks/all-checks.ts';
 import { compileDefinition } from './compiled-definition.ts';
+import type { CoverageRecorder } from './coverage.ts';
 import { createDiagnostics } from './diagnostics.ts';
-import { createLeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
 import { createEvaluationPlan } from './phase/evaluation-plan.ts';
 import { startPhase, startReport } from './phase/phase.ts';
+import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
 
 export interface CompileResult {
@@ -33,13 +25,18 @@ export interface CompileResult {
  * Compiles a definition to a plan, or reports all errors. Pure: equal input gives an equal plan, and no state is kept
  * between calls. Does not throw for user errors.
  * @param schemas of children and reads. Unknown kinds are not checked; without `schemas` all kinds are unknown.
+ * @param coverage records what evaluations of the plan reach, which makes them slower.
  */
-export function compile(located: LocatedDefinition, schemas?: SchemaSource): CompileResult {
+export function compile(
+  located: LocatedDefinition,
+  schemas?: SchemaSource,
+  coverage?: CoverageRecorder,
+): CompileResult {
   const { definition, source } = located;
   const diagnostics = createDiagnostics(source);
   const types = createKindTypes(definition, schemas);
-  const parser = createLeafParser({ parseYaml, printYaml, isReady });
-  const parts = compileDefinition({ located, types, parser, diagnostics });
+  const parser = createDefaultLeafParser();
+  const parts = compileDefinition({ located, types, parser, diagnostics, coverage });
   const uses = createDependencyFinder(parts);
   const scope = scopeOf(definition.kind, schemas);
   const context = { definition, parts, uses, types, scope, schemas, diagnostics };
@@ -81,11 +78,6 @@ function scopeOf(kind: ServedKind, schemas: SchemaSource | undefined): OperatorP
   const isNamespaced = schemas?.isNamespaced(kind.gvk);
   if (isNamespaced === undefined) return undefined;
   return isNamespaced ? 'Namespaced' : 'Cluster';
-}
-
-function isReady(object: Readonly<Record<string, unknown>>): boolean {
-  if (typeof object.apiVersion !== 'string' || !isJsonObject(object.metadata)) return false;
-  return readinessOf(object as KubeObject).state === 'Ready';
 }
 
 /** The given children in tiers, in the order of application. */

@@ -10,6 +10,7 @@ import type {
 } from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { pointerTo } from '../util/json.ts';
+import { type CoverageRecorder, createLeafRecorder } from './coverage.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { LeafParser } from './language/index.ts';
 import type { ScalarType, SchemaType } from './schema/schema-type.ts';
@@ -110,6 +111,7 @@ interface PartsOptions {
   readonly types: KindTypes;
   readonly parser: LeafParser;
   readonly diagnostics: Diagnostics;
+  readonly coverage: CoverageRecorder | undefined;
 }
 
 const booleanType: ScalarType = {
@@ -142,14 +144,18 @@ export function compileDefinition({
   types,
   parser,
   diagnostics,
+  coverage,
 }: PartsOptions): CompiledDefinition {
-  const { definition, pointers } = located;
+  const { definition, pointers, source } = located;
+  const recording = coverage && {
+    recordLeaf: createLeafRecorder({ definition: definition.name, source, coverage }),
+  };
 
   function compile(
-    options: Omit<TemplateOptions, 'parser' | 'diagnostics' | 'quotes'> &
+    options: Omit<TemplateOptions, 'parser' | 'diagnostics' | 'quotes' | 'recordLeaf'> &
       Partial<Pick<TemplateOptions, 'quotes'>>,
   ): CompiledTemplate {
-    return compileTemplate({ quotes: true, ...options, parser, diagnostics });
+    return compileTemplate({ quotes: true, ...options, parser, diagnostics, ...recording });
   }
 
   /** Compiles the fields that are present in one item. */

@@ -1,6 +1,12 @@
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
 export { type CompileResult, compile } from './compile.ts';
-export { patternProblem, WorkBudget, type WorkBudgetOptions } from './language/index.ts';
+export type { CoverageKind, CoveragePoint, CoverageRecorder } from './coverage.ts';
+export {
+  ExpressionError,
+  patternProblem,
+  WorkBudget,
+  type WorkBudgetOptions,
+} from './language/index.ts';
 export type {
   ChildPlan,
   Element,
@@ -16,6 +22,12 @@ export type {
   RenderFailure,
   Secrecy,
 } from './operator-plan.ts';
+export {
+  createPlainExpressionParser,
+  type PlainExpression,
+  PlainExpressionError,
+  type PlainExpressionParser,
+} from './plain-expressions.ts';
 export type {
   PatchPlan,
   RenderedCondition,

@@ -1,4 +1,9 @@
-import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
+import {
+  type CoverageRecorder,
+  compile,
+  type OperatorPlan,
+  type SchemaSource,
+} from '../compile/index.ts';
 import {
   createDefinitionParser,
   type DefinitionParser,
@@ -14,6 +19,7 @@ export type ManifestCheck = (text: DefinitionManifest) => CheckedManifest;
 interface CheckOptions {
   readonly parser: DefinitionParser;
   readonly schemas: SchemaSource | undefined;
+  readonly coverage: CoverageRecorder | undefined;
 }
 
 /** A manifest after all checks that need neither other manifests nor a cluster. */
@@ -40,11 +46,14 @@ export interface CheckedDocument {
 
 /**
  * Creates a check to use for many manifests: it compiles the format's schema once. `schemas`: undefined if no schemas of other kinds are
- * available.
+ * available. `coverage` records what the plans evaluate, for tests of definitions.
  */
-export function createManifestCheck(schemas: SchemaSource | undefined): ManifestCheck {
+export function createManifestCheck(
+  schemas: SchemaSource | undefined,
+  coverage?: CoverageRecorder,
+): ManifestCheck {
   const parser = createDefinitionParser();
-  return (text) => checkManifest(text, { parser, schemas });
+  return (text) => checkManifest(text, { parser, schemas, coverage });
 }
 
 /** Caches check results for a startup that checks each manifest twice. */
@@ -75,13 +84,13 @@ export function createCheckCache(check: ManifestCheck): CheckCache {
 
 function checkManifest(
   { file, text }: DefinitionManifest,
-  { parser, schemas }: CheckOptions,
+  { parser, schemas, coverage }: CheckOptions,
 ): CheckedManifest {
   const parsed = parser.parse(text, file);
   const compiled: Diagnostic[] = [];
   const documents = parsed.documents.map((document) => {
     // A rejected document is compiled, too, to report all errors at once.
-    const result = document.located && compile(document.located, schemas);
+    const result = document.located && compile(document.located, schemas, coverage);
     compiled.push(...(result?.diagnostics ?? []));
     return checkedDocument(document, result);
   });

@@ -31,6 +31,7 @@ export interface ClusterRuntimeOptions
     | 'timeSlicer'
     | 'memory'
     | 'allowBreakingChanges'
+    | 'coverage'
   > {
   /** Sources whose manifests are published. On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];

@@ -1,3 +1,4 @@
+import type { CoverageRecorder } from '../compile/index.ts';
 import type { Cluster, EventsDenied, KindSchema, ServerUnreachable } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
@@ -27,6 +28,8 @@ export interface SharedOptions {
   readonly graceMs?: number;
   /** Allows breaking changes of CRDs, for simulated clusters. @default false */
   readonly allowBreakingChanges?: boolean;
+  /** Records what the definitions evaluate, for tests of definitions. @default undefined: nothing is recorded */
+  readonly coverage?: CoverageRecorder;
 }
 
 /** The cluster as the runtime uses it, in addition to what a pass uses. */

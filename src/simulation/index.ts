@@ -1,5 +1,9 @@
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
+export { CoverageCollector } from './coverage/coverage-collector.ts';
+export { coverageHtml } from './coverage/coverage-html.ts';
+export { coverageLcov } from './coverage/coverage-lcov.ts';
+export { coverageText, coveredPercent } from './coverage/coverage-text.ts';
 export { type FuzzResult, fuzz } from './fuzz/fuzz.ts';
 export { type FuzzTarget, fuzzTarget } from './fuzz/fuzz-target.ts';
 export { reproductionOf } from './fuzz/reproduction.ts';

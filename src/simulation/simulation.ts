@@ -1,4 +1,9 @@
-import { builtinDocuments, bundledSchemas, patternProblem } from '../compile/index.ts';
+import {
+  builtinDocuments,
+  bundledSchemas,
+  type CoverageRecorder,
+  patternProblem,
+} from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster, KubeError } from '../kube/index.ts';
 import {
@@ -23,6 +28,8 @@ export interface SimulationOptions {
   readonly logger: Logger;
   /** Checks definition files. @default a check with the schemas of the built-in kinds */
   readonly check?: ManifestCheck;
+  /** Records what the definitions evaluate. @default undefined: nothing is recorded */
+  readonly coverage?: CoverageRecorder;
   /** @default 1 */
   readonly seed?: number;
   /** Cluster state to start with, see `Sandbox.snapshotText`. @default an empty cluster */
@@ -73,7 +80,7 @@ export class Simulation {
 
   /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
   start(): void {
-    const { check, onRequest } = this.#options;
+    const { check, coverage, onRequest } = this.#options;
     const client = new SandboxClient({
       sandbox: this.sandbox,
       userAgent: 'homeostat',
@@ -89,6 +96,7 @@ export class Simulation {
       timeSlicer: unlimitedTimeSlicer,
       sources: [this.#source],
       check: check ?? createManifestCheck(bundledSchemas()),
+      ...(coverage && { coverage }),
       readsObjects: false,
       guardedNamespaces: new Set(),
       definitionsNamespace: undefined,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -32,12 +32,44 @@ function fileOf(name: string, text: string): string {
 }
 
 describe('homeostat test', () => {
-  test('the tests of all shipped operators pass', async () => {
+  test('the tests of all shipped operators pass, and cover all of them', async () => {
     const { lines, errors, output } = recordOutput();
-    const code = await runTests(['operators/tests'], {}, output);
+    const code = await runTests(['operators/tests'], { minCoverage: 100 }, output);
     assert.deepEqual([code, errors], [0, []], lines.join('\n'));
-    assert.match(lines.at(-1) ?? '', /^\d+ tests: \d+ passed, 0 failed$/);
+    const definitions = readdirSync('operators').filter((file) => file.endsWith('.yaml'));
+    for (const file of definitions)
+      assert.ok(
+        lines.some((line) => /: (\d+) of \1 \(100 %\)$/.test(line) && line.includes(file)),
+        file,
+      );
   });
+
+  test('too little coverage is exit code 1; gaps are listed with their place', async () => {
+    const { lines, errors, output } = recordOutput();
+    const options = { coverage: 'text', minCoverage: 99.5, filter: 'kept-claims' } as const;
+    assert.equal(await runTests(['operators/tests'], options, output), 1);
+    assert.match(lines.join('\n'), /1 passed, 0 failed\nCoverage: \d+ of \d+ \(\d+(\.\d)? %\)\n/);
+    assert.match(
+      lines.join('\n'),
+      /^ {2}operators\/database\.yaml:\d+:\d+: the result is never true$/m,
+    );
+    assert.match(errors.join('\n'), /^Expected a coverage of at least 99\.5 %, found \d+/);
+  });
+
+  for (const [format, expected] of [
+    ['lcov', /^TN:\nSF:operators\/podset\.yaml\nDA:/],
+    ['html', /^<!doctype html>[\s\S]*<h2>operators\/podset\.yaml: 100 %<\/h2>/],
+    ['text', /^Coverage: (\d+) of \1 \(100 %\)\n/],
+  ] as const) {
+    test(`--coverage ${format} writes a file`, async () => {
+      const { lines, output } = recordOutput();
+      const coverageOutput = join(folder, `coverage.${format}`);
+      const options = { coverage: format, coverageOutput };
+      assert.equal(await runTests(['operators/tests/podset.yaml'], options, output), 0);
+      assert.equal(lines.at(-1), `Coverage: 100 %, written to ${coverageOutput}`);
+      assert.match(readFileSync(coverageOutput, 'utf8'), expected);
+    });
+  }
 
   test('a failure is exit code 1, and is in the JUnit report', async () => {
     const { lines, output } = recordOutput();

@@ -61,11 +61,26 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
     .option('--update', 'write found values into object and status expectations that fail')
     .addOption(
       new Option(
+        '--coverage [format]',
+        'report which expressions and branches of the definitions the tests reach',
+      )
+        .choices(['text', 'lcov', 'html'])
+        .preset('text'),
+    )
+    .option(
+      '--coverage-output <file>',
+      'file for the coverage (default: text is printed, coverage.info, coverage.html)',
+    )
+    .addOption(
+      new Option('--min-coverage <percent>', 'fail if less is covered').argParser(percentOf),
+    )
+    .addOption(
+      new Option(
         '--fuzz <count>',
         'instead of tests, try this many random resources and edits of each definition in the files or folders',
       )
         .argParser(countOf)
-        .conflicts(['junit', 'update']),
+        .conflicts(['junit', 'update', 'coverage', 'minCoverage']),
     )
     .addOption(
       new Option('--seed <number>', 'with --fuzz: the same seed gives the same resources')
@@ -82,6 +97,13 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
       const { test } = await import('./test.ts');
       exit(await test(paths, testOptions, output));
     });
+}
+
+function percentOf(text: string): number {
+  const percent = Number(text);
+  if (text === '' || !(percent >= 0 && percent <= 100))
+    throw new InvalidArgumentError('Expected a number from 0 to 100.');
+  return percent;
 }
 
 function countOf(text: string): number {

@@ -1,10 +1,11 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { bundledSchemas } from '../../compile/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
 import { parseObjects } from '../../dev/index.ts';
-import { checkDefinitions, fileReason } from '../../runtime/index.ts';
+import { checkDefinitions, createManifestCheck, fileReason } from '../../runtime/index.ts';
 import {
+  type CoverageCollector,
   junitReport,
   resultLines,
   runTest,
@@ -17,8 +18,9 @@ import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import { type CoverageOptions, coverageOf, writeText } from './test-coverage.ts';
 
-export interface TestOptions {
+export interface TestOptions extends CoverageOptions {
   /** Runs only tests whose name contains this. */
   readonly filter?: string;
   /** File for the results as JUnit XML. */
@@ -48,19 +50,22 @@ export async function test(
       { hint: 'Tests are YAML documents with "kind: OperatorTest"' },
     );
   const results: TestResult[] = [];
+  const coverage = coverageOf(options);
   for (const each of chosen) {
-    const files = await filesOf(each, output);
+    const files = await filesOf(each, output, coverage?.collector);
     if (files === undefined) return exitCode.failure;
+    coverage?.noteFiles(files.definitions);
     const result = options.update
       ? await runAndUpdate(each, files, output)
-      : await runTest(each, files);
+      : await runTest(each, files, coverage?.collector.runs);
     results.push(result);
     for (const line of resultLines(result, output)) output.print(line);
   }
   output.print(summaryLine(results));
-  if (options.junit !== undefined) await write(options.junit, junitReport(results));
+  if (options.junit !== undefined) await writeText(options.junit, junitReport(results));
+  const isCovered = (await coverage?.report(output)) ?? true;
   const hasFailed = results.some(({ failures }) => failures.length > 0);
-  return hasFailed ? exitCode.failure : exitCode.ok;
+  return hasFailed || !isCovered ? exitCode.failure : exitCode.ok;
 }
 
 /** A test ends at the first step that fails, so it runs again after each update until all steps hold or nothing can be updated. */
@@ -80,7 +85,7 @@ async function runAndUpdate(
     const { tests } = parser.parse(updated, file);
     const next = tests.find(({ name }) => name === test.name);
     if (updated === text || next === undefined) return result;
-    await write(file, updated);
+    await writeText(file, updated);
     const step = result.failures[0]?.step ?? '';
     output.print(`Updated ${file}: step "${step}"`);
     current = next;
@@ -128,11 +133,14 @@ async function testFiles(path: string): Promise<readonly string[]> {
 async function filesOf(
   { source, definitions }: OperatorTest,
   output: Output,
+  coverage: CoverageCollector | undefined,
 ): Promise<TestFiles | undefined> {
   const folder = dirname(source.file);
   const paths = (definitions ?? ['..']).map((path) => join(folder, path));
   const texts = await loadManifests(paths);
-  const { diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
+  const schemas = bundledSchemas();
+  const check = createManifestCheck(schemas, coverage?.files);
+  const { diagnostics } = checkDefinitions(texts, { schemas, check });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return undefined;
@@ -148,14 +156,6 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     throw unreadable(file, error);
-  }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw new CliError(`Cannot write "${resolve(file)}": ${fileReason(error)}`, { cause: error });
   }
 }
 

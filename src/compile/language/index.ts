@@ -1,3 +1,4 @@
+export { type Branch, findBranches } from './branches.ts';
 export { ExpressionError, type ExpressionErrorCode, shortSource } from './evaluation-error.ts';
 export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { helmValueHint } from './foreign-calls.ts';

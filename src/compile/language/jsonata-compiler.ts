@@ -43,6 +43,7 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
     // The analysis must run before `prepare`, which rewrites the tree.
     const facts = {
       source,
+      offset: 0,
       references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
     };
@@ -54,7 +55,7 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
         : evaluateFast(fast, source, lazily(source, tokens));
     const probe: Expression['probe'] = (mark) => {
       const again = parseAgain(source, tokens);
-      return evaluator.probe(again, mark(again.tree));
+      return evaluator.probe(again, mark(again.tree, tokens));
     };
     return { expression: { ...facts, evaluate, probe }, problems: warnings };
   }

@@ -41,7 +41,7 @@ interface JsonataEvaluator {
   probe<T>(
     source: EvaluatorSource,
     marks: ReadonlyMap<SyntaxNode, T>,
-  ): (scope: Scope) => Promise<readonly T[]>;
+  ): (scope: Scope) => Promise<ReadonlyMap<T, number>>;
 }
 
 interface JsonataEvaluatorOptions {
@@ -98,18 +98,25 @@ export function createJsonataEvaluator({
     probe<T>(source: EvaluatorSource, marks: ReadonlyMap<SyntaxNode, T>) {
       const labels = insertProbes(marks);
       // Keyed by scope, because evaluations may run concurrently and each has its own scope.
-      const collected = new WeakMap<Scope, Set<unknown>>();
+      const collected = new WeakMap<Scope, number[]>();
       function collect(this: CallFocus, label: unknown): void {
-        collected.get(scopeOf(this))?.add(label);
+        const counts = collected.get(scopeOf(this));
+        const index = Number(label);
+        if (counts !== undefined) counts[index] = (counts[index] ?? 0) + 1;
       }
       source.parsed.registerFunction(reachedName, collect as Implementation);
       const evaluate = prepare(source);
       return async (scope) => {
         const own = { ...scope };
-        const reached = new Set<unknown>();
-        collected.set(own, reached);
+        const counts: number[] = [];
+        collected.set(own, counts);
         await evaluate(own);
-        return labels.filter((_, label) => reached.has(label));
+        return new Map(
+          labels.flatMap((mark, label) => {
+            const count = counts[label] ?? 0;
+            return count === 0 ? [] : [[mark, count] as const];
+          }),
+        );
       };
     },
   };

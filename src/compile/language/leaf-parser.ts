@@ -95,7 +95,7 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
   const placed = problems.map((problem) => ({ ...problem, offset: problem.offset + part.offset }));
   if (expression === undefined) return { problems: placed };
   const references = expression.references.map((reference) => shifted(reference, part.offset));
-  return { expression: { ...expression, references }, problems: placed };
+  return { expression: { ...expression, references, offset: part.offset }, problems: placed };
 }
 
 function shifted(reference: Reference, by: number): Reference {

@@ -4,6 +4,7 @@
  */
 import type { DiagnosticCode } from '../../definition/index.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
+import type { Token } from './tokens.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** A parsed string leaf. */
@@ -28,6 +29,8 @@ export type Leaf =
 export interface Expression {
   /** As written, without the delimiters. */
   readonly source: string;
+  /** Offset of `source` in the string leaf; 0 for Handlebars. */
+  readonly offset: number;
   /** All references found in its syntax tree. */
   readonly references: readonly Reference[];
   /** A path of names without predicates, usually evaluated synchronously without JSONata. */
@@ -39,12 +42,13 @@ export interface Expression {
    */
   evaluate(scope: Scope): unknown | Promise<unknown>;
   /**
-   * Prepares an evaluation that returns which of the marked syntax nodes it reached; nodes of a branch only if it was
-   * taken. Each call parses the expression again. Undefined for Handlebars.
+   * Prepares an evaluation that returns which of the marked syntax nodes it reached, and how often; nodes of a branch
+   * only if it was taken. `mark` gets the tree and its tokens. Each call parses the expression again. Undefined for
+   * Handlebars.
    */
   readonly probe?: <T>(
-    mark: (tree: SyntaxNode) => ReadonlyMap<SyntaxNode, T>,
-  ) => (scope: Scope) => Promise<readonly T[]>;
+    mark: (tree: SyntaxNode, tokens: readonly Token[]) => ReadonlyMap<SyntaxNode, T>,
+  ) => (scope: Scope) => Promise<ReadonlyMap<T, number>>;
 }
 
 export type ReferenceRoot =

@@ -16,7 +16,7 @@ function names(tree: SyntaxNode): ReadonlyMap<SyntaxNode, string> {
 function probeOf(source: string): (root: Record<string, unknown>) => Promise<readonly string[]> {
   const probe = expressionOf(`\${ ${source} }`).probe?.(names);
   assert.ok(probe);
-  return (root) => probe(testScope(root));
+  return async (root) => [...(await probe(testScope(root))).keys()];
 }
 
 describe('compile/language/probe', () => {

@@ -48,7 +48,7 @@ function slotPaths({ leaf, place }: Slot): SlotPaths {
   if (required === undefined || evaluate === undefined) return noPaths;
   const reached = async (scope: Scope) => {
     try {
-      return await evaluate(scope);
+      return [...(await evaluate(scope)).keys()];
     } catch (error) {
       throw renderErrorOf(error, place);
     }

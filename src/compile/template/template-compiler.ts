@@ -1,6 +1,7 @@
 import { type DiagnosticCode, type Finding, positionOf } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { freezeDeep, isJsonObject, pointerTo } from '../../util/json.ts';
+import type { LeafRecorder } from '../coverage.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { Leaf, LeafParser } from '../language/index.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
@@ -30,6 +31,8 @@ export interface TemplateOptions {
   readonly diagnostics: Diagnostics;
   /** The diagnostic code for unknown fields. @default 'unknown-child-field' */
   readonly unknownField?: Pick<Finding, 'code'> & { readonly hint?: string };
+  /** Replaces leaves by those that record their evaluation. @default leaves are used as they are */
+  readonly recordLeaf?: LeafRecorder;
 }
 
 /** Maximum depth of a template. */
@@ -248,7 +251,9 @@ class TemplateCompilation {
     const isKey = written.role === 'key';
     const place = this.#place({ ...spot, at: isKey ? 'key' : 0 });
     const type = isKey ? undefined : spot.type;
-    this.#slots.push({ ...written, pointer: spot.pointer, place, type });
+    const { recordLeaf } = this.#options;
+    const leaf = recordLeaf?.(written, spot.pointer) ?? written.leaf;
+    this.#slots.push({ ...written, leaf, pointer: spot.pointer, place, type });
     return this.#slots.length - 1;
   }
 

@@ -28,7 +28,10 @@ export type Preparation =
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
 export interface PrepareOptions
-  extends Pick<SharedOptions, 'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime'> {
+  extends Pick<
+    SharedOptions,
+    'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime' | 'coverage'
+  > {
   /** Called with the current step. */
   readonly onStep: (message: string) => void;
   /** Kinds of its recorded children; may include those of this revision. */
@@ -81,7 +84,7 @@ export async function prepareDefinition(
  */
 export async function preparePrevious(
   located: LocatedDefinition,
-  options: Pick<PrepareOptions, 'cluster'>,
+  options: Pick<PrepareOptions, 'cluster' | 'coverage'>,
   signal: AbortSignal,
 ): Promise<PreparedDefinition | undefined> {
   const compiled = await compileFor(located, options, signal);
@@ -98,12 +101,12 @@ export async function preparePrevious(
  */
 export async function compileFor(
   located: LocatedDefinition,
-  { cluster }: Pick<PrepareOptions, 'cluster'>,
+  { cluster, coverage }: Pick<PrepareOptions, 'cluster' | 'coverage'>,
   signal: AbortSignal,
 ) {
   const { definition } = located;
   const schemas = await fetchSchemas(definition, cluster, signal);
-  const { plan, diagnostics } = compile(located, schemas);
+  const { plan, diagnostics } = compile(located, schemas, coverage);
   if (plan === undefined)
     return rejected(
       definition,

@@ -123,6 +123,20 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
+  test('a finished Job is deleted after its time to live', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    call(sandbox, 'POST', jobs, job({ ttlSecondsAfterFinished: 60 }));
+    await clock.advance(1_000);
+    assert.equal(statusOf(sandbox).succeeded, 1);
+    await clock.advance(58_000);
+    assert.equal(statusOf(sandbox).succeeded, 1);
+    await clock.advance(3_000);
+    assert.deepEqual(call(sandbox, 'GET', jobs).items, []);
+    assert.deepEqual(podsOf(sandbox), []);
+    sandbox.stop();
+  });
+
   test('uncounted pods are deleted with their Job', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', jobs, job({ completions: 2, parallelism: 2 }));

@@ -73,7 +73,18 @@ export class JobController {
     const place = { collection: jobs, key };
     const job = this.#client.find(place);
     if (job === undefined || isTerminating(job)) this.#releaseOrphanedPods(key, job);
-    else if (!isFinishedJob(job)) this.#reconcileJob(place, job);
+    else if (finishTime(job) === undefined) this.#reconcileJob(place, job);
+    else this.#deleteExpired(place, job);
+  }
+
+  /** Deletes a finished Job after its `ttlSecondsAfterFinished`. */
+  #deleteExpired(place: ObjectKey, job: StoredObject): void {
+    const seconds = numberOf(partOf(job, 'spec'), 'ttlSecondsAfterFinished', Infinity);
+    const finished = Date.parse(finishTime(job) ?? '');
+    if (seconds === Infinity || Number.isNaN(finished)) return;
+    const leftMs = finished + seconds * 1_000 - this.#client.clock.nowMs();
+    if (leftMs > 0) this.#requeueAfter(job.key, leftMs);
+    else this.#client.delete(place, { propagation: 'Foreground' });
   }
 
   #reconcileJob(place: ObjectKey, job: StoredObject): void {
@@ -291,8 +302,10 @@ function hasTrackingFinalizer(pod: StoredObject): boolean {
   return stringsOf(partOf(pod, 'metadata'), 'finalizers').includes(trackingFinalizer);
 }
 
-function isFinishedJob(job: StoredObject): boolean {
-  return conditionsOf(partOf(job, 'status')).some(
+/** The time of the condition that ended a Job; empty where it has none. Undefined: the Job has not finished. */
+function finishTime(job: StoredObject): string | undefined {
+  const end = conditionsOf(partOf(job, 'status')).find(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
   );
+  return end && (stringField(end, 'lastTransitionTime') ?? '');
 }

@@ -3,6 +3,7 @@ import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { compareSubset, type Mismatch } from './compare-subset.ts';
+import { ExpectedValueError, type ExpectedValues } from './expected-values.ts';
 import { type TestCluster, UnknownReferenceError } from './test-cluster.ts';
 
 /** An expectation that is not true. */
@@ -23,6 +24,7 @@ export interface Failure {
 /** What expectations are checked against. */
 export interface Observed {
   readonly cluster: TestCluster;
+  readonly values: ExpectedValues;
   /** Writes of the operators since the step began, without Events. */
   readonly writes: number;
   /** Objects that the operators created and that exist. */
@@ -34,12 +36,22 @@ export async function checkExpectation(
   expectation: Expectation,
   observed: Observed,
 ): Promise<Failure | undefined> {
+  const { pointer, ...fields } = expectation;
   try {
-    return await check(expectation, observed);
+    const resolved = await observed.values.resolve(fields);
+    return await check({ ...resolved, pointer } as Expectation, observed);
   } catch (error) {
+    if (error instanceof ExpectedValueError)
+      return failure(`${pointer}${writtenPointer(expectation, error.pointer)}`, error.message);
     if (!(error instanceof UnknownReferenceError)) throw error;
-    return failure(expectation.pointer, error.message);
+    return failure(pointer, error.message);
   }
+}
+
+/** Where a field of the expectation is written: below the name of its kind. */
+function writtenPointer({ kind }: Expectation, pointer: string): string {
+  if (pointer.startsWith(`/${kind}/`)) return pointer;
+  return `/${kind}${pointer.replace(/^\/fields\//, '/')}`;
 }
 
 async function check(expectation: Expectation, observed: Observed): Promise<Failure | undefined> {

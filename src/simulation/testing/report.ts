@@ -1,6 +1,7 @@
 import { printYaml } from '../../definition/index.ts';
 import { pointerSteps } from '../../util/json.ts';
 import type { Mismatch } from './compare-subset.ts';
+import { escapeMarkup } from './escape-markup.ts';
 import type { StepFailure, TestResult } from './run-test.ts';
 
 export interface ReportOptions {
@@ -70,11 +71,11 @@ export function junitReport(results: readonly TestResult[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0).length;
   const cases = results.map((result) => {
     const { test, failures } = result;
-    const attributes = `classname="${escapeXml(test.source.file)}" name="${escapeXml(test.name)}"`;
+    const attributes = `classname="${escapeMarkup(test.source.file)}" name="${escapeMarkup(test.name)}"`;
     if (failures.length === 0) return `    <testcase ${attributes}/>`;
     const text = resultLines(result, { hasColor: false }).slice(1).join('\n');
-    const message = escapeXml(failures[0]?.message ?? '');
-    return `    <testcase ${attributes}>\n      <failure message="${message}">${escapeXml(text)}</failure>\n    </testcase>`;
+    const message = escapeMarkup(failures[0]?.message ?? '');
+    return `    <testcase ${attributes}>\n      <failure message="${message}">${escapeMarkup(text)}</failure>\n    </testcase>`;
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -85,15 +86,4 @@ export function junitReport(results: readonly TestResult[]): string {
     '</testsuites>',
     '',
   ].join('\n');
-}
-
-const xmlEntities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => xmlEntities[character] ?? character);
 }

@@ -105,6 +105,33 @@ describe('simulation/testing run', () => {
     });
   }
 
+  test('expressions in expectations read the objects of the cluster', async () => {
+    const { failures } = await run(
+      constant,
+      `${create}, expect: [{ object: { ${config}, data: { text: "\${ objects.Thing.a.spec.text }" } } }, { object: { ${config}, data: { text: "\${ objects.Thing.a.spec.text }" } } }] }`,
+    );
+    assert.deepEqual(failures, []);
+  });
+
+  for (const [what, expression, message] of [
+    ['another value', '${ objects.Thing.a.metadata.name }', 'ConfigMap "a" is not as expected'],
+    ['no result', '${ objects.Thing.b.spec }', '${ objects.Thing.b.spec } has no result'],
+    ['a kind that is not served', '${ objects.Thong.b }', '${ objects.Thong.b } has no result'],
+    ['a syntax error', '${ objects. }', 'Unexpected end of the expression'],
+    ['a failure', '${ $number("x") }', /x/],
+  ] as const) {
+    test(`an expression with ${what} fails at its place`, async () => {
+      const { failures } = await run(
+        constant,
+        `${create}, expect: [{ object: { ${config}, data: { text: '${expression}' } } }] }`,
+      );
+      const [{ pointer, message: found } = { pointer: '', message: '' }] = failures;
+      assert.equal(pointer, '/spec/steps/0/expect/0/object/data/text');
+      if (typeof message === 'string') assert.equal(found, message);
+      else assert.match(found, message);
+    });
+  }
+
   test('fails when something is left', async () => {
     const { failures } = await run(
       thing('{ text: x }').replace('- id: config', '- id: config\n      deletionPolicy: Orphan'),

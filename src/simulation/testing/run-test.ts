@@ -1,3 +1,4 @@
+import type { CoverageRecorder } from '../../compile/index.ts';
 import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { DefinitionManifest } from '../../runtime/index.ts';
@@ -6,6 +7,7 @@ import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
 import { Simulation } from '../simulation.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
+import { ExpectedValues } from './expected-values.ts';
 import { TestCluster } from './test-cluster.ts';
 
 /** The files of a test, read before it runs. */
@@ -39,9 +41,13 @@ const startLimitMs = 60_000;
 /** Time in which nothing may be written for the operators to count as idle, in ms of simulated time. */
 const idleMs = 30_000;
 
-/** Runs one test on a cluster of its own. Never throws for a failure of the test. */
-export async function runTest(test: OperatorTest, files: TestFiles): Promise<TestResult> {
-  const run = new TestRun(test, files);
+/** Runs one test on a cluster of its own. Never throws for a failure of the test. `coverage` records what it reaches. */
+export async function runTest(
+  test: OperatorTest,
+  files: TestFiles,
+  coverage?: CoverageRecorder,
+): Promise<TestResult> {
+  const run = new TestRun(test, files, coverage);
   try {
     return await run.run();
   } finally {
@@ -56,20 +62,23 @@ class TestRun {
   readonly #created = new Map<string, string>();
   #simulation: Simulation;
   #cluster: TestCluster;
+  #values: ExpectedValues;
   /** Method and path of each write since the step began. */
   #writes: string[] = [];
   #failing: TestFailure | undefined;
   #failuresLeft = 0;
 
-  constructor(test: OperatorTest, files: TestFiles) {
+  constructor(test: OperatorTest, files: TestFiles, coverage: CoverageRecorder | undefined) {
     this.#test = test;
     this.#files = files;
     this.#simulation = new Simulation({
       definitions: files.definitions,
+      ...(coverage && { coverage }),
       logger: errorLogger((line) => this.#logged.push(line)),
       onRequest: (request) => this.#onRequest(request),
     });
     this.#cluster = new TestCluster(this.#simulation);
+    this.#values = new ExpectedValues(this.#cluster);
   }
 
   async run(): Promise<TestResult> {
@@ -178,6 +187,7 @@ class TestRun {
   async #check(expect: TestStep['expect']): Promise<readonly Failure[]> {
     const observed = {
       cluster: this.#cluster,
+      values: this.#values,
       writes: this.#writes.length,
       left: () => this.#left(),
     };

@@ -101,6 +101,11 @@ export class TestCluster {
     return this.#findKind(({ gvk }) => gvk.kind === name);
   }
 
+  /** The name of an object in references: `web`, or `shop/web` in another namespace than the test's. */
+  nameOf({ metadata: { name, namespace } }: KubeObject): string {
+    return namespace === undefined || namespace === testNamespace ? name : `${namespace}/${name}`;
+  }
+
   /** The schema of a kind, for merge keys of lists. */
   async typeOf(gvk: Gvk): Promise<SchemaType | undefined> {
     const key = gvkKey(gvk);

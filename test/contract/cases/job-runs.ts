@@ -46,6 +46,15 @@ export const jobRuns: readonly ContractCase[] = [
     ],
   },
   {
+    name: 'a finished Job is deleted with its pods after its time to live',
+    steps: [
+      create({ ttlSecondsAfterFinished: 0 }),
+      become(1, 'succeeded'),
+      { until: x, expect: { status: 404 } },
+      { until: pods, expect: { status: 200, body: { items: [] } } },
+    ],
+  },
+  {
     name: 'as many pods work at once as may, until enough have succeeded',
     ranked: [59],
     steps: [

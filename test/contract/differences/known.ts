@@ -61,7 +61,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Other controllers',
     sandbox:
-      'Not simulated: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage collection of finished Pods, tokens.',
+      'Not simulated: autoscaling, disruption budgets, quotas, garbage collection of finished Pods, tokens.',
   },
   {
     about: 'Paths',

@@ -39,7 +39,7 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
       stepOffsets: reference.stepOffsets.map(inLeaf),
     }),
   );
-  const expression = { source: text, references, isPlainPath: false, evaluate };
+  const expression = { source: text, offset: 0, references, isPlainPath: false, evaluate };
   return { leaf: { kind: 'handlebars', expression }, problems };
 }
 
