@@ -129,6 +129,7 @@ const alwaysThere = [
   'statefulset',
   'daemonset',
   'job',
+  'ttl-after-finished',
 ];
 
 export function controllerManagerArguments(
