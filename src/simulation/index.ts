@@ -17,5 +17,11 @@ export { silentLogger } from './silent-logger.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { matcherNames } from './testing/matchers.ts';
 export { junitReport, type ReportOptions, resultLines, summaryLine } from './testing/report.ts';
-export { runTest, type StepFailure, type TestFiles, type TestResult } from './testing/run-test.ts';
+export {
+  type RunTestOptions,
+  runTest,
+  type StepFailure,
+  type TestFiles,
+  type TestResult,
+} from './testing/run-test.ts';
 export { updateTest } from './testing/update-test.ts';

@@ -50,6 +50,7 @@ export class Simulation {
   /** The client of the simulation's user, who may do everything. */
   readonly client: SandboxClient;
   readonly #options: SimulationOptions;
+  readonly #check: ManifestCheck;
   readonly #random: Random;
   readonly #source: EditableSource;
   #requests = 0;
@@ -58,6 +59,7 @@ export class Simulation {
   /** @throws Error when `state` is no cluster state. */
   constructor(options: SimulationOptions) {
     this.#options = options;
+    this.#check = checkedOnce(options.check ?? createManifestCheck(bundledSchemas()));
     this.#source = new EditableSource(options.definitions);
     this.#random = createSeededRandom(options.seed ?? 1);
     const { kubernetesVersion, ...schemas } = builtinDocuments();
@@ -80,7 +82,7 @@ export class Simulation {
 
   /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
   start(): void {
-    const { check, coverage, onRequest } = this.#options;
+    const { coverage, onRequest } = this.#options;
     const client = new SandboxClient({
       sandbox: this.sandbox,
       userAgent: 'homeostat',
@@ -95,7 +97,7 @@ export class Simulation {
       ...{ ...shared, cluster },
       timeSlicer: unlimitedTimeSlicer,
       sources: [this.#source],
-      check: check ?? createManifestCheck(bundledSchemas()),
+      check: this.#check,
       ...(coverage && { coverage }),
       readsObjects: false,
       guardedNamespaces: new Set(),
@@ -207,6 +209,17 @@ export class Simulation {
   #noteActivity(): void {
     this.#requests += 1;
   }
+}
+
+/** Keeps the results of a check: operators that are restarted check the same definitions again. */
+function checkedOnce(check: ManifestCheck): ManifestCheck {
+  const results = new Map<string, ReturnType<ManifestCheck>>();
+  return (manifest) => {
+    const key = `${manifest.file}\0${manifest.text}`;
+    const result = results.get(key) ?? check(manifest);
+    results.set(key, result);
+    return result;
+  };
 }
 
 interface RunningOperators {

@@ -3,10 +3,15 @@ import { dirname, join } from 'node:path';
 import { bundledSchemas } from '../../compile/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
 import { parseObjects } from '../../dev/index.ts';
-import { checkDefinitions, createManifestCheck, fileReason } from '../../runtime/index.ts';
 import {
-  type CoverageCollector,
+  checkDefinitions,
+  createManifestCheck,
+  fileReason,
+  type ManifestCheck,
+} from '../../runtime/index.ts';
+import {
   junitReport,
+  type RunTestOptions,
   resultLines,
   runTest,
   summaryLine,
@@ -51,13 +56,18 @@ export async function test(
     );
   const results: TestResult[] = [];
   const coverage = coverageOf(options);
+  const check = createManifestCheck(bundledSchemas(), coverage?.collector.files);
+  const run: RunTestOptions = {
+    check,
+    ...(coverage && { coverage: coverage.collector.runs }),
+  };
   for (const each of chosen) {
-    const files = await filesOf(each, output, coverage?.collector);
+    const files = await filesOf(each, check, output);
     if (files === undefined) return exitCode.failure;
     coverage?.noteFiles(files.definitions);
     const result = options.update
-      ? await runAndUpdate(each, files, output)
-      : await runTest(each, files, coverage?.collector.runs);
+      ? await runAndUpdate(each, files, run, output)
+      : await runTest(each, files, run);
     results.push(result);
     for (const line of resultLines(result, output)) output.print(line);
   }
@@ -72,13 +82,14 @@ export async function test(
 async function runAndUpdate(
   test: OperatorTest,
   files: TestFiles,
+  run: RunTestOptions,
   output: Output,
 ): Promise<TestResult> {
   const { file } = test.source;
   const parser = createOperatorTestParser();
   let current = test;
   for (;;) {
-    const result = await runTest(current, files);
+    const result = await runTest(current, files, run);
     if (result.failures.length === 0) return result;
     const text = await readText(file);
     const updated = updateTest(text, current, result.failures);
@@ -132,15 +143,13 @@ async function testFiles(path: string): Promise<readonly string[]> {
 /** The files of a test; undefined where its definitions have errors, which are printed. */
 async function filesOf(
   { source, definitions }: OperatorTest,
+  check: ManifestCheck,
   output: Output,
-  coverage: CoverageCollector | undefined,
 ): Promise<TestFiles | undefined> {
   const folder = dirname(source.file);
   const paths = (definitions ?? ['..']).map((path) => join(folder, path));
   const texts = await loadManifests(paths);
-  const schemas = bundledSchemas();
-  const check = createManifestCheck(schemas, coverage?.files);
-  const { diagnostics } = checkDefinitions(texts, { schemas, check });
+  const { diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas(), check });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return undefined;

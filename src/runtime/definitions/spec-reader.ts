@@ -1,5 +1,6 @@
 import {
   createDefinitionParser,
+  type DefinitionParser,
   type Diagnostic,
   isNestedTooDeep,
   type LocatedDefinition,
@@ -32,7 +33,8 @@ interface CachedSpec {
 /** Parses and compiles the `spec` of objects, again only after a change. */
 export class SpecReader {
   readonly #check: ManifestCheck;
-  readonly #parser = createDefinitionParser();
+  /** Created when the first older revision is parsed: most runtimes never need it. */
+  #parser: DefinitionParser | undefined;
   readonly #cache = new Map<string, CachedSpec>();
   /** By definition name and revision. */
   readonly #revisions = new Map<string, Map<string, LocatedDefinition | undefined>>();
@@ -58,6 +60,7 @@ export class SpecReader {
     this.#revisions.set(name, known);
     if (known.has(revision)) return known.get(revision);
     const { file, text } = manifestOfObject({ name, spec });
+    this.#parser ??= createDefinitionParser();
     const [located] = this.#parser.parse(text, `${file}, revision ${revision}`).definitions;
     known.set(revision, located);
     return located;

@@ -1,7 +1,7 @@
 import type { CoverageRecorder } from '../../compile/index.ts';
 import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
-import type { DefinitionManifest } from '../../runtime/index.ts';
+import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
@@ -41,13 +41,20 @@ const startLimitMs = 60_000;
 /** Time in which nothing may be written for the operators to count as idle, in ms of simulated time. */
 const idleMs = 30_000;
 
-/** Runs one test on a cluster of its own. Never throws for a failure of the test. `coverage` records what it reaches. */
+export interface RunTestOptions {
+  /** Checks definition files. @default a check with the schemas of the built-in kinds */
+  readonly check?: ManifestCheck;
+  /** Records what the test reaches. @default undefined: nothing is recorded */
+  readonly coverage?: CoverageRecorder;
+}
+
+/** Runs one test on a cluster of its own. Never throws for a failure of the test. */
 export async function runTest(
   test: OperatorTest,
   files: TestFiles,
-  coverage?: CoverageRecorder,
+  options: RunTestOptions = {},
 ): Promise<TestResult> {
-  const run = new TestRun(test, files, coverage);
+  const run = new TestRun(test, files, options);
   try {
     return await run.run();
   } finally {
@@ -68,12 +75,12 @@ class TestRun {
   #failing: TestFailure | undefined;
   #failuresLeft = 0;
 
-  constructor(test: OperatorTest, files: TestFiles, coverage: CoverageRecorder | undefined) {
+  constructor(test: OperatorTest, files: TestFiles, options: RunTestOptions) {
     this.#test = test;
     this.#files = files;
     this.#simulation = new Simulation({
       definitions: files.definitions,
-      ...(coverage && { coverage }),
+      ...options,
       logger: errorLogger((line) => this.#logged.push(line)),
       onRequest: (request) => this.#onRequest(request),
     });
