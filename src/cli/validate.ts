@@ -1,5 +1,7 @@
 import { bundledSchemas } from '../compile/index.ts';
-import { checkDefinitions } from '../runtime/index.ts';
+import { arrangeDiagnostics } from '../definition/index.ts';
+import { type CheckResult, checkDefinitions, type DefinitionManifest } from '../runtime/index.ts';
+import { CrdCheck } from '../simulation/index.ts';
 import {
   githubReport,
   jsonReport,
@@ -27,7 +29,7 @@ export async function validate(
   output: Output,
 ): Promise<number> {
   const texts = await loadManifests(paths);
-  const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
+  const { accepted, diagnostics } = checkAll(texts);
   const definitions = accepted.map(({ located, plan }) => ({
     file: located.source.file,
     name: plan.name,
@@ -44,6 +46,18 @@ export async function validate(
   if (!hasErrors && accepted.length === 0)
     output.error('homeostat: There is no definition to check');
   return hasErrors || accepted.length === 0 ? exitCode.failure : exitCode.ok;
+}
+
+/** Checks definitions, and asks a simulated server about the CRDs of those that are valid. */
+function checkAll(texts: readonly DefinitionManifest[]): Omit<CheckResult, 'rejected'> {
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
+  const crdCheck = new CrdCheck();
+  const found = accepted.map((each) => ({ each, rejected: crdCheck.check(each.located) }));
+  crdCheck.close();
+  return {
+    accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),
+    diagnostics: arrangeDiagnostics([...diagnostics, ...found.flatMap(({ rejected }) => rejected)]),
+  };
 }
 
 function printValid(definitions: ValidationResult['definitions'], output: Output): void {

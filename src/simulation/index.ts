@@ -1,3 +1,4 @@
+export { CrdCheck } from './check-crd.ts';
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
 export { CoverageCollector } from './coverage/coverage-collector.ts';

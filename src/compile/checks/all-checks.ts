@@ -8,9 +8,9 @@ import { checkScope } from './check-scope.ts';
 import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
 import { warnAboutSchemas } from './schema-traps.ts';
+import { warnAboutKinds } from './warn-about-kinds.ts';
 import {
   checkConditions,
-  warnAboutKinds,
   warnAboutNames,
   warnAboutPrevious,
   warnAboutSecrets,

@@ -3,7 +3,7 @@ import type { CheckContext } from '../check-context.ts';
 import type { CompiledChild } from '../compiled-definition.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
-import { constant, fieldsOf, nodeAt, type TemplateNode } from '../template/template.ts';
+import { constant, fieldsOf, nodeAt, type Slot, type TemplateNode } from '../template/template.ts';
 
 /** Reports what the API server rejects for every value of the expressions in a child's manifest. */
 export function checkManifests({ parts, diagnostics }: CheckContext): void {
@@ -81,6 +81,8 @@ function checkData({ definition, template }: CompiledChild, diagnostics: Diagnos
   if (definition.gvk.group !== '' || definition.gvk.kind !== 'Secret') return;
   const data = nodeAt(template.root, ['data']);
   for (const [key, node] of (data && fieldsOf(data)) ?? []) {
+    const slot = node.kind === 'slot' ? template.slots[node.slot] : undefined;
+    if (slot !== undefined) warnAboutPlainValue(slot, key, diagnostics);
     if (node.kind !== 'constant' || typeof node.value !== 'string' || isBase64(node.value))
       continue;
     diagnostics.report({
@@ -90,6 +92,20 @@ function checkData({ definition, template }: CompiledChild, diagnostics: Diagnos
       path: pointerOf(template.pointer, ['data', key]),
     });
   }
+}
+
+/** Warns about a random text where base64 is expected. A random text of a multiple of four characters is accepted, and decoded to other bytes. */
+function warnAboutPlainValue({ text, pointer }: Slot, key: string, diagnostics: Diagnostics): void {
+  const at = text.indexOf('$randomString(');
+  if (at < 0 || text.includes('$base64encode(')) return;
+  diagnostics.report({
+    severity: 'warning',
+    code: 'suspicious-expression',
+    message: `"data.${key}" of a Secret is base64, and this is a plain text`,
+    hint: 'Encode it: "$base64encode($randomString(...))"',
+    path: pointer,
+    at,
+  });
 }
 
 function isBase64(text: string): boolean {

@@ -5,7 +5,7 @@ import { languageFunctions } from './functions.ts';
 import type { LeafProblem } from './leaf.ts';
 import { limits } from './limits.ts';
 import { variableNames } from './runtime-scope.ts';
-import { type SyntaxNode, walk } from './syntax-tree.ts';
+import { childNodes, type SyntaxNode, walk } from './syntax-tree.ts';
 import { startOf, type Token } from './tokens.ts';
 
 interface CheckOptions {
@@ -23,13 +23,26 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
   }
   const bound = boundNames(nodes);
   const applied = new Set(nodes.flatMap(({ type, rhs }) => (type === 'apply' ? [rhs] : [])));
+  const atRoot = new Set(nodesAtRoot(tree));
   const problems = nodes.flatMap((node) => {
     const offset = startOf(tokens, node.position);
     switch (node.type) {
       case 'variable':
         return checkVariable(node, bound, offset);
       case 'function':
-        return [...checkCall(node, tokens), ...checkCount(node, applied.has(node), tokens)];
+        return [
+          ...checkCall(node, tokens),
+          ...checkCount(node, applied.has(node), tokens),
+          ...checkArguments(
+            node,
+            {
+              isApplied: applied.has(node),
+              isBound: bound.has(String(node.procedure?.value)),
+              atRoot: atRoot.has(node),
+            },
+            tokens,
+          ),
+        ];
       case 'transform':
         return [
           problem(
@@ -91,7 +104,7 @@ function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
   return [problem('unknown-name', `Unknown function "${name}"`, offset, hint)];
 }
 
-/** Checks the number of arguments of our functions. JSONata checks its own functions at run time. */
+/** Checks the number of arguments of our functions. */
 function checkCount(node: SyntaxNode, isApplied: boolean, tokens: readonly Token[]): LeafProblem[] {
   const { procedure, arguments: args = [] } = node;
   const own = languageFunctions.find(({ name }) => name === procedure?.value);
@@ -104,6 +117,50 @@ function checkCount(node: SyntaxNode, isApplied: boolean, tokens: readonly Token
     name === 'now' ? 'Write "$fromMillis($millis(), ...)" for a custom format' : undefined;
   const message = `Expected the call "$${name}(${params.join(', ')})"`;
   return [problem('expression-syntax', message, startOf(tokens, procedure.position), hint)];
+}
+
+/** Where a call stands: after `~>`, and where the context is the whole resource. */
+interface CallPlace {
+  readonly isApplied: boolean;
+  /** The expression has a variable of that name. */
+  readonly isBound: boolean;
+  readonly atRoot: boolean;
+}
+
+/**
+ * Checks that a call of JSONata's functions has its arguments. The context may take the place of the first one, but at the
+ * root it is the resource, which is no text and no number.
+ */
+function checkArguments(
+  { procedure, arguments: args = [] }: SyntaxNode,
+  { isApplied, isBound, atRoot }: CallPlace,
+  tokens: readonly Token[],
+): LeafProblem[] {
+  const name = String(procedure?.value);
+  const builtin = procedure?.type === 'variable' ? builtinFunctions.get(name) : undefined;
+  if (builtin === undefined || isBound) return [];
+  const { params, usesContextBelow } = builtin;
+  const needed = params.filter((param) => !/[?.]$/.test(param)).length;
+  const isContextUsable = !atRoot || !['text', 'number'].includes(params[0] ?? '');
+  const fromContext = usesContextBelow !== undefined && isContextUsable ? 1 : 0;
+  const count = args.length + (isApplied ? 1 : 0) + fromContext;
+  if (count >= needed) return [];
+  const message = `Expected the call "$${name}(${params.join(', ')})"`;
+  return [problem('expression-syntax', message, startOf(tokens, procedure?.position))];
+}
+
+/** The nodes whose context is the resource: outside of functions, filters, and steps of a path after the first. */
+function* nodesAtRoot(node: SyntaxNode): Iterable<SyntaxNode> {
+  yield node;
+  if (node.type === 'lambda') return;
+  const inner = node.type === 'path' ? (node.steps ?? []).slice(0, 1) : childNodes(bare(node));
+  for (const child of inner) yield* nodesAtRoot(child);
+}
+
+/** The node without filters, sorting and grouping. */
+function bare(node: SyntaxNode): SyntaxNode {
+  const { predicate: _, stages: __, group: ___, terms: ____, ...rest } = node;
+  return rest;
 }
 
 const knownNames: ReadonlySet<string> = new Set([
