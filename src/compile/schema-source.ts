@@ -1,7 +1,7 @@
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { customResourceSchema } from './schema/custom-resource-schema.ts';
-import { createSchemaCompiler } from './schema/schema-compiler.ts';
+import { createSchemaCompiler, type SchemaCompiler } from './schema/schema-compiler.ts';
 import type { SchemaType, StructType } from './schema/schema-type.ts';
 
 /** JSON schemas of one kind: the root's name and every component it reaches (OpenAPI v3 `components.schemas`). */
@@ -16,6 +16,8 @@ export interface SchemaSource {
   schemaFor(gvk: Gvk): KindSchema | undefined;
   /** Undefined: unknown. */
   isNamespaced(gvk: Gvk): boolean | undefined;
+  /** Compiles the schemas of this source once for all definitions. @default a new compiler for each definition */
+  readonly compiler?: SchemaCompiler;
 }
 
 /** The types of the kinds in a definition. */
@@ -43,7 +45,7 @@ export function createKindTypes(
   { kind }: OperatorDefinition,
   schemas: SchemaSource | undefined,
 ): KindTypes {
-  const compiler = createSchemaCompiler();
+  const compiler = schemas?.compiler ?? createSchemaCompiler();
   const resource = compiler.compile(resourceSchema(kind, schemas));
   const status = resource.kind === 'struct' ? resource.fields.get('status')?.type : undefined;
   return {

@@ -1,6 +1,7 @@
 import {
   type CoverageRecorder,
   compile,
+  createSchemaCompiler,
   type OperatorPlan,
   type SchemaSource,
 } from '../compile/index.ts';
@@ -45,7 +46,7 @@ export interface CheckedDocument {
 }
 
 /**
- * Creates a check to use for many manifests: it compiles the format's schema once. `schemas`: undefined if no schemas of other kinds are
+ * Creates a check to use for many manifests: it compiles the schemas of the format and of other kinds once. `schemas`: undefined if no schemas of other kinds are
  * available. `coverage` records what the plans evaluate, for tests of definitions.
  */
 export function createManifestCheck(
@@ -53,7 +54,8 @@ export function createManifestCheck(
   coverage?: CoverageRecorder,
 ): ManifestCheck {
   const parser = createDefinitionParser();
-  return (text) => checkManifest(text, { parser, schemas, coverage });
+  const shared = schemas && { compiler: createSchemaCompiler(), ...schemas };
+  return (text) => checkManifest(text, { parser, schemas: shared, coverage });
 }
 
 /** Caches check results for a startup that checks each manifest twice. */

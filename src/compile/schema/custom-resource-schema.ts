@@ -75,5 +75,7 @@ function pick<T>(
   record: Readonly<Record<string, T>>,
   keys: readonly string[],
 ): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(record).filter(([key]) => keys.includes(key)));
+  return Object.fromEntries(
+    keys.flatMap((key) => (key in record ? [[key, record[key] as T]] : [])),
+  );
 }
