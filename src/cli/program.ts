@@ -1,15 +1,17 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
 import { addAuthoringCommands } from './commands/authoring.ts';
+import { completionScript, type Shell, shells } from './commands/completion.ts';
 import { addDevCommands } from './commands/index.ts';
 import { addElectionFlags } from './election-flags.ts';
+import { exitCode } from './exit-code.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { addSourceFlags } from './source-flags.ts';
 import type { ValidateFlags } from './validate.ts';
-import { version } from './version.ts';
+import { version, versionLines } from './version.ts';
 
 export interface ProgramContext {
   readonly output: Output;
@@ -97,5 +99,35 @@ export function createProgram(context: ProgramContext): Command {
     });
   addAuthoringCommands(program, { output, signal, exit });
   addDevCommands(program, { output, signal, exit });
+  addVersion(program, context);
+  addCompletion(program, context);
   return program;
+}
+
+function addVersion(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('version')
+    .description('print the versions of Homeostat, its simulated API and Node')
+    .addOption(
+      new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'),
+    )
+    .action(async ({ output: format }: { readonly output: 'text' | 'json' }) => {
+      const { builtinDocuments } = await import('../compile/index.ts');
+      const { kubernetesVersion } = builtinDocuments();
+      const versions = { homeostat: version, kubernetes: kubernetesVersion, node: process.version };
+      if (format === 'json') output.print(JSON.stringify(versions, undefined, 2));
+      else for (const line of versionLines(versions)) output.print(line);
+      exit(exitCode.ok);
+    });
+}
+
+function addCompletion(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands and flags in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .action((shell: Shell) => {
+      output.print(completionScript(program, shell));
+      exit(exitCode.ok);
+    });
 }
