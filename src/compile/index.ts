@@ -1,6 +1,7 @@
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
 export { type CompileResult, compile } from './compile.ts';
 export type { CoverageKind, CoveragePoint, CoverageRecorder } from './coverage.ts';
+export { type ExplainedChild, type Explanation, explainDefinition } from './explain.ts';
 export {
   ExpressionError,
   patternProblem,

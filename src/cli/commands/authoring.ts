@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from '../program.ts';
+import type { ExplainFlags } from './explain.ts';
 import type { FuzzFlags } from './fuzz.ts';
 import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
@@ -9,7 +10,24 @@ import type { TestOptions } from './test.ts';
 export function addAuthoringCommands(program: Command, context: ProgramContext): void {
   addInit(program, context);
   addRender(program, context);
+  addExplain(program, context);
   addTest(program, context);
+}
+
+function addExplain(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('explain')
+    .description('print what definitions create, in which order, and what each object depends on')
+    .argument('<path...>', 'files or folders with definitions')
+    .addOption(
+      new Option('-o, --output <format>', 'format; "mermaid" is a diagram for Markdown pages')
+        .choices(['text', 'mermaid', 'json'])
+        .default('text'),
+    )
+    .action(async (paths: readonly string[], flags: ExplainFlags) => {
+      const { explain } = await import('./explain.ts');
+      exit(await explain(paths, flags, output));
+    });
 }
 
 function addInit(program: Command, { output, exit }: ProgramContext): void {

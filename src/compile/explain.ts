@@ -1,0 +1,149 @@
+import type { LocatedDefinition } from '../definition/index.ts';
+import type { Gvk } from '../util/gvk.ts';
+import { createDependencyFinder, type Dependencies } from './analysis/dependencies.ts';
+import { orderChildren } from './analysis/order.ts';
+import {
+  type CompiledChild,
+  type CompiledDefinition,
+  compileDefinition,
+  templatesOfRead,
+} from './compiled-definition.ts';
+import { createDiagnostics } from './diagnostics.ts';
+import { createDefaultLeafParser } from './plain-expressions.ts';
+import { createKindTypes, type SchemaSource } from './schema-source.ts';
+import type { CompiledTemplate } from './template/template.ts';
+
+/** What a part of a definition reads, also through vars: `spec.size`, `children.db.status`, sorted. */
+export interface Inputs {
+  readonly inputs: readonly string[];
+}
+
+export interface ExplainedChild extends Inputs {
+  readonly id: string;
+  readonly gvk: Gvk;
+  /** The name as written. */
+  readonly name: string | undefined;
+  /** `onDelete`: created only while the resource is being deleted. */
+  readonly stage: CompiledChild['stage'];
+  /** Children of a tier are created after those of all earlier tiers that they wait for; from 1 on. */
+  readonly tier: number;
+  /** Ids of children that it waits for: those that it reads, and those of `after`. */
+  readonly waitsFor: readonly string[];
+  /** `when` as written. @default undefined: always wanted */
+  readonly when: string | undefined;
+  /** `forEach` as written. @default undefined: one object */
+  readonly forEach: string | undefined;
+}
+
+export interface ExplainedRead extends Inputs {
+  readonly id: string;
+  readonly gvk: Gvk;
+  readonly by: 'name' | 'selector';
+  readonly optional: boolean;
+}
+
+/** A status field, a condition, an Event or a patch. */
+export interface ExplainedReport extends Inputs {
+  readonly name: string;
+}
+
+/** What a definition does: its objects, their order, and what each depends on. */
+export interface Explanation {
+  readonly name: string;
+  readonly gvk: Gvk;
+  readonly reads: readonly ExplainedRead[];
+  /** By tier, those of `onDelete` last. */
+  readonly children: readonly ExplainedChild[];
+  readonly reports: readonly ExplainedReport[];
+}
+
+/** Explains a definition that compiles without errors. */
+export function explainDefinition(located: LocatedDefinition, schemas?: SchemaSource): Explanation {
+  const { definition, source } = located;
+  const diagnostics = createDiagnostics(source);
+  const types = createKindTypes(definition, schemas);
+  const parser = createDefaultLeafParser();
+  const parts = compileDefinition({ located, types, parser, diagnostics, coverage: undefined });
+  const finder = createDependencyFinder(parts);
+  const tiers = orderChildren(parts, diagnostics);
+  const children = parts.children.map((child): ExplainedChild => {
+    const { id, gvk, after } = child.definition;
+    const { template, when, forEach, ready, deleteWhen } = child;
+    const uses = finder.of(template, when, forEach);
+    return {
+      id,
+      gvk,
+      name: textOf(child.name),
+      stage: child.stage,
+      tier: tiers.findIndex((tier) => tier.includes(id)) + 1,
+      waitsFor: [...new Set([...after, ...uses.children])].sort(),
+      when: textOf(when),
+      forEach: textOf(forEach),
+      ...inputsOf(finder.of(template, when, forEach, ready, deleteWhen)),
+    };
+  });
+  return {
+    name: definition.name,
+    gvk: definition.kind.gvk,
+    reads: parts.reads.map((read) => {
+      const { id, gvk, by, optional } = read.definition;
+      return { id, gvk, by: by.kind, optional, ...inputsOf(finder.of(...templatesOfRead(read))) };
+    }),
+    children: children.toSorted((a, b) => rankOf(a) - rankOf(b)),
+    reports: reportsOf(parts, (...templates) => inputsOf(finder.of(...templates))),
+  };
+}
+
+function rankOf({ stage, tier }: ExplainedChild): number {
+  return stage === 'always' ? tier : 1_000_000 + tier;
+}
+
+function reportsOf(
+  { status, reporting }: CompiledDefinition,
+  inputs: (...templates: readonly (CompiledTemplate | undefined)[]) => Inputs,
+): readonly ExplainedReport[] {
+  const { conditions, events, patches, requeueAfter } = reporting;
+  return [
+    ...[...status].map(([name, template]) => ({ name: `status.${name}`, ...inputs(template) })),
+    ...conditions.map(({ definition, status: value, reason, message }) => ({
+      name: `condition ${definition.type}`,
+      ...inputs(value, reason, message),
+    })),
+    ...events.map(({ when, reason, message }) => ({
+      name: `event ${textOf(reason) ?? ''}`,
+      ...inputs(when, reason, message),
+    })),
+    ...patches.map(({ definition, when, name, namespace, patch }) => ({
+      name: `patch ${definition.id}`,
+      ...inputs(when, name, namespace, patch),
+    })),
+    ...(requeueAfter === undefined ? [] : [{ name: 'requeueAfter', ...inputs(requeueAfter) }]),
+  ];
+}
+
+/** Vars are left out: what they read counts. */
+function inputsOf({ references }: Dependencies): Inputs {
+  const texts = references.flatMap(({ reference: { root, path } }) => {
+    switch (root) {
+      case 'resource':
+        return path.length === 0 ? ['the whole resource'] : [path.join('.')];
+      case 'children':
+      case 'observed':
+      case 'reads':
+        return [[root, ...path].join('.')];
+      case 'now':
+        return ['the time'];
+      default:
+        return [];
+    }
+  });
+  return { inputs: [...new Set(texts)].sort() };
+}
+
+/** A template that is one text: as written. */
+function textOf(template: CompiledTemplate | undefined): string | undefined {
+  if (template === undefined) return undefined;
+  const { root, slots } = template;
+  if (root.kind === 'constant') return String(root.value);
+  return root.kind === 'slot' ? slots[root.slot]?.text.trim() : undefined;
+}
