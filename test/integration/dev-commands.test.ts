@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { printYaml } from '../../src/definition/index.ts';
 import type { JsonObject } from '../../src/util/json.ts';
+import { launchNow } from '../support/control-plane/index.ts';
 import { shippedText, textMap, thingDefinition } from '../support/definitions.ts';
 import { DevProcess, runIn } from '../support/dev-process.ts';
+import { homeostatCommand } from '../support/executable.ts';
 import { patienceMs } from '../support/patience.ts';
 
 let dev: DevProcess;
@@ -57,6 +59,44 @@ describe('integration/dev-commands', () => {
       both.join('\n'),
       /^NAMESPACE +NAME +READY.*\n^default +podset\.apps.*\n\nNAMESPACE/m,
     );
+  });
+
+  test('get --watch prints a row for each change until it is stopped', async () => {
+    const [command, ...first] = homeostatCommand();
+    let printed = '';
+    const seen = new Set<() => void>();
+    const until = (pattern: RegExp) =>
+      new Promise<void>((resolve) => {
+        const check = () => pattern.test(printed) && resolve();
+        seen.add(check);
+        check();
+      });
+    const watching = launchNow({
+      command,
+      args: [...first, 'get', 'podset', 'example', '-w'],
+      cwd: dev.folder,
+      onOutput: (text) => {
+        printed += text;
+        for (const check of seen) check();
+      },
+      onErrors: () => {},
+    });
+    try {
+      await until(/^NAME +READY +REASON +AGE\nexample +True +AllReady +\d+s\n/);
+      dev.save(
+        'more/podset.yaml',
+        shippedText('samples/podset.yaml').replace(/size: \d/, 'size: 2'),
+      );
+      await lines('apply', '-f', 'operators/more/podset.yaml', '--force-conflicts');
+      await until(/AllReady +\d+s\n(?:.*\n)*example +\w+ +\w+ +\d+s\n/);
+    } finally {
+      await watching.stop(patienceMs);
+    }
+    dev.save('more/podset.yaml', shippedText('samples/podset.yaml'));
+    await lines('apply', '-f', 'operators/more/podset.yaml', '--force-conflicts');
+    dev.remove('more/podset.yaml');
+    const { code, stderr } = await dev.run('get', 'podset,deploy', '-w');
+    assert.deepEqual([code, stderr.includes('Expected one kind with --watch')], [2, true]);
   });
 
   test('get shows objects as YAML, JSON and names, without managedFields', async () => {

@@ -51,7 +51,8 @@ export async function eventLines(
       event.type ?? '',
       event.reason ?? '',
       `${event.involvedObject?.kind ?? ''}/${event.involvedObject?.name ?? ''}`,
-      event.message ?? '',
+      // A row is one line.
+      (event.message ?? '').trim().replaceAll(/\s*\n\s*/g, ' '),
     ]);
   const header = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
   return tableLines(allNamespaces ? ['NAMESPACE', ...header] : header, rows);

@@ -1,11 +1,12 @@
 import { printYaml } from '../../definition/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { exitCode } from '../exit-code.ts';
+import { CliError, exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
-import { tableLines } from './print-table.ts';
+import { columnWidths, tableLine, tableLines } from './print-table.ts';
 import { listObjects, readObject, requestObjects, type Selection, titleOf } from './requests.ts';
 import { type Target, targetsOf } from './targets.ts';
+import { versionOf, watchTables } from './watch-tables.ts';
 
 export type OutputFormat = 'wide' | 'yaml' | 'json' | 'name';
 
@@ -13,6 +14,8 @@ export interface GetOptions {
   readonly allNamespaces?: boolean;
   readonly selector?: string;
   readonly output?: OutputFormat;
+  /** Prints changes until stopped. Only for tables of one kind. @default false */
+  readonly watch?: boolean;
 }
 
 export interface GetRequest {
@@ -30,8 +33,10 @@ export function get(context: SessionContext, request: GetRequest): Promise<numbe
   return withCluster(context, async (session) => {
     const { types, names, options } = request;
     const targets = targetsOf(session.kinds, types, names);
-    const { output } = options;
-    if (output === undefined || output === 'wide') await printTables(session, targets, options);
+    const { output, watch = false } = options;
+    if (watch) await watchOne(session, targets, options);
+    else if (output === undefined || output === 'wide')
+      await printTables(session, targets, options);
     else printObjects(session, await readAll(session, targets, options), output);
     return exitCode.ok;
   });
@@ -62,6 +67,41 @@ async function printTables(
   if (!isFirst) return;
   const isEverywhere = allNamespaces || targets.every(({ kind }) => !kind.namespaced);
   output.error(`No resources found${isEverywhere ? '' : ` in namespace "${session.namespace}"`}`);
+}
+
+/** Prints the table of one kind, and a row for each change. @throws CliError */
+async function watchOne(
+  session: ClusterSession,
+  targets: readonly Target[],
+  options: GetOptions,
+): Promise<void> {
+  const [target, ...others] = targets;
+  const { output: format = 'wide', allNamespaces = false } = options;
+  if (target === undefined || others.length > 0 || target.names.length > 1)
+    throw new CliError('Expected one kind with --watch, and one name at most');
+  if (format !== 'wide') throw new CliError(`--watch prints tables, not "${format}"`);
+  const { kind } = target;
+  const [selection = {}] = selectionsOf(target.names, options);
+  const table = await requestObjects(session, kind, selection, tableAccept);
+  const columns = fieldList<Column>(table, 'columnDefinitions');
+  const view = {
+    isWide: options.output === 'wide',
+    withNamespace: allNamespaces && kind.namespaced,
+    titleOf: (name: string) => name,
+  };
+  const [header = [], ...first] = rowsOf([table], view);
+  const widths = columnWidths([header, ...first]);
+  const print = (row: readonly string[]) => session.output.print(tableLine(row, widths));
+  for (const row of [header, ...first]) print(row);
+  await watchTables(session, {
+    ...{ kind, selection, accept: tableAccept },
+    resourceVersion: versionOf(table) ?? '',
+    onTable(changed) {
+      // Later tables have no columns.
+      const rows = fieldList<Row>(changed, 'rows');
+      for (const row of rowsOf([{ columnDefinitions: columns, rows }], view).slice(1)) print(row);
+    },
+  });
 }
 
 function selectionsOf(names: readonly string[], options: GetOptions): readonly Selection[] {

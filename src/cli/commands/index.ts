@@ -87,6 +87,7 @@ function addGet(program: Command, { exit, ...context }: ProgramContext): void {
     .argument('[names...]', 'only these (default: all)')
     .option('-A, --all-namespaces', 'in all namespaces')
     .option('-l, --selector <selector>', 'label selector: "app=web,tier!=db"')
+    .option('-w, --watch', 'print a row for each change until stopped; for tables of one kind')
     .addOption(
       new Option('-o, --output <format>', 'output format (default: a table)').choices([
         'wide',

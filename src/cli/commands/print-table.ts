@@ -4,13 +4,21 @@ export function tableLines(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
   const all = [header, ...rows];
-  const widths = header.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
-  return all.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('   ')
-      .trimEnd(),
-  );
+  const widths = columnWidths(all);
+  return all.map((row) => tableLine(row, widths));
+}
+
+/** The widths of the columns of these rows. */
+export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const [header = []] = rows;
+  return header.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+}
+
+export function tableLine(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+    .join('   ')
+    .trimEnd();
 }
 
 /** A rounded age: `5s`, `3m`, `2h`, `4d`. */
