@@ -71,6 +71,7 @@ export {
   definitionKind,
   definitionSchema,
 } from './schema/definition-schema.ts';
+export { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
 export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';
 export {

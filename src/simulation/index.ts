@@ -9,6 +9,13 @@ export { type FuzzResult, fuzz } from './fuzz/fuzz.ts';
 export { type FuzzTarget, fuzzTarget } from './fuzz/fuzz-target.ts';
 export { reproductionOf } from './fuzz/reproduction.ts';
 export {
+  type ImportedFiles,
+  type ImportResult,
+  importedFormats,
+  importFiles,
+} from './import/import-files.ts';
+export type { Construct, Outcome } from './import/import-report.ts';
+export {
   type RenderedChild,
   type RenderOptions,
   type RenderResult,

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from '../program.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { FuzzFlags } from './fuzz.ts';
+import type { ImportFlags } from './import.ts';
 import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
 import type { TestOptions } from './test.ts';
@@ -9,6 +10,7 @@ import type { TestOptions } from './test.ts';
 /** Adds the commands for authors of definitions. */
 export function addAuthoringCommands(program: Command, context: ProgramContext): void {
   addInit(program, context);
+  addImport(program, context);
   addRender(program, context);
   addExplain(program, context);
   addTest(program, context);
@@ -48,6 +50,24 @@ function addInit(program: Command, { output, exit }: ProgramContext): void {
     .action(async (name: string, folder: string, flags: InitFlags) => {
       const { init } = await import('./init.ts');
       exit(await init(name, folder, flags, output));
+    });
+}
+
+function addImport(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('import')
+    .description('convert ResourceGraphDefinitions of kro to definitions, with a report')
+    .argument(
+      '<file...>',
+      'files or folders with them, and with their instances; "-" for standard input',
+    )
+    .option(
+      '--output <path>',
+      'a folder for definitions and samples, or a file for the definitions; default: standard output',
+    )
+    .action(async (files: readonly string[], flags: ImportFlags) => {
+      const { importDefinitions } = await import('./import.ts');
+      exit(await importDefinitions(files, flags, output));
     });
 }
 

@@ -1,8 +1,7 @@
-import { access, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
-import { checkDefinitions, fieldChanges, fileReason } from '../../runtime/index.ts';
+import { checkDefinitions, fieldChanges } from '../../runtime/index.ts';
 import {
   type Conversion,
   convertManifests,
@@ -17,6 +16,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import { assertAbsent, writeNewFile } from './new-files.ts';
 import { readFiles } from './read-files.ts';
 import {
   type StarterNames,
@@ -69,7 +69,7 @@ export async function init(
     flags.from === undefined ? undefined : await convert(names, flags, await readFiles(flags.from));
   const texts = conversion ? convertedTexts(names, conversion) : starterTexts(names);
   for (const part of ['definition', 'sample', 'test'] as const) {
-    await write(paths[part], texts[part]);
+    await writeNewFile(paths[part], texts[part]);
     output.print(`Created ${paths[part]}`);
   }
   const code = conversion
@@ -216,27 +216,4 @@ function keyOf({ kind, metadata }: KubeObject): string {
 function withoutNamespace(object: KubeObject): KubeObject {
   const { namespace: _, ...metadata } = object.metadata;
   return { ...object, metadata };
-}
-
-async function assertAbsent(files: readonly string[]): Promise<void> {
-  for (const file of files)
-    if (await exists(file))
-      throw new CliError(`"${file}" exists already`, { hint: 'Choose another name or folder' });
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    // Never overwrites: the file may have been created meanwhile.
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    throw new CliError(`Cannot write "${file}": ${fileReason(error)}`, { cause: error });
-  }
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

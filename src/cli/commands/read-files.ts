@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseObjects } from '../../dev/index.ts';
-import { fileReason } from '../../runtime/index.ts';
+import { type DefinitionManifest, fileReason } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 
@@ -26,9 +26,26 @@ async function filesOf(path: string): Promise<readonly string[]> {
   }
 }
 
+/** The texts of files, of the files directly in folders, and of standard input (`-`), in this order. @throws CliError */
+export async function readTexts(paths: readonly string[]): Promise<readonly DefinitionManifest[]> {
+  const manifests: DefinitionManifest[] = [];
+  for (const path of paths)
+    for (const file of await filesOf(path)) manifests.push({ file, text: await textOf(file) });
+  return manifests;
+}
+
 async function readFileObjects(file: string): Promise<readonly KubeObject[]> {
   try {
-    return parseObjects(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
+    return parseObjects(await textOf(file));
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     throw new CliError(`${file}: ${messageOf(error)}`, { cause: error });
   }

@@ -1,4 +1,11 @@
 export type { Environment as CelEnvironment } from '@marcbachmann/cel-js';
 export { createCelEnvironment } from './cel-environment.ts';
 export { type CheckedRule, checkRule } from './check-rule.ts';
+export {
+  type CelNode,
+  type CelParser,
+  createCelParser,
+  literalOf,
+  type ParsedCel,
+} from './parse-cel.ts';
 export { type RuleSet, readRules } from './rule-set.ts';

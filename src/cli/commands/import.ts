@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import { bundledSchemas } from '../../compile/index.ts';
+import { printOrderedYaml } from '../../definition/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '../../runtime/index.ts';
+import {
+  type ImportedFiles,
+  type ImportResult,
+  importedFormats,
+  importFiles,
+  renderResource,
+} from '../../simulation/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { CliError, exitCode } from '../exit-code.ts';
+import type { Output } from '../output.ts';
+import { printDiagnostics } from '../print-diagnostics.ts';
+import { assertAbsent, writeNewFile } from './new-files.ts';
+import { tableLines } from './print-table.ts';
+import { readTexts } from './read-files.ts';
+
+export interface ImportFlags {
+  /** A folder, or a file that ends in `.yaml` or `.yml`. @default standard output */
+  readonly output?: string;
+}
+
+/**
+ * `homeostat import FILE...`: converts definitions of other tools, and prints what became of each construct. With a folder as output, the
+ * resources in the files become samples, and the command shows what the definition creates for them.
+ * @returns the exit code: 1 when a construct is left out, or when a definition has errors
+ * @throws CliError when there is nothing to convert, and when a file exists or cannot be written: then no file is written.
+ */
+export async function importDefinitions(
+  paths: readonly string[],
+  { output: target }: ImportFlags,
+  output: Output,
+): Promise<number> {
+  const sources = await readTexts(paths);
+  const files = importFiles(sources);
+  printDiagnostics(files.syntaxErrors, sources, output);
+  if (files.syntaxErrors.length > 0) return exitCode.failure;
+  if (files.results.length === 0)
+    throw new CliError(`There is nothing to import in ${paths.join(', ')}`, {
+      hint: `Formats: ${importedFormats().join(', ')}`,
+    });
+  const created = filesFor(files.results, target);
+  await assertAbsent(created.map(({ file }) => file));
+  for (const { file, text } of created) await writeNewFile(file, text);
+  // The report must not be in the output that is piped to a file.
+  const print = (line: string) => (target === undefined ? output.error(line) : output.print(line));
+  if (target === undefined) output.print(definitionsText(files.results).trimEnd());
+  for (const { file } of created) print(`Created ${file}`);
+  printReport(files, print);
+  const codes = [
+    ...files.results.map(({ constructs }) =>
+      constructs.some(({ outcome }) => outcome === 'left out') ? exitCode.failure : exitCode.ok,
+    ),
+    await checkResults(files.results, created, { output, print }),
+  ];
+  return codes.includes(exitCode.failure) ? exitCode.failure : exitCode.ok;
+}
+
+/** The files to create: none for standard output, one for all definitions, or one for each and its samples. */
+function filesFor(
+  results: readonly ImportResult[],
+  target: string | undefined,
+): readonly DefinitionManifest[] {
+  if (target === undefined) return [];
+  if (/\.ya?ml$/.test(target)) return [{ file: target, text: definitionsText(results) }];
+  return results.flatMap(({ imported, samples }) => {
+    if (imported === undefined) return [];
+    const name = `${imported.name}.yaml`;
+    const sample = { file: join(target, 'samples', name), text: documentsText(samples) };
+    return [
+      { file: join(target, name), text: imported.text },
+      ...(samples.length > 0 ? [sample] : []),
+    ];
+  });
+}
+
+function definitionsText(results: readonly ImportResult[]): string {
+  return results.flatMap(({ imported }) => imported?.text ?? []).join('---\n');
+}
+
+function documentsText(objects: readonly KubeObject[]): string {
+  return objects.map(printOrderedYaml).join('---\n');
+}
+
+type Print = (line: string) => void;
+
+function printReport({ results, ignored }: ImportedFiles, print: Print): void {
+  for (const { file, format, name, constructs } of results) {
+    print('');
+    print(`${file}: ${format} "${name}"`);
+    const rows = constructs.map(({ line, column, name: construct, outcome, detail }) => [
+      `${line}:${column}`,
+      construct,
+      detail === '' ? outcome : `${outcome}: ${detail}`,
+    ]);
+    for (const line of tableLines(['PLACE', 'CONSTRUCT', 'RESULT'], rows)) print(line);
+    const count = (wanted: string) => constructs.filter(({ outcome }) => outcome === wanted).length;
+    print(
+      `${constructs.length} constructs: ${count('converted')} converted, ${count('approximated')} approximated, ${count('left out')} left out`,
+    );
+  }
+  for (const { value, source } of ignored) {
+    const { line, column } = source.valueAt('');
+    print(`Note: ${source.file}:${line}:${column}: ${String(value.kind)} is not imported`);
+  }
+}
+
+interface Printers {
+  readonly output: Output;
+  readonly print: Print;
+}
+
+/** Checks the definitions as `validate` does, and runs the resources that came with them. */
+async function checkResults(
+  results: readonly ImportResult[],
+  created: readonly DefinitionManifest[],
+  { output, print }: Printers,
+): Promise<number> {
+  const manifests = results.flatMap(({ imported }): readonly DefinitionManifest[] => {
+    if (imported === undefined) return [];
+    const { text, name } = imported;
+    const file = created.find((each) => each.text === text)?.file ?? `${name}.yaml`;
+    return [{ file, text }];
+  });
+  const { diagnostics } = checkDefinitions(manifests, { schemas: bundledSchemas() });
+  printDiagnostics(diagnostics, manifests, output);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
+  for (const { samples } of results)
+    for (const resource of samples) print(await trial(manifests, resource));
+  return exitCode.ok;
+}
+
+/** What the definitions create for a resource. Objects that they read and kinds of others do not exist here. */
+async function trial(
+  definitions: readonly DefinitionManifest[],
+  resource: KubeObject,
+): Promise<string> {
+  const { children, problem } = await renderResource({
+    definitions,
+    resource,
+    given: [],
+    simulatesControllers: true,
+  });
+  const name = `${resource.kind} "${resource.metadata.name}"`;
+  const list = children.map(({ manifest: { kind, metadata } }) => `${kind}/${metadata.name}`);
+  const what = list.length === 0 ? 'no objects' : list.join(', ');
+  return problem === undefined
+    ? `${name} is ready in a simulated cluster with ${what}`
+    : `Note: ${name} is not ready in an empty simulated cluster. ${problem}`;
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { importFiles } from './import-files.ts';
+
+/** A ResourceGraphDefinition with these resources (and `schema.spec`). */
+function graph(resources: string, spec = '{ on: boolean }'): string {
+  return `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: { name: graph }
+spec:
+  schema: { apiVersion: v1, group: example.org, kind: Graph, spec: ${spec} }
+  resources:
+${resources.replaceAll(/^/gm, '    ')}
+`;
+}
+
+function convert(text: string) {
+  const [result] = importFiles([{ file: 'graph.yaml', text }]).results;
+  assert.ok(result);
+  const left = result.constructs
+    .filter(({ outcome }) => outcome !== 'converted')
+    .map(({ line, column, detail }) => `${line}:${column} ${detail}`);
+  const spec = result.imported?.definition.spec;
+  return { spec: isJsonObject(spec) ? spec : {}, left };
+}
+
+function childrenOf(spec: JsonObject): readonly JsonObject[] {
+  return Array.isArray(spec.children) ? spec.children.filter(isJsonObject) : [];
+}
+
+const config = (id: string, data: string, more = '') => `- id: ${id}
+${more}  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: { name: "\${schema.metadata.name}-${id}" }
+    data: { x: '${data}' }
+`;
+
+describe('simulation/import/import-files', () => {
+  test('files can contain graphs, their instances, and other documents', () => {
+    const text = `${graph(config('a', 'y'))}---
+apiVersion: example.org/v1
+kind: Graph
+metadata: { name: one }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: other }
+`;
+    const { results, ignored, syntaxErrors } = importFiles([{ file: 'all.yaml', text }]);
+    assert.deepEqual(
+      results.map(({ name, samples }) => [name, samples.map(({ metadata }) => metadata.name)]),
+      [['graph', ['one']]],
+    );
+    assert.deepEqual(
+      ignored.map(({ value, source }) => [value.kind, source.valueAt('').line]),
+      [['ConfigMap', 19]],
+    );
+    assert.deepEqual(syntaxErrors, []);
+  });
+
+  test('a file with a syntax error is not converted, another one is', () => {
+    const { results, syntaxErrors } = importFiles([
+      { file: 'bad.yaml', text: 'a: [' },
+      { file: 'good.yaml', text: graph(config('a', 'y')) },
+    ]);
+    assert.deepEqual(
+      results.map(({ file }) => file),
+      ['good.yaml'],
+    );
+    assert.deepEqual([...new Set(syntaxErrors.map(({ file }) => file))], ['bad.yaml']);
+  });
+
+  test('a graph without a schema has nothing to run', () => {
+    const text = 'apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nspec: {}\n';
+    const { results } = importFiles([{ file: 'empty.yaml', text }]);
+    assert.deepEqual(
+      results.map(({ imported, constructs }) => [imported, constructs.length]),
+      [[undefined, 1]],
+    );
+  });
+
+  test('what depends on a resource that is left out is left out, too', () => {
+    const { spec, left } = convert(
+      graph(
+        config('first', 'y', "  includeWhen: ['${isURL(schema.spec.on)}']\n") +
+          config('second', '${first.data.x}') +
+          config('third', 'z'),
+      ),
+    );
+    assert.deepEqual(
+      childrenOf(spec).map(({ id }) => id),
+      ['third'],
+    );
+    assert.deepEqual(left, [
+      '7:7 Its "includeWhen" has no equivalent',
+      '8:24 The function "isURL" has no equivalent',
+      '14:7 It depends on resource "first", which is not converted',
+      '19:23 Resource "first" is not converted',
+    ]);
+  });
+
+  test('a child waits for readiness only where kro does', () => {
+    const ready = '  readyWhen: [\'${web.data.x == "y"}\']\n';
+    const { spec } = convert(
+      graph(
+        config('web', 'y', ready) +
+          config('plain', 'y') +
+          config('after', '${web.data.x}') +
+          config('exists', '${plain.data.x}') +
+          config('status', '${plain.status.phase}'),
+      ),
+    );
+    assert.deepEqual(
+      childrenOf(spec).map(({ id, after, ready: own }) => [id, after, own]),
+      [
+        ['web', undefined, '${ $child.data.x = "y" }'],
+        ['plain', undefined, '${ $exists($child.status.phase) }'],
+        ['after', ['web'], undefined],
+        ['exists', undefined, undefined],
+        ['status', ['plain'], undefined],
+      ],
+    );
+  });
+
+  test('a condition on a field without a default is false while the field is missing', () => {
+    const { spec } = convert(graph(config('a', 'y', "  includeWhen: ['${schema.spec.on}']\n")));
+    assert.deepEqual(
+      childrenOf(spec).map(({ when }) => when),
+      ['${ spec.on ?? false }'],
+    );
+  });
+
+  test('unknown fields are reported', () => {
+    const { left } = convert(
+      graph(config('a', 'y', '  ignoreWhen: []\n')).replace(
+        '  resources:',
+        '  extra: 1\n  resources:',
+      ),
+    );
+    assert.deepEqual(left, [
+      '6:3 The field "extra" is not known',
+      '9:7 The field "ignoreWhen" is not known',
+    ]);
+  });
+
+  for (const [field, message] of [
+    ['"string | default"', '5:82 Expected "marker=value"'],
+    ['"integer | default=many"', '5:83 The marker "default=many" is not known for type "integer"'],
+    ['"boolean | default=yes"', '5:83 The marker "default=yes" is not known for type "boolean"'],
+    ['"[]Missing"', '5:71 There is no type "Missing"'],
+    ['[1]', '5:71 A field is a text such as "string", or a map of fields'],
+  ] as const)
+    test(`the field ${field} is reported at its place`, () => {
+      const { left } = convert(graph(config('a', 'y'), `{ f: ${field} }`));
+      assert.equal(left.length, 1);
+      assert.equal(left[0]?.replace(/^5:\d+/, ''), message.replace(/^5:\d+/, ''));
+      assert.match(left[0] ?? '', /^5:\d+ /);
+    });
+
+  test('a type that contains itself is reported', () => {
+    const text = graph(config('a', 'y'), '{ f: Loop }').replace(
+      'spec: { f',
+      'types: { Loop: { next: Loop } }, spec: { f',
+    );
+    assert.match(convert(text).left.join(), /Type "Loop" contains itself/);
+  });
+
+  test('names of definitions are DNS labels', () => {
+    const text = graph(config('a', 'y')).replace('name: graph', 'name: My.Graph');
+    assert.match(convert(text).left.join(), /a DNS label: "my-graph"/);
+  });
+});

@@ -1,0 +1,157 @@
+import type { SchemaType } from '../../../compile/index.ts';
+import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
+import { atom, NoEquivalentError } from '../cel/cel-context.ts';
+import { convertCel } from '../cel/convert-cel.ts';
+import { type Jsonata, joined, quoted, withDefault } from '../cel/jsonata.ts';
+import { textType } from '../cel/value-type.ts';
+import { celContext, expressionText, type GraphContext, type Variables } from './scope.ts';
+import { invalidCel, type Piece, piecesOf } from './text-pieces.ts';
+
+/** Where a value is in the source. */
+export interface ValuePlace {
+  /** `resources.web.template.spec` */
+  readonly name: string;
+  readonly pointer: string;
+}
+
+export interface Converted {
+  readonly value: Json;
+  readonly type: SchemaType;
+}
+
+/** The place of a field or an item. */
+export function below({ name, pointer }: ValuePlace, key: string | number): ValuePlace {
+  const suffix = typeof key === 'number' ? `[${key}]` : `.${key}`;
+  return { name: `${name}${suffix}`, pointer: pointerTo(pointer, key) };
+}
+
+/**
+ * Converts a tree whose texts contain CEL to one with JSONata. Each text with expressions is in the report; one that has no equivalent is
+ * not in the result.
+ */
+export function convertValue(
+  value: unknown,
+  place: ValuePlace,
+  variables: Variables,
+  context: GraphContext,
+): Json | undefined {
+  if (typeof value === 'string') return convertText(value, place, variables, context)?.value;
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => {
+      const converted = convertValue(item, below(place, index), variables, context);
+      return converted === undefined ? [] : [converted];
+    });
+  if (!isJsonObject(value)) return value as Json;
+  const entries = Object.entries(value).flatMap(([key, each]) => {
+    const converted = convertValue(each, below(place, key), variables, context);
+    return converted === undefined ? [] : [[escaped(key), converted] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Undefined: it has no equivalent, which is in the report. */
+export function convertText(
+  text: string,
+  place: ValuePlace,
+  variables: Variables,
+  context: GraphContext,
+): Converted | undefined {
+  const pieces = piecesOf(text);
+  if (!pieces.some(({ kind }) => kind === 'expression'))
+    return { value: literalValue(text), type: textType };
+  const notes = new Set<string>();
+  const parts: Part[] = [];
+  for (const piece of pieces) {
+    const part = convertPiece(piece, { place, variables, context, notes });
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === 'object' && only.presence === 'zero')
+    notes.add('0 while the field has no value');
+  context.report.converted(place, notes);
+  return assemble(parts);
+}
+
+/** A literal, or a converted expression. */
+type Part = string | Jsonata;
+
+interface PieceContext {
+  readonly place: ValuePlace;
+  readonly variables: Variables;
+  readonly context: GraphContext;
+  readonly notes: Set<string>;
+}
+
+function convertPiece(
+  piece: Piece,
+  { place, variables, context, notes }: PieceContext,
+): Part | undefined {
+  if (piece.kind === 'literal') return piece.text;
+  const { cel, offset } = piece;
+  const parsed = context.parse(cel);
+  if (!('node' in parsed)) {
+    context.report.leftOut(
+      { ...place, offset: offset + parsed.offset },
+      invalidCel(parsed.problem),
+    );
+    return undefined;
+  }
+  const own = { ...celContext(variables, context), notes };
+  try {
+    const result = convertCel(parsed.node, own);
+    // A text in an expression is how kro writes "${" itself.
+    return typeof result.literal === 'string' ? result.literal : result;
+  } catch (error) {
+    if (!(error instanceof NoEquivalentError)) throw error;
+    context.report.leftOut({ ...place, offset: offset + error.offset }, error.message, error.hint);
+    return undefined;
+  }
+}
+
+function assemble(parts: readonly Part[]): Converted {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && typeof only !== 'string') {
+    const text = only.presence === 'zero' ? withDefault(only, '0') : only.text;
+    return { value: expressionText(text), type: only.type };
+  }
+  if (parts.every((part) => typeof part === 'string'))
+    return { value: literalValue(parts.join('')), type: textType };
+  const literals = parts.filter((part) => typeof part === 'string').join('');
+  return {
+    value: needsOneExpression(parts, literals) ? asOne(parts) : asText(parts),
+    type: textType,
+  };
+}
+
+/** White space around an expression is not text, and a text has no Handlebars beside expressions. */
+function needsOneExpression(parts: readonly Part[], literals: string): boolean {
+  const expressions = parts.filter((part) => typeof part !== 'string');
+  return literals.includes('{{') || (expressions.length === 1 && literals.trim() === '');
+}
+
+function asOne(parts: readonly Part[]): string {
+  const values = parts.map((part) =>
+    typeof part === 'string' ? atom(quoted(part), textType, 'always') : part,
+  );
+  return expressionText(joined(values).text);
+}
+
+function asText(parts: readonly Part[]): string {
+  return parts
+    .map((part) => {
+      if (typeof part === 'string') return escaped(part);
+      const own = part.uncast ?? part;
+      return expressionText(own.presence === 'zero' ? withDefault(own, '0') : own.text);
+    })
+    .join('');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
+/** A text with marks of expressions is kept as it is. */
+function literalValue(text: string): Json {
+  return /\$\{|\{\{/.test(text) ? ({ $literal: text } as JsonObject) : text;
+}
