@@ -23,7 +23,7 @@ export interface Difference {
 /** Commands that only look: they are repeated until the harness is as the page shows it. */
 const looks = /^(?:homeostat|kubectl) (?:get|describe|tree|events)\b/;
 /** Commands that read files alone. */
-const offline = /^homeostat (?:validate|rights)\b/;
+const offline = /^homeostat (?:validate|rights|import)\b/;
 const betweenLooksMs = 250;
 /** For how long an output must stay the same to be written into a page. */
 const quietMs = 1_500;
