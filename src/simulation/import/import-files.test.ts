@@ -167,6 +167,27 @@ metadata: { name: other }
     assert.match(convert(text).left.join(), /Type "Loop" contains itself/);
   });
 
+  test('a long id is shortened wherever it is used', () => {
+    const id = 'theConfigurationOfTheWholeApplicationInOneObject';
+    const short = 'theConfigurationOfTheWholeApplTAIL';
+    const { spec, left } = convert(
+      graph(
+        config(id, 'y', `  readyWhen: ['\${${id}.data.x == "y"}']\n`) +
+          config('b', `\${${id}.data.x}`),
+      ),
+    );
+    const tail = /Appl([0-9a-f]{10})"/.exec(left.join())?.[1] ?? '';
+    const expected = short.replace('TAIL', tail);
+    const [first, second] = childrenOf(spec);
+    assert.deepEqual([first?.id, second?.after], [expected, [expected]]);
+    assert.match(JSON.stringify(second), new RegExp(`\\{ children\\.${expected}\\.data\\.x }`));
+  });
+
+  test('a template without a name is reported', () => {
+    const text = graph('- { id: a, template: { apiVersion: v1, kind: ConfigMap } }\n');
+    assert.deepEqual(convert(text).left, ['7:7 The template has no "metadata.name"']);
+  });
+
   test('names of definitions are DNS labels', () => {
     const text = graph(config('a', 'y')).replace('name: graph', 'name: My.Graph');
     assert.match(convert(text).left.join(), /a DNS label: "my-graph"/);

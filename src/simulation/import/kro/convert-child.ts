@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts'
 import { lambda, quoted, variable } from '../cel/jsonata.ts';
 import { convertConditions, convertReadiness } from './child-conditions.ts';
 import { convertValue } from './convert-value.ts';
-import type { GraphResource } from './graph.ts';
+import { definitionId, type GraphResource, shortId } from './graph.ts';
 import { childPermission } from './namespaces.ts';
 import type { ResourceUses } from './resource-uses.ts';
 import {
@@ -30,26 +30,33 @@ export function convertChild(
   const identity = lostIdentity(body, template);
   if (when === undefined || forEach === undefined || identity !== undefined) {
     const field = when === undefined ? 'includeWhen' : (identity ?? 'forEach');
-    report.leftOut({ name, pointer }, reasonFor(field, uses.dependenciesOf(id), context));
+    const hasName = isJsonObject(body.metadata) && body.metadata.name !== undefined;
+    const reason = hasName
+      ? reasonFor(field, uses.dependenciesOf(id), context)
+      : 'The template has no "metadata.name"';
+    report.leftOut({ name, pointer }, reason);
     graph.report.addLeftOut(report);
     return undefined;
   }
   const ready = convertReadiness(resource, uses, context);
-  const after = uses.dependenciesOf(id).filter((each) => uses.awaits(id, each));
+  const after = uses
+    .dependenciesOf(id)
+    .filter((each) => uses.awaits(id, each) && !context.leftOut.has(each));
   const notes = new Set<string>();
   for (const each of after) {
     const list = context.resources.get(each);
     if (list?.isList === true && list.readyWhen.length === 0)
       notes.add(`it waits until all objects of "${each}" are ready`);
   }
+  if (definitionId(id) !== id) notes.add(shortId(id));
   const crossNamespace = childPermission(resource, context, notes);
   report.converted({ name, pointer }, notes);
   graph.report.addAll(report);
   return {
-    id,
+    id: definitionId(id),
     ...(when !== '' && { when: expressionText(when) }),
     ...(forEach !== '' && { forEach: expressionText(forEach) }),
-    ...(after.length > 0 && { after }),
+    ...(after.length > 0 && { after: after.map(definitionId) }),
     ...(ready !== undefined && { ready: expressionText(ready) }),
     ...(crossNamespace !== undefined && { crossNamespace }),
     template: template ?? {},

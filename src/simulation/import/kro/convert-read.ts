@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../util/json.ts';
 import { below, convertValue } from './convert-value.ts';
-import type { GraphResource } from './graph.ts';
+import { definitionId, type GraphResource, shortId } from './graph.ts';
 import { isOwnNamespace, permissionFor } from './namespaces.ts';
 import { type GraphContext, graphVariables } from './scope.ts';
 
@@ -28,10 +28,11 @@ export function convertRead(
   }
   const notes = new Set<string>();
   const scope = readScope(resource, metadata, context, notes);
-  report.converted({ name, pointer }, notes);
   const isOptional = includeWhen.length > 0 && metadata.name !== undefined;
+  if (definitionId(id) !== id) notes.add(shortId(id));
+  report.converted({ name, pointer }, notes);
   return {
-    id,
+    id: definitionId(id),
     apiVersion: String(body.apiVersion),
     kind: String(body.kind),
     ...scope,
@@ -51,7 +52,7 @@ function readScope(
   const isEmpty = isJsonObject(selector) && Object.keys(selector).length === 0;
   const what = name === undefined ? { selector: isEmpty ? 'all' : selector } : { name };
   if (context.isNamespacedKind(gvk) === false || isOwn) return what;
-  if (typeof written === 'string')
+  if (typeof written === 'string' && written !== '')
     return { ...what, namespace, crossNamespace: permissionFor(written, context, notes) };
   return name === undefined ? { ...what, namespaces: '*', crossNamespace: true } : what;
 }

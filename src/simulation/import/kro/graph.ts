@@ -1,6 +1,7 @@
 import type { CelNode, CelParser } from '../../../sandbox/index.ts';
 import { type Gvk, gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type JsonObject, pointerTo } from '../../../util/json.ts';
+import { sha256Hex } from '../../../util/sha256.ts';
 import type { ImportReport } from '../import-report.ts';
 import { invalidCel, piecesOf } from './text-pieces.ts';
 
@@ -40,6 +41,16 @@ export interface GraphResource {
   readonly isList: boolean;
 }
 
+/** Ids of definitions have at most 40 characters: a longer one ends with a hash. */
+export function definitionId(id: string): string {
+  return id.length <= 40 ? id : `${id.slice(0, 30)}${sha256Hex(id).slice(0, 10)}`;
+}
+
+/** The difference of a shortened id. */
+export function shortId(id: string): string {
+  return `the id has at most 40 characters: "${definitionId(id)}"`;
+}
+
 interface ReadContext {
   readonly report: ImportReport;
   readonly parse: CelParser;
@@ -70,10 +81,10 @@ function readResource(
 ): GraphResource | undefined {
   const { report } = context;
   const id = isJsonObject(value) ? value.id : undefined;
-  if (!isJsonObject(value) || typeof id !== 'string' || !/^[a-z][A-Za-z0-9]{0,39}$/.test(id)) {
+  if (!isJsonObject(value) || typeof id !== 'string' || !/^[a-z][A-Za-z0-9]*$/.test(id)) {
     report.leftOut(
       { name: 'resources[]', pointer },
-      'The resource has no "id" of at most 40 letters and digits',
+      'The resource has no "id" of letters and digits',
     );
     return undefined;
   }

@@ -6,7 +6,7 @@ import { convertCel } from '../cel/convert-cel.ts';
 import { type Jsonata, step } from '../cel/jsonata.ts';
 import { itemType, listOf, unknownType } from '../cel/value-type.ts';
 import type { ImportReport } from '../import-report.ts';
-import type { Expression, GraphResource } from './graph.ts';
+import { definitionId, type Expression, type GraphResource } from './graph.ts';
 
 /** A graph and what its expressions need. */
 export interface GraphContext {
@@ -35,7 +35,7 @@ export function graphVariables(context: GraphContext): Variables {
     if (context.leftOut.has(resource.id)) continue;
     const { id, role, gvk, isList } = resource;
     const type = context.typeOf(gvk);
-    const text = `${role === 'child' ? 'children' : 'reads'}.${id}`;
+    const text = `${role === 'child' ? 'children' : 'reads'}.${definitionId(id)}`;
     variables.set(id, atom(text, isList ? listOf(type) : type, 'always'));
   }
   return variables;
