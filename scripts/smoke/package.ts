@@ -82,7 +82,21 @@ spec: { definition: demo, values: { /spec/image: [nginx] } }
   const definition = join(folder, 'demo.yaml');
   const sample = join(folder, 'samples', 'demo.yaml');
   assert.match(run(command, 'render', definition, sample), /kind: Deployment/);
+  const graph = join(folder, 'graph.kro');
+  writeFileSync(graph, resourceGraph);
+  assert.match(run(command, 'import', graph), /name: \$\{ metadata\.name \}/);
 }
+
+/** A definition of kro. */
+const resourceGraph = `apiVersion: kro.run/v1alpha1
+kind: ResourceGraphDefinition
+metadata: { name: graph }
+spec:
+  schema: { apiVersion: v1, kind: Graph, spec: { size: integer } }
+  resources:
+    - id: config
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${schema.metadata.name}" } }
+`;
 
 function checkReadme(installed: string): void {
   const readme = readFileSync(join(installed, 'README.md'), 'utf8');

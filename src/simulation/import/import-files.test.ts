@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { bundledSchemas } from '../../compile/index.ts';
+import { checkDefinitions } from '../../runtime/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { importFiles } from './import-files.ts';
 
@@ -22,6 +24,13 @@ function convert(text: string) {
     .filter(({ outcome }) => outcome !== 'converted')
     .map(({ line, column, detail }) => `${line}:${column} ${detail}`);
   const spec = result.imported?.definition.spec;
+  const manifest = { file: 'out.yaml', text: result.imported?.text ?? '' };
+  const { diagnostics } = checkDefinitions([manifest], { schemas: bundledSchemas() });
+  // What is left out may leave a definition incomplete, but never wrong.
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity === 'error'),
+    [],
+  );
   return { spec: isJsonObject(spec) ? spec : {}, left };
 }
 
@@ -102,21 +111,25 @@ metadata: { name: other }
   });
 
   test('a child waits for readiness only where kro does', () => {
+    const service = config('plain', 'y')
+      .replace('ConfigMap', 'Service')
+      .replace(/^ {4}data: .*/m, '    spec: { ports: [{ port: 80 }] }');
     const ready = '  readyWhen: [\'${web.data.x == "y"}\']\n';
-    const { spec } = convert(
+    const { spec, left } = convert(
       graph(
         config('web', 'y', ready) +
-          config('plain', 'y') +
+          service +
           config('after', '${web.data.x}') +
-          config('exists', '${plain.data.x}') +
-          config('status', '${plain.status.phase}'),
+          config('exists', '${plain.metadata.name}') +
+          config('status', '${plain.status.loadBalancer.ingress[0].ip}'),
       ),
     );
+    assert.deepEqual(left, []);
     assert.deepEqual(
       childrenOf(spec).map(({ id, after, ready: own }) => [id, after, own]),
       [
         ['web', undefined, '${ $child.data.x = "y" }'],
-        ['plain', undefined, '${ $exists($child.status.phase) }'],
+        ['plain', undefined, '${ $exists($child.status.loadBalancer.ingress[0].ip) }'],
         ['after', ['web'], undefined],
         ['exists', undefined, undefined],
         ['status', ['plain'], undefined],
@@ -130,6 +143,56 @@ metadata: { name: other }
       childrenOf(spec).map(({ when }) => when),
       ['${ spec.on ?? false }'],
     );
+  });
+
+  describe('an external reference', () => {
+    const reference = (metadata: string, kind = 'ConfigMap', more = '') =>
+      `- { id: ref, ${more}externalRef: { apiVersion: v1, kind: ${kind}, metadata: ${metadata} } }`;
+
+    for (const [metadata, read] of [
+      ['{ name: a }', { name: 'a' }],
+      ['{ name: a, namespace: "" }', { name: 'a' }],
+      ['{ name: a, namespace: "${schema.metadata.namespace}" }', { name: 'a' }],
+      ['{ name: a, namespace: shared }', { name: 'a', namespace: 'shared', crossNamespace: true }],
+      [
+        '{ name: a, namespace: "team-${schema.metadata.name}" }',
+        {
+          name: 'a',
+          namespace: 'team-${ metadata.name }',
+          crossNamespace: { namespaces: ['team-*'] },
+        },
+      ],
+      ['{ selector: {} }', { selector: 'all', namespaces: '*', crossNamespace: true }],
+      [
+        '{ selector: { matchLabels: { a: b } }, namespace: x }',
+        { selector: { matchLabels: { a: 'b' } }, namespace: 'x', crossNamespace: true },
+      ],
+    ] as const)
+      test(`${metadata} becomes a read`, () => {
+        const { spec } = convert(graph(reference(metadata)));
+        assert.deepEqual(spec.reads, [{ id: 'ref', apiVersion: 'v1', kind: 'ConfigMap', ...read }]);
+      });
+
+    test('to a cluster-scoped kind has no namespace', () => {
+      const { spec } = convert(graph(reference('{ selector: { matchLabels: { a: b } } }', 'Node')));
+      const selector = { matchLabels: { a: 'b' } };
+      assert.deepEqual(spec.reads, [{ id: 'ref', apiVersion: 'v1', kind: 'Node', selector }]);
+    });
+
+    test('with a condition is optional, and its users have the condition', () => {
+      const text = reference('{ name: a }', 'ConfigMap', "includeWhen: ['${schema.spec.on}'], ");
+      const { spec, left } = convert(graph(`${text}\n${config('user', '${ref.data.x}')}`));
+      assert.deepEqual(spec.reads, [
+        { id: 'ref', apiVersion: 'v1', kind: 'ConfigMap', name: 'a', optional: true },
+      ]);
+      assert.equal(childrenOf(spec)[0]?.when, '${ spec.on ?? false }');
+      assert.match(left.join(), /the object is read in any case/);
+    });
+
+    test('with readiness is reported: a read has none', () => {
+      const text = reference('{ name: a }', 'ConfigMap', 'readyWhen: [\'${ref.data.x != ""}\'], ');
+      assert.match(convert(graph(text)).left.join(), /^7:33 A read has no readiness/);
+    });
   });
 
   test('unknown fields are reported', () => {

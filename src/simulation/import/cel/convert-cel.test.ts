@@ -122,7 +122,6 @@ describe('simulation/import/cel/convert-cel', () => {
     ['web.a + web.b', 'children.web.a & children.web.b', /types of "\+" are not known/],
     ['size(web.a)', '$count(children.web.a)', /type in "size" is not known/],
     ['hash.md5("a")', '$hash("a")', /other texts/],
-    ['schema.spec.name.trim()', '$trim(spec.name)', /white space/],
     ['quantity("1Gi").add(quantity("1Mi"))', '$quantity("1Gi") + $quantity("1Mi")', /is a number/],
     ['[schema.spec.hosts]', '[spec.hosts]', /joined to one list/],
   ] as const)

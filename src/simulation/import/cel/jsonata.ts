@@ -84,6 +84,8 @@ const taken: ReadonlySet<string> = new Set([
   'definition',
   'cluster',
   'self',
+  // Variables of the conversions themselves.
+  ...['all', 'more', 'each', 'at', 'left', 'right'],
 ]);
 
 /** The JSONata variable for a variable of CEL. Names that have a meaning in definitions get a suffix. */

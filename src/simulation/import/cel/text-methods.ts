@@ -7,10 +7,8 @@ import { booleanType, integerType, listOf, shapeOf, textType } from './value-typ
 export const textMethods: CallRules = {
   lowerAscii: (call) => text(`$lowercase(${argument(call, 0).text})`),
   upperAscii: (call) => text(`$uppercase(${argument(call, 0).text})`),
-  trim(call) {
-    call.context.notes.add('"$trim" also makes one blank of white space inside the text');
-    return text(`$trim(${argument(call, 0).text})`);
-  },
+  // `$trim` would also change white space inside the text.
+  trim: (call) => text(`$replace(${argument(call, 0).text}, /^\\s+|\\s+$/, "")`),
   startsWith: (call) => {
     const start = argument(call, 1);
     return comparison(
