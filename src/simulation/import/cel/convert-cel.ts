@@ -230,7 +230,7 @@ function binary(node: CelNode, context: CelContext): Jsonata {
   }
   if (node.op === 'in') return membership(a, b);
   if (node.op === '+') return sum(a, b, context);
-  return arithmetic(node.op, a, b, presence);
+  return arithmetic(node.op, a, b, { presence, notes: context.notes });
 }
 
 function membership(item: Jsonata, container: Jsonata): Jsonata {
@@ -244,18 +244,23 @@ function sum(a: Jsonata, b: Jsonata, { notes }: CelContext): Jsonata {
   const shapes = [shapeOf(a.type), shapeOf(b.type)];
   if (shapes.includes('list'))
     return atom(`$append(${a.text}, ${b.text})`, shapes[0] === 'list' ? a.type : b.type, 'always');
-  if (shapes.includes('number')) return arithmetic('+', a, b, 'always');
+  if (shapes.includes('number')) return arithmetic('+', a, b, { presence: 'always', notes });
   if (!shapes.includes('text'))
     notes.add('the types of "+" are not known: it joins texts, write "+" for numbers');
   return joined([a, b]);
 }
 
-function arithmetic(op: string, a: Jsonata, b: Jsonata, presence: 'always' | 'maybe'): Jsonata {
+function arithmetic(
+  op: string,
+  a: Jsonata,
+  b: Jsonata,
+  { presence, notes }: Pick<Jsonata, 'presence'> & Pick<CelContext, 'notes'>,
+): Jsonata {
   const own = op === '+' || op === '-' ? level.sum : level.product;
   const isWhole = isInteger(a.type) && isInteger(b.type);
   const type = isWhole ? integerType : numberType;
   const text = `${numericOperand(a, own)} ${op} ${numericOperand(b, own + 1)}`;
-  // Integers are divided without a rest.
-  if (op === '/' && isWhole) return atom(`$floor(${text})`, integerType, presence);
-  return { text, level: own, type, presence };
+  if (op !== '/' || !isWhole) return { text, level: own, type, presence };
+  notes.add('a negative quotient is rounded down, in CEL to zero');
+  return atom(`$floor(${text})`, integerType, presence);
 }
