@@ -189,6 +189,17 @@ metadata: { name: other }
       assert.match(left.join(), /the object is read in any case/);
     });
 
+    test('is not awaited field by field, which is reported', () => {
+      const { left } = convert(
+        graph(
+          `${reference('{ name: a }')}\n${config('b', '${ref.data.x}')}${config('c', '${ref.data.?x}')}`,
+        ),
+      );
+      assert.deepEqual(left, [
+        '13:20 left out while the object lacks the field, for which kro waits',
+      ]);
+    });
+
     test('with readiness is reported: a read has none', () => {
       const text = reference('{ name: a }', 'ConfigMap', 'readyWhen: [\'${ref.data.x != ""}\'], ');
       assert.match(convert(graph(text)).left.join(), /^7:33 A read has no readiness/);

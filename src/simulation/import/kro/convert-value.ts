@@ -4,6 +4,7 @@ import { atom, NoEquivalentError } from '../cel/cel-context.ts';
 import { convertCel } from '../cel/convert-cel.ts';
 import { type Jsonata, joined, quoted, withDefault } from '../cel/jsonata.ts';
 import { textType } from '../cel/value-type.ts';
+import { referencesOf } from './references.ts';
 import { celContext, expressionText, type GraphContext, type Variables } from './scope.ts';
 import { invalidCel, type Piece, piecesOf } from './text-pieces.ts';
 
@@ -35,7 +36,10 @@ export function convertValue(
   variables: Variables,
   context: GraphContext,
 ): Json | undefined {
-  if (typeof value === 'string') return convertText(value, place, variables, context)?.value;
+  if (typeof value === 'string') {
+    const notes = unawaited(value, context);
+    return convertText(value, place, variables, context, notes)?.value;
+  }
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => {
       const converted = convertValue(item, below(place, index), variables, context);
@@ -55,11 +59,12 @@ export function convertText(
   place: ValuePlace,
   variables: Variables,
   context: GraphContext,
+  differences: Iterable<string> = [],
 ): Converted | undefined {
   const pieces = piecesOf(text);
   if (!pieces.some(({ kind }) => kind === 'expression'))
     return { value: literalValue(text), type: textType };
-  const notes = new Set<string>();
+  const notes = new Set(differences);
   const parts: Part[] = [];
   for (const piece of pieces) {
     const part = convertPiece(piece, { place, variables, context, notes });
@@ -71,6 +76,22 @@ export function convertText(
     notes.add('0 while the field has no value');
   context.report.converted(place, notes);
   return assemble(parts);
+}
+
+/** A read has no readiness that a child could wait for. In a text, a missing part is an error that is tried again. */
+function unawaited(text: string, { parse, resources }: GraphContext): readonly string[] {
+  const [piece, ...others] = piecesOf(text);
+  if (piece?.kind !== 'expression' || others.length > 0) return [];
+  const parsed = parse(piece.cel);
+  const references = 'node' in parsed ? referencesOf(parsed.node) : [];
+  const isAwaited = references.some(
+    ({ variable, path: [first], isRequired }) =>
+      isRequired &&
+      first !== undefined &&
+      first !== 'metadata' &&
+      resources.get(variable)?.role === 'read',
+  );
+  return isAwaited ? ['left out while the object lacks the field, for which kro waits'] : [];
 }
 
 /** A literal, or a converted expression. */
