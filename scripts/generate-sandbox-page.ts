@@ -10,6 +10,7 @@ import { knownDifferences } from '../test/contract/differences/known.ts';
 import { manifestDifferences, unservedKinds } from '../test/contract/differences/manifests.ts';
 import type { ContractCase } from '../test/contract/driver/index.ts';
 import { kubectlScript } from '../test/contract/kubectl/kubectl-script.ts';
+import { defaultCount, readAllowed } from '../test/contract/mutations/ratchet.ts';
 import { behaviours } from '../test/contract/ranked/behaviours.ts';
 import { shownCounts } from '../test/contract/ranked/shown.ts';
 import { kubernetesVersion, oldestKubectlVersion } from '../test/support/control-plane/versions.ts';
@@ -43,7 +44,7 @@ function page(): string {
     'The sandbox is a Kubernetes API server inside the process. A successful run in the sandbox does not prove that a cluster behaves the same.',
     '',
     `${code('npm run test:contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
-    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')} and 4,000 random writes.`,
+    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes and ${mutationCount()} manifests with a mistake.`,
     `The commands run with kubectl ${newest} and ${oldest}, built for the suite, and with the kubectl of the machine, if there is one.`,
     `The tables below are generated from the suite by ${code('npm run generate:sandbox')}.`,
     '',
@@ -71,6 +72,13 @@ function page(): string {
     '## Manifests that are stored differently',
     '',
     ...table(['manifest', 'fields', 'reason'], manifestRows()),
+    '',
+    '## Manifests with mistakes',
+    '',
+    `The suite changes one value in a manifest, in ${defaultCount} random ways for each kind: a field removed, renamed or null, an item doubled, an empty value, a wrong type, a malformed name, a number out of range.`,
+    'It sends each as a dry run to both servers and compares code, object and message. The table lists the kinds with answers that differ; other kinds have none. A test keeps these numbers from growing.',
+    '',
+    ...table(['kind', `differ, of ${defaultCount}`], mutationRows()),
     '',
     '## kubectl commands with other output',
     '',
@@ -125,6 +133,16 @@ function manifestRows(): readonly Row[] {
     paths.map(code).join(', '),
     because,
   ]);
+}
+
+function mutationCount(): string {
+  return (Object.keys(readAllowed()).length * defaultCount).toLocaleString('en');
+}
+
+function mutationRows(): readonly Row[] {
+  return Object.entries(readAllowed())
+    .filter(([kind, count]) => count > 0 && !kind.startsWith('fixtures.'))
+    .map(([kind, count]) => [code(kind), String(count)]);
 }
 
 function commandRows(): readonly Row[] {

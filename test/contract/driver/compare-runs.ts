@@ -19,7 +19,7 @@ export function assertSameRuns(
     const paths = [...Object.keys(differs), ...byChance, ...never];
     if (paths.includes('')) continue;
     const [a, b] = [without(record, paths), without(other, paths)];
-    assert.deepEqual(a, b, `${step}\n${differenceText(a, b)}`);
+    assert.deepEqual(a, b, `${step}\n${smallestDifferences(a, b)}`);
   }
 }
 
@@ -42,13 +42,17 @@ function withoutPath(value: Json, [name = '', ...rest]: readonly string[]): Json
 }
 
 /** The smallest places that differ, one a line. */
-function differenceText(a: Json | undefined, b: Json | undefined, path = ''): string {
+export function smallestDifferences(a: Json | undefined, b: Json | undefined, path = ''): string {
   if (isJsonObject(a) && isJsonObject(b)) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...names].map((name) => differenceText(a[name], b[name], `${path}.${name}`)).join('');
+    return [...names]
+      .map((name) => smallestDifferences(a[name], b[name], `${path}.${name}`))
+      .join('');
   }
   if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
-    return a.map((item, index) => differenceText(item, b[index], `${path}[${index}]`)).join('');
+    return a
+      .map((item, index) => smallestDifferences(item, b[index], `${path}[${index}]`))
+      .join('');
   if (JSON.stringify(a) === JSON.stringify(b)) return '';
   return `  ${path}\n    sandbox: ${JSON.stringify(a)}\n    server:  ${JSON.stringify(b)}\n`;
 }

@@ -1,4 +1,4 @@
-export { assertSameRuns } from './compare-runs.ts';
+export { assertSameRuns, smallestDifferences } from './compare-runs.ts';
 export type {
   ContractCase,
   ContractStep,

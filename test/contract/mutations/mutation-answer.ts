@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../../../src/util/json.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { Backend } from '../../support/backends/index.ts';
+import { smallestDifferences } from '../driver/index.ts';
+import { Normaliser } from '../driver/normaliser.ts';
+import type { MutationRequest } from './mutation-requests.ts';
+
+/** The code, and the object or the Status, without what no two servers have in common. */
+export interface MutationAnswer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+export async function answerOf(
+  backend: Backend,
+  { request }: MutationRequest,
+): Promise<MutationAnswer> {
+  const { status, text } = await backend.request(request);
+  const body: Json = text.startsWith('{') ? JSON.parse(text) : text;
+  return { status, body: new Normaliser().normalise(body) };
+}
+
+export function isSameAnswer(mine: MutationAnswer, theirs: MutationAnswer): boolean {
+  return isDeepStrictEqual(mine, theirs);
+}
+
+/** The smallest places that differ. */
+export function differenceText(mine: MutationAnswer, theirs: MutationAnswer): string {
+  return smallestDifferences({ ...mine }, { ...theirs });
+}
+
+/** The paths of the objects of all served kinds: `apps/v1 Deployment` -> `/apis/apps/v1/namespaces/$(namespace)/deployments`. */
+export async function servedPaths(
+  backend: Backend,
+  manifests: readonly KubeObject[],
+): Promise<ReadonlyMap<string, string>> {
+  const paths = new Map<string, string>();
+  for (const apiVersion of new Set(manifests.map((manifest) => manifest.apiVersion))) {
+    const root = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
+    const { status, text } = await backend.request({ method: 'GET', path: root });
+    if (status !== 200) continue;
+    for (const { kind, name, namespaced } of JSON.parse(text).resources)
+      if (!name.includes('/'))
+        paths.set(
+          `${apiVersion} ${kind}`,
+          `${root}/${namespaced ? 'namespaces/$(namespace)/' : ''}${name}`,
+        );
+  }
+  return paths;
+}
+
+/** Kinds that other manifests refer to. */
+const prerequisites = ['Namespace', 'CustomResourceDefinition', 'PriorityClass'];
+
+/** Creates what must exist before a dry run of the others, and waits until the kinds of all CRDs are served. */
+export async function createPrerequisites(
+  backend: Backend,
+  manifests: readonly KubeObject[],
+): Promise<void> {
+  const needed = manifests.filter(({ kind }) => prerequisites.includes(kind));
+  const paths = await servedPaths(backend, needed);
+  for (const manifest of needed) {
+    const { status, text } = await backend.request({
+      method: 'POST',
+      path: paths.get(`${manifest.apiVersion} ${manifest.kind}`) ?? '',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(manifest),
+    });
+    assert.equal(status, 201, text);
+  }
+  for (const crd of needed.filter(({ kind }) => kind === 'CustomResourceDefinition')) {
+    const { group, names, versions } = crd.spec as unknown as CrdSpec;
+    for (const { name } of versions.filter(({ served }) => served))
+      while ((await listStatus(backend, `/apis/${group}/${name}/${names.plural}`)) !== 200)
+        await delay(20);
+  }
+}
+
+interface CrdSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
+async function listStatus(backend: Backend, path: string): Promise<number> {
+  const { status } = await backend.request({ method: 'GET', path });
+  return status;
+}
