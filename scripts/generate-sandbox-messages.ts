@@ -1,12 +1,11 @@
 // `npm run generate:sandbox-messages`: the numbers of the fields of built-in kinds in protobuf bodies, read from the
 // Go module that the control plane is built from. `-- --check` writes nothing and exits 1 when the file differs.
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { sandboxSchemas } from '../test/support/backends/index.ts';
-import { searchBinaries } from '../test/support/control-plane/index.ts';
+import { goModuleFolders } from './go-module-folders.ts';
 
 interface ProtoField {
   readonly name: string;
@@ -22,9 +21,6 @@ type Messages = ReadonlyMap<string, readonly ProtoField[]>;
 
 const file = '../src/sandbox/protobuf/messages.generated.json';
 const path = fileURLToPath(new URL(file, import.meta.url));
-const moduleFolder = fileURLToPath(
-  new URL('../test/support/control-plane/go-modules/kubernetes', import.meta.url),
-);
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const packages = ['k8s.io/api', 'k8s.io/apimachinery'];
 /** Bodies beside the kinds themselves. */
@@ -110,22 +106,11 @@ function isInlined(messages: Messages, message: string, { name, type }: ProtoFie
 
 function readMessages(): Messages {
   const messages = new Map<string, readonly ProtoField[]>();
-  for (const folder of packageFolders())
+  for (const folder of goModuleFolders(packages))
     for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
       if (entry.endsWith('generated.proto'))
         readProto(readFileSync(join(folder, entry), 'utf8'), messages);
   return messages;
-}
-
-function packageFolders(): readonly string[] {
-  const { go } = searchBinaries();
-  if (go === undefined) throw new Error('Expected Go, which has the module of the API types');
-  const answer = execFileSync(go, ['list', '-m', '-f', '{{.Dir}}', ...packages], {
-    cwd: moduleFolder,
-    encoding: 'utf8',
-    env: { ...process.env, GOWORK: 'off', GOFLAGS: '-mod=mod' },
-  });
-  return answer.trim().split('\n');
 }
 
 function readProto(proto: string, into: Map<string, readonly ProtoField[]>): void {

@@ -128,7 +128,7 @@ export function builtinKind({
       const decoded = goDecode(goType, object);
       return { object: fill(decoded.object), unknownFields: decoded.unknownFields };
     },
-    complete: (object) => fill(goDecode(goType, object).object),
+    complete: (object) => fill(goDecode(goType, object, '', 'merged').object),
     normalise: (object) => fill(goDecode(goType, object).object),
     fieldManager(subresource) {
       const known = managers.get(subresource);

@@ -179,13 +179,17 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
   return { code: 200, body: replaced.object, warnings: [...warnings, ...replaced.warnings] };
 }
 
-/** Adds defaults to a merged object, before validation. */
-function withKindDefaults({ kind }: Target, merged: JsonObject): JsonObject {
+/** Adds defaults to a merged object, before validation. @throws StatusError 500 when it does not fit its type */
+function withKindDefaults({ kind, name, namespace }: Target, merged: JsonObject): JsonObject {
   try {
     return kind.complete(merged);
   } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(error.message);
-    throw error;
+    if (!(error instanceof DecodeError)) throw error;
+    const type = goKind(kind.apiVersion, kind.names.kind);
+    const object = `${kind.names.namespaced ? namespace : ''}/${name}; ${type}`;
+    throw plainError(
+      `failed to convert new object (${object}) to proper version: unable to convert unstructured object to ${type}: ${error.message}`,
+    );
   }
 }
 

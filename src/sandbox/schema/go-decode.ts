@@ -23,22 +23,36 @@ export interface GoDecoded {
   readonly unknownFields: readonly string[];
 }
 
+/** How the server reads an object: a body as JSON; what an apply has merged, from its parsed fields. */
+export type GoReader = 'json' | 'merged';
+
 /**
  * Decodes an object of a built-in kind to its Go type and encodes it again, as the server does. Removes unknown fields, nulls,
  * empty collections and omitted zeros; normalises times and bytes.
  * @throws DecodeError when a value has the wrong type
  */
-export function goDecode(type: GoType, object: JsonObject, path = ''): GoDecoded {
+export function goDecode(
+  type: GoType,
+  object: JsonObject,
+  path = '',
+  reader: GoReader = 'json',
+): GoDecoded {
   const unknown: string[] = [];
-  const struct = type.kind === 'struct' ? type.name : '';
   const value = decode(type, object, {
     above: undefined,
     step: path,
-    isField: true,
-    struct,
-    unknown,
+    struct: type,
+    field: undefined,
+    typeName: undefined,
+    reading: { unknown, reader },
   });
   return { object: isJsonObject(value) ? value : {}, unknownFields: unknown };
+}
+
+/** One decoding of an object. */
+interface Reading {
+  readonly unknown: string[];
+  readonly reader: GoReader;
 }
 
 /** The path to a value; converted to text only for errors and unknown fields. */
@@ -46,11 +60,13 @@ interface Place {
   readonly above: Place | undefined;
   /** A name or an index; the whole path at the top. */
   readonly step: string | number;
-  /** The step is a field of a struct; otherwise an item of a list or map. */
-  readonly isField: boolean;
   /** For type errors: the struct that contains the field. */
-  readonly struct: string;
-  readonly unknown: string[];
+  readonly struct: GoType;
+  /** Undefined = an item of a list or map, or the whole object. */
+  readonly field: GoField | undefined;
+  /** The name of the type, if it has one of its own. */
+  readonly typeName: string | undefined;
+  readonly reading: Reading;
 }
 
 /** The path in reports of unknown fields: `spec.list[0].x`. */
@@ -61,10 +77,12 @@ function pathOf({ above, step }: Place): string {
 }
 
 /** The path in type errors, without indices and keys. */
-function goPathOf({ above, step, isField }: Place): string {
+function goPathOf({ above, step, field }: Place): string {
   if (above === undefined) return '';
   const path = goPathOf(above);
-  return isField ? childPath(path, String(step)) : path;
+  if (field === undefined) return path;
+  const { embeddedIn } = field;
+  return childPath(path, embeddedIn === undefined ? String(step) : `${embeddedIn}.${step}`);
 }
 
 /** Undefined = the value is omitted. */
@@ -120,12 +138,12 @@ function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject 
   for (const [name, given = null] of Object.entries(value)) {
     const field = type.fields.get(name);
     if (field === undefined) {
-      at.unknown.push(childPath(pathOf(at), name));
+      at.reading.unknown.push(childPath(pathOf(at), name));
       isSame = false;
       continue;
     }
     const isKept = isPlainText(field.type, given);
-    const decoded = isKept ? given : decode(field.type, given, placeOf(type, name, at));
+    const decoded = isKept ? given : decode(field.type, given, placeOf({ type, field, name }, at));
     if (decoded === undefined || isUnwritten(decoded, field)) {
       isSame = false;
       continue;
@@ -162,7 +180,9 @@ interface WrittenField {
 function absentValue(type: GoStruct, name: string, at: Place): Json {
   const field = type.fields.get(name);
   if (field?.defaultValue === undefined) return null;
-  return decode(field.type, field.defaultValue, placeOf(type, name, at)) ?? field.defaultValue;
+  return (
+    decode(field.type, field.defaultValue, placeOf({ type, field, name }, at)) ?? field.defaultValue
+  );
 }
 
 /** Most fields are strings and stay unchanged. */
@@ -171,12 +191,22 @@ function isPlainText(type: GoType, value: Json): boolean {
   return type.go === 'string' && type.format === 'plain';
 }
 
-function placeOf(type: GoStruct, name: string, at: Place): Place {
-  return { above: at, step: name, isField: true, struct: type.name, unknown: at.unknown };
+interface StructField {
+  readonly type: GoStruct;
+  readonly field: GoField;
+  readonly name: string;
+}
+
+function placeOf({ type, field, name }: StructField, at: Place): Place {
+  const { typeName } = field;
+  return { above: at, step: name, struct: type, field, typeName, reading: at.reading };
 }
 
 function itemPlace(at: Place, step: string | number): Place {
-  return { above: at, step, isField: false, struct: at.struct, unknown: at.unknown };
+  const { struct, reading, typeName } = at;
+  const itemName = typeName?.replace(/^(?:\[\]|map\[string\])/, '');
+  const own = itemName === typeName ? undefined : itemName;
+  return { above: at, step, struct, field: undefined, typeName: own, reading };
 }
 
 function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
@@ -187,22 +217,27 @@ function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
 }
 
 function zeroOf(type: GoType): Json {
-  if (type.kind === 'struct') {
-    const place = { above: undefined, step: '', isField: true, struct: type.name, unknown: [] };
-    return decodeStruct(type, {}, place);
-  }
+  if (type.kind === 'struct') return goDecode(type, {}).object;
   if (type.kind !== 'scalar') return null;
-  if (type.go === 'string') return '';
-  return type.go === 'bool' ? false : 0;
+  switch (type.format) {
+    case 'quantity':
+      return '0';
+    case 'int-or-string':
+      return 0;
+    case 'plain':
+      return type.go === 'string' ? '' : type.go === 'bool' ? false : 0;
+    default:
+      return null;
+  }
 }
 
 function decodeScalar(type: GoScalar, value: Json, at: Place): Json {
   switch (type.format) {
     case 'int-or-string':
-      if (typeof value === 'string' || typeof value === 'number') return value;
+      if (typeof value === 'string' || isInteger(value, 'int32')) return value;
       throw mismatch(type, value, at);
     case 'quantity':
-      return decodeQuantity(type, value, at);
+      return decodeQuantity(value);
     case 'time':
     case 'micro-time':
       return decodeTime(type, value, at);
@@ -213,13 +248,18 @@ function decodeScalar(type: GoScalar, value: Json, at: Place): Json {
   }
 }
 
-function decodeQuantity(type: GoScalar, value: Json, at: Place): Json {
-  if (typeof value !== 'string' && typeof value !== 'number') throw mismatch(type, value, at);
-  const text = canonicalQuantity(value);
+function decodeQuantity(value: Json): Json {
+  const text =
+    typeof value === 'string' || typeof value === 'number' ? canonicalQuantity(value) : undefined;
   if (text !== undefined) return text;
   throw new DecodeError(
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   );
+}
+
+function isInteger(value: Json, go: GoScalar['go']): value is number {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return false;
+  return go !== 'int32' || value === (value | 0);
 }
 
 function decodePlain(type: GoScalar, value: Json, at: Place): Json {
@@ -234,9 +274,17 @@ function decodePlain(type: GoScalar, value: Json, at: Place): Json {
       if (typeof value === 'number') return value;
       break;
     default:
-      if (typeof value === 'number' && Number.isInteger(value)) return value;
+      if (isInteger(value, type.go)) return value;
+      if (typeof value === 'number' && at.reading.reader === 'merged')
+        return convertNumber(value, type.go);
   }
   throw mismatch(type, value, at);
+}
+
+/** Go's conversion of a number drops the digits that are too many. */
+function convertNumber(value: number, go: string): Json {
+  if (Number.isInteger(value)) return Number(BigInt.asIntN(32, BigInt(value)));
+  throw new DecodeError(`cannot convert float64 to ${go}`);
 }
 
 /** Truncates excess fraction digits and converts times to UTC. */
@@ -267,8 +315,18 @@ function timeError(type: GoScalar, value: string): DecodeError {
   const rest = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(.*)$/.exec(value)?.[1];
   const [found, wanted] = rest === undefined ? [value, '2006'] : [rest, zone || 'Z07:00'];
   return new DecodeError(
-    `parsing time "${value}" as "${layout}": cannot parse "${found}" as "${wanted}"`,
+    `parsing time ${timeText(value)} as "${layout}": cannot parse ${timeText(found)} as "${wanted}"`,
   );
+}
+
+/** The bytes of other characters than those of ASCII, as Go quotes a time. */
+function timeText(text: string): string {
+  const quoted = Array.from(new TextEncoder().encode(text), (byte) => {
+    const character = String.fromCharCode(byte);
+    if (byte >= 128 || byte < 32) return `\\x${byte.toString(16).padStart(2, '0')}`;
+    return character === '"' || character === '\\' ? `\\${character}` : character;
+  });
+  return `"${quoted.join('')}"`;
 }
 
 function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
@@ -277,20 +335,27 @@ function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
   const valid = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
   if (valid.test(text)) return text;
   const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
-  throw new DecodeError(`illegal base64 data at input byte ${bad}`);
+  const prefix = at.reading.reader === 'merged' ? 'error decoding from json: ' : '';
+  throw new DecodeError(`${prefix}illegal base64 data at input byte ${bad}`);
 }
 
 function mismatch(type: GoType, value: Json, at: Place): DecodeError {
-  const target = `Go struct field ${at.struct}.${goPathOf(at)} of type ${goTypeName(type)}`;
-  return new DecodeError(`json: cannot unmarshal ${jsonWord(value)} into ${target}`);
+  const struct = at.struct.kind === 'struct' ? at.struct.name : '';
+  const name = at.typeName ?? goTypeName(type);
+  const target =
+    at.reading.reader === 'merged'
+      ? `Go value of type ${name}`
+      : `Go struct field ${struct}.${goPathOf(at)} of type ${name}`;
+  return new DecodeError(`json: cannot unmarshal ${jsonWord(type, value)} into ${target}`);
 }
 
-function jsonWord(value: Json): string {
+function jsonWord(type: GoType, value: Json): string {
   if (isJsonList(value)) return 'array';
   if (isJsonObject(value)) return 'object';
   if (typeof value === 'boolean') return 'bool';
-  // The message contains a number only when it should be an integer.
-  return typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : typeof value;
+  // The message contains a number only when it should be another one.
+  const isOther = typeof value === 'number' && /^int/.test(goTypeName(type));
+  return isOther ? `number ${value}` : typeof value;
 }
 
 function childPath(path: string, name: string): string {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import type { MergeComponents, MergeSchema } from '../apply/index.ts';
+import { type GoNames, goNamesOf } from './go-names.ts';
 
 /** Optional fields that are not pointers, by component: their zero values are omitted. */
 export type DroppedZeros = Readonly<Record<string, readonly string[]>>;
@@ -32,11 +33,13 @@ export class GoTypeBuilder {
     }
     // The entry is added before its fields are built: types may be recursive.
     const fields = new Map<string, GoField>();
-    const shortName = name.slice(name.lastIndexOf('.') + 1);
+    const [version = '', shortName = ''] = name.split('.').slice(-2);
+    const goNames = goNamesOf(name);
     const alwaysWritten: [string, GoField][] = [];
     const type: GoType = {
       kind: 'struct',
       name: shortName,
+      goName: `${version}.${shortName}`,
       fields,
       alwaysWritten,
       canonical: new WeakSet(),
@@ -47,6 +50,7 @@ export class GoTypeBuilder {
       const field: GoField = {
         order: fields.size,
         ...this.#field(fieldSchema, dropped.has(name)),
+        ...goNames(name),
         dropsZero: dropped.has(name),
         // Go omits optional fields, except times.
         writesNull:
@@ -152,6 +156,8 @@ export interface GoStruct {
   readonly kind: 'struct';
   /** As in messages: `ObjectMeta`. */
   readonly name: string;
+  /** With its package: `v1.ObjectMeta`. */
+  readonly goName: string;
   readonly fields: ReadonlyMap<string, GoField>;
   /** Fields that are encoded even when they are absent. */
   readonly alwaysWritten: readonly (readonly [string, GoField])[];
@@ -164,7 +170,7 @@ interface GoAny {
   readonly kind: 'any';
 }
 
-export interface GoField {
+export interface GoField extends GoNames {
   /** The position of the field in its struct: fields are encoded in this order. */
   readonly order: number;
   readonly type: GoType;
@@ -180,13 +186,14 @@ export interface GoField {
 export function goTypeName(type: GoType): string {
   switch (type.kind) {
     case 'scalar':
+      if (type.format === 'int-or-string') return 'int32';
       return type.format === 'bytes' ? '[]uint8' : type.go;
     case 'list':
       return `[]${goTypeName(type.item)}`;
     case 'map':
       return `map[string]${goTypeName(type.item)}`;
     case 'struct':
-      return `v1.${type.name}`;
+      return type.goName;
     case 'any':
       return 'interface {}';
   }
