@@ -1,8 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, withField } from '../json-fields.ts';
-import { forbiddenField, invalidField } from '../status/index.ts';
+import { forbiddenField, invalidField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { errorsOf, fields, notNegative } from './field-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
+import { limitRangeChecks, nodeChecks, priorityChecks, quotaChecks } from './policy-checks.ts';
 import { resourceNames } from './resource-names.ts';
 
 export const quotaRules: BuiltinRules = {
@@ -14,6 +16,7 @@ export const quotaRules: BuiltinRules = {
     shortNames: ['quota'],
   }),
   hasStatus: true,
+  validate: (quota) => errorsOf(quotaChecks, quota),
 };
 
 export const limitRangeRules: BuiltinRules = {
@@ -30,6 +33,7 @@ export const limitRangeRules: BuiltinRules = {
     if (limits.length === 0) return range;
     return { ...range, spec: { ...spec, limits: limits.map(withContainerLimits) } };
   },
+  validate: (range) => errorsOf(limitRangeChecks, range),
 };
 
 /** Defaults for containers: the limit defaults to the maximum, the request to the limit. */
@@ -57,14 +61,16 @@ export const priorityClassRules: BuiltinRules = {
     const value = Number(priority.value ?? 0);
     const name = String(objectField(priority, 'metadata')?.name ?? '');
     const limit = 1_000_000_000;
-    if (value <= limit || name.startsWith('system-')) return [];
     const detail = `maximum allowed value of a user defined priority is ${limit}`;
-    return [forbiddenField('value', detail)];
+    return [
+      ...(value <= limit || name.startsWith('system-') ? [] : [forbiddenField('value', detail)]),
+      ...errorsOf(priorityChecks, priority),
+    ];
   },
   validateUpdate: (priority, before) => [
     ...(priority.value === before.value
       ? []
-      : [invalidField('value', priority.value, 'field is immutable')]),
+      : [forbiddenField('value', 'may not be changed in an update.')]),
     ...(priority.preemptionPolicy === before.preemptionPolicy
       ? []
       : [invalidField('preemptionPolicy', priority.preemptionPolicy, 'field is immutable')]),
@@ -87,6 +93,7 @@ export const nodeRules: BuiltinRules = {
     return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
   },
   prepareCreate: withNotReadyTaint,
+  validate: (node) => errorsOf(nodeChecks, node),
   selectableFields: ['spec.unschedulable'],
 };
 
@@ -109,4 +116,12 @@ export const controllerRevisionRules: BuiltinRules = {
     plural: 'controllerrevisions',
     namespaced: true,
   }),
+  validate: (revision) => errorsOf(fields({ revision: notNegative }), revision),
+  validateCreate: ({ data }) => {
+    if (isJsonObject(data)) return [];
+    const isNone = data === undefined || data === null;
+    return [
+      requiredField('data', isNone ? 'data is mandatory' : 'data must be a valid JSON object'),
+    ];
+  },
 };

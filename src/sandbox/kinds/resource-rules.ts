@@ -27,6 +27,11 @@ const otherResources = [
   'services.loadbalancers',
 ];
 
+/** Resources that are measured in whole numbers. */
+const countedResources = otherResources.filter(
+  (name) => !/^(?:storage|requests\.\w|limits\.\w)/.test(name),
+);
+
 /** Validates the requests and limits of a container. */
 export function resourceErrors(resources: JsonObject, at: string): readonly FieldError[] {
   const limits = objectField(resources, 'limits') ?? {};
@@ -42,7 +47,7 @@ export function resourceErrors(resources: JsonObject, at: string): readonly Fiel
 
 function amountErrors(amounts: JsonObject, at: string): readonly FieldError[] {
   return Object.entries(amounts).flatMap(([name, amount]) => [
-    ...resourceNameErrors(name, `${at}[${name}]`),
+    ...containerResourceErrors(name, `${at}[${name}]`),
     ...quantityErrors(name, amount, `${at}[${name}]`),
   ]);
 }
@@ -68,20 +73,39 @@ function limitErrors({ name, request, limit }: LimitedRequest, at: string): read
   return [invalidField(`${at}.requests`, request, detail)];
 }
 
-function resourceNameErrors(name: string, at: string): readonly FieldError[] {
+/** Validates the name of any resource. */
+export function resourceNameErrors(name: string, at: string): readonly FieldError[] {
   const malformed = qualifiedName(name).map((message) => invalidField(at, name, message));
+  if (malformed.length > 0 || name.includes('/') || isStandard(name)) return malformed;
+  return [invalidField(at, name, 'must be a standard resource type or fully qualified')];
+}
+
+function isStandard(name: string): boolean {
+  return (
+    isOfContainers(name) || otherResources.includes(name) || name.startsWith('requests.hugepages-')
+  );
+}
+
+function isOfContainers(name: string): boolean {
+  return containerResources.includes(name) || isHugePage(name);
+}
+
+/** Validates the name of a resource in a quota. */
+export function quotaResourceErrors(name: string, at: string): readonly FieldError[] {
+  const errors = resourceNameErrors(name, at);
+  if (name.includes('/') || (isStandard(name) && name !== 'storage')) return errors;
+  return [...errors, invalidField(at, name, 'must be a standard resource for quota')];
+}
+
+/** Validates the name of a resource of containers. */
+export function containerResourceErrors(name: string, at: string): readonly FieldError[] {
+  const errors = resourceNameErrors(name, at);
   if (!name.includes('/')) {
-    if (containerResources.includes(name) || isHugePage(name)) return malformed;
-    const standard = 'must be a standard resource type or fully qualified';
-    const isKnown = malformed.length > 0 || otherResources.includes(name);
-    return [
-      ...malformed,
-      ...(isKnown ? [] : [invalidField(at, name, standard)]),
-      invalidField(at, name, 'must be a standard resource for containers'),
-    ];
+    if (isOfContainers(name)) return errors;
+    return [...errors, invalidField(at, name, 'must be a standard resource for containers')];
   }
-  if (isNative(name) || isExtended(name)) return malformed;
-  return [...malformed, invalidField(at, name, "doesn't follow extended resource name standard")];
+  if (isNative(name) || isExtended(name)) return errors;
+  return [...errors, invalidField(at, name, "doesn't follow extended resource name standard")];
 }
 
 /** Validates a quantity: not negative, and an integer for countable resources. */
@@ -95,7 +119,9 @@ export function quantityErrors(
     ...(isNegativeQuantity(amount)
       ? [invalidField(at, amount, 'must be greater than or equal to 0')]
       : []),
-    ...(isExtended(name) && !isWhole ? [invalidField(at, amount, 'must be an integer')] : []),
+    ...((isExtended(name) || countedResources.includes(name)) && !isWhole
+      ? [invalidField(at, amount, 'must be an integer')]
+      : []),
   ];
 }
 

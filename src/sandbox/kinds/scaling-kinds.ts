@@ -1,10 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
+import { listField, objectField } from '../json-fields.ts';
+import { pathSegment } from '../metadata/index.ts';
+import { invalidField } from '../status/index.ts';
+import { autoscalerErrors } from './autoscaler-checks.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { segmentErrors } from './ingress-rules.ts';
+import { type Check, errorsOf, fields, oneOf, optional } from './field-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
+import { labelSelector } from './selector-rules.ts';
+import { shareErrors, shareOfAllErrors } from './share-rules.ts';
 
 export const disruptionBudgetRules: BuiltinRules = {
   names: resourceNames({
@@ -17,13 +21,30 @@ export const disruptionBudgetRules: BuiltinRules = {
   hasStatus: true,
   hasGeneration: true,
   allowsUnconditionalUpdate: false,
-  validate(budget) {
-    const spec = objectField(budget, 'spec') ?? {};
-    if (spec.minAvailable === undefined || spec.maxUnavailable === undefined) return [];
-    const detail = 'minAvailable and maxUnavailable cannot be both set';
-    return [invalidField('spec', spec, detail)];
-  },
+  nameRule: pathSegment,
+  validate: (budget) => errorsOf(budgetChecks, budget),
 };
+
+/** The server prints its own struct, in its order of fields. */
+const oneLimit: Check = ({ value, at }) => {
+  const spec = isJsonObject(value) ? value : {};
+  if (spec.minAvailable === undefined || spec.maxUnavailable === undefined) return [];
+  const detail = 'minAvailable and maxUnavailable cannot be both set';
+  return [invalidField(at, spec, detail)];
+};
+
+const share: Check = optional(({ value, at }) => [
+  ...shareErrors(value, at),
+  ...shareOfAllErrors(value, at),
+]);
+
+const budgetChecks = fields({
+  spec: oneLimit,
+  'spec.minAvailable': share,
+  'spec.maxUnavailable': share,
+  'spec.selector': labelSelector,
+  'spec.unhealthyPodEvictionPolicy': optional(oneOf('AlwaysAllow', 'IfHealthyBudget')),
+});
 
 export const autoscalerRules: BuiltinRules = {
   names: resourceNames({
@@ -53,35 +74,6 @@ export const autoscalerRules: BuiltinRules = {
   },
   validate: (autoscaler) => autoscalerErrors(objectField(autoscaler, 'spec') ?? {}),
 };
-
-function autoscalerErrors(spec: JsonObject): readonly FieldError[] {
-  const [least, most] = [Number(spec.minReplicas ?? 1), Number(spec.maxReplicas ?? 0)];
-  const target = objectField(spec, 'scaleTargetRef') ?? {};
-  const [few, many] = ['must be greater than or equal to 1', 'must be set and greater than 0'];
-  const reversed = 'must be greater than or equal to `minReplicas`';
-  const at = 'spec.scaleTargetRef';
-  const toZero =
-    'must specify at least one Object or External metric to support scaling to zero replicas';
-  const isCounted = listField(spec, 'metrics').some(
-    (metric) => isJsonObject(metric) && ['Object', 'External'].includes(String(metric.type)),
-  );
-  return [
-    ...(least < 1 ? [invalidField('spec.minReplicas', least, few)] : []),
-    ...(most === 0 ? [requiredField('spec.maxReplicas', many)] : []),
-    ...(most < 0 ? [invalidField('spec.maxReplicas', most, few)] : []),
-    ...(most < least ? [invalidField('spec.maxReplicas', most, reversed)] : []),
-    ...['kind', 'name'].flatMap((name) => segmentErrors(target, name, at)),
-    ...(least === 0 && !isCounted ? [forbiddenField('spec.metrics', toZero)] : []),
-    ...versionErrors(stringField(target, 'apiVersion') ?? '', `${at}.apiVersion`),
-  ];
-}
-
-function versionErrors(version: string, at: string): readonly FieldError[] {
-  const slashes = version.split('/').length - 1;
-  if (slashes > 1) return [invalidField(at, version, `unexpected GroupVersion string: ${version}`)];
-  const hasGroup = slashes === 1 && !version.startsWith('/');
-  return hasGroup ? [] : [invalidField(at, version, 'apiVersion must specify API group')];
-}
 
 const cpuMetric: readonly Json[] = [
   {

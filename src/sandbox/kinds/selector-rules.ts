@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { labelErrors, labelValueRule, qualifiedName } from '../metadata/index.ts';
 import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
+import type { Check } from './field-checks.ts';
 
 /** Validates a label selector. */
 export function labelSelectorErrors(selector: JsonObject, at: string): readonly FieldError[] {
@@ -12,6 +13,10 @@ export function labelSelectorErrors(selector: JsonObject, at: string): readonly 
     ),
   ];
 }
+
+/** Validates a label selector, if there is one. */
+export const labelSelector: Check = ({ value, at }) =>
+  isJsonObject(value) ? labelSelectorErrors(value, at) : [];
 
 function expressionErrors(expression: JsonObject, at: string): readonly FieldError[] {
   const key = stringField(expression, 'key') ?? '';

@@ -1,11 +1,12 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { immutableFieldErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
+import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
 import { selectorIsImmutable, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 
 const scale = {
@@ -223,27 +224,4 @@ function withJobSelector(job: JsonObject): JsonObject {
   // On a real server, labels defaulted from the template are the same map, so the Job gets these labels, too.
   const isShared = metadata.labels !== undefined && metadata.labels === templateMetadata.labels;
   return isShared ? { ...defaulted, metadata: { ...metadata, labels } } : defaulted;
-}
-
-/** A number of pods, or a percentage: `25%`. */
-function shareErrors(share: Json | undefined, at: string): readonly FieldError[] {
-  if (typeof share === 'number')
-    return share >= 0 ? [] : [invalidField(at, share, 'must be greater than or equal to 0')];
-  if (/^\d+%$/.test(String(share))) return [];
-  const detail =
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-  return [invalidField(at, share, detail)];
-}
-
-/** A percentage up to 100%. */
-function shareOfAllErrors(share: Json | undefined, at: string): readonly FieldError[] {
-  const isTooMuch =
-    typeof share === 'string' && /^\d+%$/.test(share) && Number.parseInt(share, 10) > 100;
-  return isTooMuch ? [invalidField(at, share, 'must not be greater than 100%')] : [];
-}
-
-/** The number or the percentage as a number; 0 for an invalid value. */
-function shareSize(share: Json | undefined): number {
-  if (typeof share === 'number') return share;
-  return /^\d+%?$/.test(String(share)) ? Number.parseInt(String(share), 10) : 0;
 }

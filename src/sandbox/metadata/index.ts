@@ -3,6 +3,8 @@ export {
   dns1035Label,
   dnsLabel,
   dnsSubdomain,
+  domainPath,
+  isCidr,
   isIpAddress,
   labelValueRule,
   type NameRule,

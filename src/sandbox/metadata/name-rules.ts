@@ -159,6 +159,21 @@ function regexText({ source }: Pattern, message: string, examples: readonly stri
   return `${message} (e.g. ${list}, regex used for validation is '${source}')`;
 }
 
+/** `acme.io/foo`. */
+export const domainPath: NameRule = (text) => {
+  const [host = '', ...rest] = text.split('/');
+  if (host === '' || rest.join('/') === '')
+    return ['must be a domain-prefixed path (such as "acme.io/foo")'];
+  return dnsSubdomain(host);
+};
+
+/** Returns whether a text is a range of addresses: `10.0.0.0/8`. */
+export function isCidr(text: string): boolean {
+  const [address = '', size = '', ...rest] = text.split('/');
+  if (rest.length > 0 || !isIpAddress(address) || !/^\d{1,3}$/.test(size)) return false;
+  return Number(size) <= (address.includes(':') ? 128 : 32);
+}
+
 /** Returns whether a text is an IPv4 or IPv6 address. */
 export function isIpAddress(text: string): boolean {
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text))
