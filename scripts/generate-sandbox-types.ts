@@ -22,6 +22,8 @@ const scalars = new Set(['string', 'bool', 'int32', 'int64', 'float64', 'byte', 
 interface GoField {
   readonly json: string;
   readonly type: string;
+  /** Written as null when it is not set. */
+  readonly isNullable: boolean;
 }
 
 interface GoStruct {
@@ -44,19 +46,31 @@ function namesText(): string {
   const { components } = sandboxSchemas();
   const types: Record<string, Record<string, string>> = {};
   const embedded: Record<string, Record<string, readonly string[]>> = {};
+  const nullable: Record<string, readonly string[]> = {};
   for (const [name, { properties }] of Object.entries(components).sort(([a], [b]) =>
     a < b ? -1 : 1,
   )) {
     const struct = structs.get(name);
     if (struct === undefined || properties === undefined) continue;
     const package_ = name.slice(0, name.lastIndexOf('.') + 1);
-    const inner = struct.embedded.map((type) => [type, structs.get(package_ + type)] as const);
+    const inner = struct.embedded.map(
+      (type) =>
+        [
+          type,
+          structs.get(package_ + type) ??
+            structs.get(`io.k8s.apimachinery.pkg.apis.meta.v1.${type}`),
+        ] as const,
+    );
     const fields = [...struct.fields, ...inner.flatMap(([, found]) => found?.fields ?? [])];
     const named = fields.filter(({ json, type }) => isNamed(type, properties[json]));
     if (named.length > 0)
       types[name] = Object.fromEntries(
         named.map(({ json, type }) => [json, qualified(type, package_)]),
       );
+    const written = fields.filter(
+      ({ json, isNullable }) => isNullable && properties[json] !== undefined,
+    );
+    if (written.length > 0) nullable[name] = written.map(({ json }) => json);
     const known = inner.flatMap(([type, found]) =>
       found === undefined ? [] : [[type, found.fields.map(({ json }) => json)] as const],
     );
@@ -66,7 +80,7 @@ function namesText(): string {
     Object.entries(table)
       .map(([name, row]) => `    ${JSON.stringify(name)}: ${JSON.stringify(row)}`)
       .join(',\n');
-  return `{\n  "types": {\n${lines(types)}\n  },\n  "embedded": {\n${lines(embedded)}\n  }\n}\n`;
+  return `{\n  "types": {\n${lines(types)}\n  },\n  "embedded": {\n${lines(embedded)}\n  },\n  "nullable": {\n${lines(nullable)}\n  }\n}\n`;
 }
 
 /** Of another type than its schema says: `DNSPolicy`, which is a string. */
@@ -110,10 +124,15 @@ function readGo(source: string, package_: string, into: Map<string, GoStruct>): 
     const embedded: string[] = [];
     for (const line of body.split('\n')) {
       const [, field = '', type = '', json = ''] =
-        /^\t(\w+)\s+\*?(\S+)\s+`.*?json:"([^",]*)[",]/.exec(line) ?? [];
+        /^\t(\w+)\s+(\S+)\s+`.*?json:"([^",]*)[",]/.exec(line) ?? [];
+      const isOmitted = /json:"[^"]*,omit(?:empty|zero)/.test(line);
+      // Go omits no structs that are empty: a time without a pointer is written.
+      const isTime = /^(?:\w+\.)?(?:Micro)?Time$/.test(type) && !line.includes('omitzero');
+      const isNullable = isTime || (!isOmitted && /^(?:\*|\[\]|map\[)/.test(type));
       const [, inline] = /^\t(?:\w+\.)?(\w+)\s+`(?:.*?json:",inline")/.exec(line) ?? [];
       if (inline !== undefined) embedded.push(inline);
-      else if (field !== '' && json !== '') fields.push({ json, type });
+      else if (field !== '' && json !== '')
+        fields.push({ json, type: type.replace(/^\*/, ''), isNullable });
     }
     into.set(package_ + name, { fields, embedded });
   }

@@ -40,6 +40,8 @@ export interface FieldManagerOptions {
   readonly resetFields?: PathSet;
   /** The fields of an empty object. They are always written, so no manager owns them. @default {} */
   readonly emptyObject?: JsonObject;
+  /** The object as it is written: without the fields that are omitted. @default the same object */
+  readonly encode?: (object: JsonObject) => JsonObject;
   /** Allows stored objects that do not fit their types. @default false */
   readonly allowsUntyped?: boolean;
   /** The current time, as RFC 3339 with seconds. */
@@ -78,6 +80,7 @@ export class FieldManager {
   readonly #subresource: string;
   readonly #allowsUntyped: boolean;
   readonly #now: () => string;
+  readonly #encode: (object: JsonObject) => JsonObject;
   readonly #codec = new FieldsV1Codec();
   readonly #fitted = new WeakMap<FieldType, WeakMap<PathSet, PathSet>>();
 
@@ -93,6 +96,7 @@ export class FieldManager {
     this.#subresource = subresource;
     this.#allowsUntyped = options.allowsUntyped ?? false;
     this.#now = now;
+    this.#encode = options.encode ?? ((object) => object);
   }
 
   /** Returns the object with the managedFields that result from a create, update or patch. */
@@ -102,7 +106,7 @@ export class FieldManager {
     if (managers.size === 0 && live !== undefined) return withManagedFields(next, undefined);
     const owners = this.#updateOwnersIfTyped({
       live: live ?? this.#emptyObject,
-      next,
+      next: this.#encode(next),
       manager,
       managers,
     });

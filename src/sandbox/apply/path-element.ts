@@ -99,7 +99,7 @@ export function describeElement(element: PathElement): string {
       return `.${rest}`;
     case 'k': {
       const keys = Object.entries(JSON.parse(rest));
-      return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+      return `[${keys.map(([name, value]) => `${name}=${isJsonObject(value) ? '' : JSON.stringify(value)}`).join(',')}]`;
     }
     case 'v':
       return `[=${rest}]`;

@@ -2,7 +2,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
 import { dns1035Label } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { type FieldError, invalidField, invalidStruct, requiredField } from '../status/index.ts';
 import { approvalErrors, nameErrors } from './name-rules.ts';
 import { type SchemaRules, validateSchema } from './schema-rules/index.ts';
 import {
@@ -66,6 +66,21 @@ export function validateCrdUpdate(crd: JsonObject, before: JsonObject): readonly
   return [...errors, ...approvalErrors(crd, before)];
 }
 
+/** The server prints its own struct. It stores the parts of a single version outside. */
+function inGo({ name = '', served = false, storage = false, ...rest }: JsonObject): JsonObject {
+  return {
+    Name: name,
+    Served: served,
+    Storage: storage,
+    Deprecated: rest.deprecated ?? false,
+    DeprecationWarning: rest.deprecationWarning ?? null,
+    Schema: null,
+    Subresources: null,
+    AdditionalPrinterColumns: null,
+    SelectableFields: null,
+  };
+}
+
 function versionErrors(spec: JsonObject, rules: SchemaRules): readonly FieldError[] {
   const versions = fieldOf(spec, 'versions');
   if (!isJsonList(versions) || versions.length === 0) {
@@ -77,7 +92,9 @@ function versionErrors(spec: JsonObject, rules: SchemaRules): readonly FieldErro
   const storage = listed.filter((version) => version.storage === true);
   if (storage.length !== 1) {
     const detail = 'must have exactly one version marked as storage version';
-    errors.push(invalidField('spec.versions', versions, detail));
+    errors.push(
+      invalidStruct('spec.versions', listed.length === 1 ? listed.map(inGo) : versions, detail),
+    );
   }
   const names = listed.map((version) => stringField(version, 'name') ?? '');
   if (new Set(names).size !== names.length)

@@ -125,7 +125,7 @@ export function builtinKind({
     read: (_, named) => named,
     deprecation: rules.deprecation,
     decode(object) {
-      const decoded = goDecode(goType, object);
+      const decoded = goDecode(goType, object, '', 'json');
       return { object: fill(decoded.object), unknownFields: decoded.unknownFields };
     },
     complete: (object) => fill(goDecode(goType, object, '', 'merged').object),
@@ -136,7 +136,8 @@ export function builtinKind({
       const resetFields = pathSetOf([[subresource === 'status' ? 'f:spec' : 'f:status']]);
       const reset = hasStatus ? { resetFields } : {};
       const emptyObject = written(goDecode(goType, {}).object);
-      const options = { apiVersion, kind, types, subresource, now, emptyObject, ...reset };
+      const encode = (object: JsonObject) => goDecode(goType, object, '', 'written').object;
+      const options = { encode, apiVersion, kind, types, subresource, now, emptyObject, ...reset };
       const manager = new FieldManager(options);
       managers.set(subresource, manager);
       return manager;
@@ -145,10 +146,11 @@ export function builtinKind({
       const bare =
         hasStatus && rules.keepsStatus !== true ? withField(object, 'status', undefined) : object;
       const prepared = rules.prepareCreate?.(bare, now) ?? bare;
-      const whole = written(goDecode(goType, prepared).object);
+      const whole = written(goDecode(goType, prepared, '', 'merged').object);
       return hasGeneration ? withMetadata(whole, 'generation', 1) : whole;
     },
-    prepareUpdate(object, before, subresource) {
+    prepareUpdate(next, before, subresource) {
+      const object = goDecode(goType, next).object;
       if (subresource === 'status')
         return withField(object, 'spec', fieldOf(before, 'spec') ?? undefined);
       const kept = hasStatus
@@ -157,7 +159,8 @@ export function builtinKind({
       const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
-    admit: (object, before, objects) => rules.admit?.(object, before, objects) ?? object,
+    admit: (object, before, objects) =>
+      rules.admit?.(goDecode(goType, object).object, before, objects) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
     toleratedErrors: () => [],
     orphansByDefault: rules.orphansByDefault ?? false,

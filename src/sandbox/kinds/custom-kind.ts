@@ -1,5 +1,5 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import {
   FieldManager,
   type FieldType,
@@ -8,6 +8,7 @@ import {
   pathSetOf,
 } from '../apply/index.ts';
 import type { RuleSet } from '../cel/index.ts';
+import { goText, goType } from '../go-value.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
 import {
   dnsSubdomain,
@@ -19,6 +20,7 @@ import {
   dropNulls,
   fillDefaults,
   type GoType,
+  isUntypedNull,
   pruneObject,
   type StructuralSchema,
   validateLists,
@@ -134,7 +136,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
     complete(object) {
       // An apply rejects unknown fields, but accepts all below an object without properties: they are removed here.
       const pruned = pruneObject(schema, object).object;
-      return fillDefaults(schema, withField(pruned, 'metadata', object.metadata));
+      const kept = dropNulls(schema, pruned, isUntypedNull) as JsonObject;
+      return fillDefaults(schema, withField(kept, 'metadata', object.metadata));
     },
     normalise(object) {
       const metadata = decodeMetadata(objectMeta, object).object;
@@ -185,6 +188,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const errors = [
         ...validateMetadata(metadata, metadataRules),
         ...validateValue({ schema, value: withoutHead(object), path: '', before: undefined }),
+        ...scaleErrors(object, scale?.specReplicas),
         ...validateEmbedded(schema, object),
         ...validateLists(schema, object),
       ];
@@ -199,7 +203,10 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
         ...(subresource === 'status'
           ? validateStatus(schema, object, before)
-          : validateWhole(schema, object, before)),
+          : [
+              ...validateWhole(schema, object, before),
+              ...scaleErrors(object, scale?.specReplicas),
+            ]),
         ...validateEmbedded(schema, object),
         ...(hasOldDuplicates ? [] : validateLists(schema, object)),
       ];
@@ -270,6 +277,28 @@ function withOnlyStatusOf(object: JsonObject, before: JsonObject): JsonObject {
     'resourceVersion',
     resourceVersion,
   );
+}
+
+const largestInt32 = 2_147_483_647;
+
+/** Validates the number of replicas of a kind with the scale subresource. */
+function scaleErrors(object: JsonObject, path: readonly string[] = []): readonly FieldError[] {
+  const field = `.${path.join('.')}`;
+  const mistyped = (value: Json, expected: string) => {
+    const detail = `${field} accessor error: ${goText(value)} is of the type ${goType(value)}, expected ${expected}`;
+    return [invalidField(field, 0, detail)];
+  };
+  let value: Json | undefined = object;
+  for (const name of path) {
+    if (value === undefined || value === null) return [];
+    if (!isJsonObject(value)) return mistyped(value, 'map[string]interface{}');
+    value = fieldOf(value, name);
+  }
+  if (path.length === 0 || value === undefined) return [];
+  if (typeof value !== 'number' || !Number.isInteger(value)) return mistyped(value, 'int64');
+  if (value < 0) return [invalidField(field, value, 'should be a non-negative integer')];
+  const detail = `should be less than or equal to ${largestInt32}`;
+  return value > largestInt32 ? [invalidField(field, value, detail)] : [];
 }
 
 function validateHead(

@@ -40,7 +40,7 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
   const missing: MutableJsonObject = {};
   let isComplete = true;
   for (const [name, value = null] of Object.entries(defaults)) {
-    if (object[name] !== undefined) continue;
+    if (object[name] !== undefined && object[name] !== null) continue;
     missing[name] = value;
     isComplete = false;
   }
@@ -76,8 +76,16 @@ function withContainerDefaults(container: JsonObject): JsonObject {
   );
 }
 
-/** Without a tag an image is `latest`, which changes over time. */
+const host = '(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)';
+const part = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+const imageName = new RegExp(
+  `^(?:${host}(?:\\.${host})*(?::\\d+)?/)?${part}(?:/${part})*(?::\\w[\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*:[0-9a-fA-F]{32,})?$`,
+);
+const longestImage = 255 - 'docker.io/library/'.length;
+
+/** Without a tag an image is `latest`, which changes over time. A malformed name has no tag. */
 function hasMovingTag(image: string): boolean {
+  if (image.length > longestImage || !imageName.test(image)) return false;
   const name = image.slice(image.lastIndexOf('/') + 1);
   return !image.includes('@') && (!name.includes(':') || name.endsWith(':latest'));
 }

@@ -31,6 +31,15 @@ export function validateMetadata(
     ...namespaceErrors(metadata, rules),
     ...labelErrors(objectField(metadata, 'labels') ?? {}, 'metadata.labels'),
     ...annotationErrors(objectField(metadata, 'annotations') ?? {}, 'metadata.annotations'),
+    ...(Number(metadata.generation ?? 0) < 0
+      ? [
+          invalidField(
+            'metadata.generation',
+            metadata.generation,
+            'must be greater than or equal to 0',
+          ),
+        ]
+      : []),
     ...ownerErrors(metadata),
     ...finalizerErrors(metadata, rules),
   ];

@@ -19,7 +19,7 @@ export function withBirthFields(
   isInUse: (name: string) => boolean = () => false,
 ): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, selfLink: ___, ...kept } = metadata;
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...kept } = metadata;
   return {
     ...object,
     metadata: {

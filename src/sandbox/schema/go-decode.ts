@@ -23,8 +23,11 @@ export interface GoDecoded {
   readonly unknownFields: readonly string[];
 }
 
-/** How the server reads an object: a body as JSON; what an apply has merged, from its parsed fields. */
-export type GoReader = 'json' | 'merged';
+/**
+ * How the server reads an object: a body as JSON; what an apply has merged, from its parsed fields. Both keep empty lists and maps, which
+ * validation tells from absent ones. As it is written into JSON again, an object keeps those that are always written; a stored one has none.
+ */
+export type GoReader = 'json' | 'merged' | 'written' | 'stored';
 
 /**
  * Decodes an object of a built-in kind to its Go type and encodes it again, as the server does. Removes unknown fields, nulls,
@@ -35,7 +38,7 @@ export function goDecode(
   type: GoType,
   object: JsonObject,
   path = '',
-  reader: GoReader = 'json',
+  reader: GoReader = 'stored',
 ): GoDecoded {
   const unknown: string[] = [];
   const value = decode(type, object, {
@@ -44,7 +47,7 @@ export function goDecode(
     struct: type,
     field: undefined,
     typeName: undefined,
-    reading: { unknown, reader },
+    reading: { unknown, reader, hasEmpty: false },
   });
   return { object: isJsonObject(value) ? value : {}, unknownFields: unknown };
 }
@@ -53,6 +56,8 @@ export function goDecode(
 interface Reading {
   readonly unknown: string[];
   readonly reader: GoReader;
+  /** An empty list or map was kept: the structs around it are not in their stored form. */
+  hasEmpty: boolean;
 }
 
 /** The path to a value; converted to text only for errors and unknown fields. */
@@ -90,6 +95,7 @@ function decode(type: GoType, value: Json, at: Place): Json | undefined {
   if (value === null && type.kind !== 'any') return undefined;
   switch (type.kind) {
     case 'any':
+      if (type.schema !== undefined) checkSchema(type.schema, type.allowsBool === true, value, at);
       return value;
     case 'scalar':
       return decodeScalar(type, value, at);
@@ -103,6 +109,14 @@ function decode(type: GoType, value: Json, at: Place): Json | undefined {
       if (!isJsonObject(value)) throw mismatch(type, value, at);
       return decodeStruct(type, value, at);
   }
+}
+
+/** Such a value is decoded by its own rules: unknown fields are not reported. */
+function checkSchema(schema: GoType, allowsBool: boolean, value: Json, at: Place): void {
+  const reading = { ...at.reading, unknown: [] };
+  if (isJsonObject(value)) decode(schema, value, { ...at, reading });
+  else if (allowsBool && value !== null && typeof value !== 'boolean')
+    throw new DecodeError('boolean or JSON schema expected');
 }
 
 function decodeList(itemType: GoType, value: readonly Json[], at: Place): readonly Json[] {
@@ -144,7 +158,7 @@ function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject 
     }
     const isKept = isPlainText(field.type, given);
     const decoded = isKept ? given : decode(field.type, given, placeOf({ type, field, name }, at));
-    if (decoded === undefined || isUnwritten(decoded, field)) {
+    if (decoded === undefined || isUnwritten(decoded, field, at.reading)) {
       isSame = false;
       continue;
     }
@@ -159,7 +173,7 @@ function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject 
   }
   const struct = isSame ? value : structOf(written);
   // For small structs, caching costs more than decoding again.
-  if (written.length > smallStruct) type.canonical.add(struct);
+  if (written.length > smallStruct && !at.reading.hasEmpty) type.canonical.add(struct);
   return struct;
 }
 
@@ -209,10 +223,27 @@ function itemPlace(at: Place, step: string | number): Place {
   return { above: at, step, struct, field: undefined, typeName: own, reading };
 }
 
-function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
-  if (isJsonList(value)) return value.length === 0 && type.kind !== 'any';
-  if (isJsonObject(value))
-    return (type.kind === 'map' || dropsZero) && Object.keys(value).length === 0;
+function isEmptyCollection(type: GoType, value: Json): boolean {
+  if (type.kind === 'any') return false;
+  if (isJsonList(value)) return value.length === 0;
+  return type.kind === 'map' && isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+function isUnwritten(
+  value: Json,
+  { type, dropsZero, writesNull }: GoField,
+  reading: Reading,
+): boolean {
+  if (isEmptyCollection(type, value)) {
+    const isKept =
+      reading.reader === 'json' ||
+      reading.reader === 'merged' ||
+      (reading.reader === 'written' && writesNull);
+    if (isKept) reading.hasEmpty = true;
+    return !isKept;
+  }
+  if (isJsonList(value)) return false;
+  if (isJsonObject(value)) return dropsZero && Object.keys(value).length === 0;
   return dropsZero && (value === '' || value === 0 || value === false);
 }
 
@@ -227,7 +258,7 @@ function zeroOf(type: GoType): Json {
     case 'plain':
       return type.go === 'string' ? '' : type.go === 'bool' ? false : 0;
     default:
-      return null;
+      return type.format === 'bytes' ? '' : null;
   }
 }
 
@@ -330,6 +361,10 @@ function timeText(text: string): string {
 }
 
 function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
+  if (isJsonList(value) && value.length > 0) {
+    const item = value[0] ?? null;
+    throw mismatch({ kind: 'scalar', go: 'uint8', format: 'plain' }, item, at);
+  }
   if (typeof value !== 'string') throw mismatch(type, value, at);
   const text = value.replaceAll(/[\r\n]/g, '');
   const valid = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

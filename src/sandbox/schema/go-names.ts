@@ -8,9 +8,15 @@ export interface GoNames {
   readonly embeddedIn?: string;
 }
 
+const nullable: Readonly<Record<string, readonly string[]>> = names.nullable;
 const types: Readonly<Record<string, Readonly<Record<string, string>>>> = names.types;
 const embedded: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   names.embedded;
+
+/** The fields that are encoded as null when they are not set. */
+export function nullableFields(component: string): ReadonlySet<string> {
+  return new Set(nullable[component]);
+}
 
 /** The names for the fields of a component. */
 export function goNamesOf(component: string): (field: string) => GoNames {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import type { MergeComponents, MergeSchema } from '../apply/index.ts';
-import { type GoNames, goNamesOf } from './go-names.ts';
+import { type GoNames, goNamesOf, nullableFields } from './go-names.ts';
 
 /** Optional fields that are not pointers, by component: their zero values are omitted. */
 export type DroppedZeros = Readonly<Record<string, readonly string[]>>;
@@ -27,14 +27,15 @@ export class GoTypeBuilder {
       return special;
     }
     if (schema.properties === undefined) {
-      const type = this.#typeOf(schema);
+      const type = this.#schemaOrOther(name) ?? this.#typeOf(schema);
       this.#types.set(name, type);
       return type;
     }
     // The entry is added before its fields are built: types may be recursive.
     const fields = new Map<string, GoField>();
-    const [version = '', shortName = ''] = name.split('.').slice(-2);
+    const [shortName = '', version = 'v1'] = name.split('.').reverse();
     const goNames = goNamesOf(name);
+    const nullable = nullableFields(name);
     const alwaysWritten: [string, GoField][] = [];
     const type: GoType = {
       kind: 'struct',
@@ -52,10 +53,9 @@ export class GoTypeBuilder {
         ...this.#field(fieldSchema, dropped.has(name)),
         ...goNames(name),
         dropsZero: dropped.has(name),
-        // Go omits optional fields, except times.
         writesNull:
-          (schema.required?.includes(name) === true && isCollection(fieldSchema)) ||
-          (writtenTimes.has(name) && isTime(fieldSchema)),
+          nullable.has(name) ||
+          (schema.required?.includes(name) === true && isCollection(fieldSchema)),
       };
       fields.set(name, field);
       if (field.defaultValue !== undefined || field.writesNull) alwaysWritten.push([name, field]);
@@ -63,10 +63,19 @@ export class GoTypeBuilder {
     return type;
   }
 
+  /** A schema in a CRD, or a boolean or list in its place. */
+  #schemaOrOther(name: string): GoAny | undefined {
+    const [, base = '', other = ''] = /^(.*\.JSONSchemaProps)Or(Bool|Array)$/.exec(name) ?? [];
+    if (base === '') return undefined;
+    return { kind: 'any', schema: this.component(base), allowsBool: other === 'Bool' };
+  }
+
   #field(schema: MergeSchema, dropsZero: boolean): Pick<GoField, 'type' | 'defaultValue'> {
     const { default: declared } = schema;
     // A non-zero default number is set by the rules of a kind: a new Go struct does not have it.
-    const isFilledIn = typeof declared === 'number' && (declared !== 0 || dropsZero);
+    const isFilledIn =
+      (typeof declared === 'number' && (declared !== 0 || dropsZero)) ||
+      (declared === '' && dropsZero);
     const defaultValue = isFilledIn ? undefined : (declared as Json | undefined);
     return { type: this.#typeOf(schema), defaultValue };
   }
@@ -95,27 +104,6 @@ export class GoTypeBuilder {
   }
 }
 
-/** Times that are not pointers: they are encoded as null when they are not set. */
-const writtenTimes: ReadonlySet<string> = new Set([
-  'deprecatedFirstTimestamp',
-  'deprecatedLastTimestamp',
-  'eventTime',
-  'evictionTime',
-  'finishedAt',
-  'firstTimestamp',
-  'lastHeartbeatTime',
-  'lastObservedTime',
-  'lastProbeTime',
-  'lastTimestamp',
-  'lastTransitionTime',
-  'lastUpdateTime',
-  'startedAt',
-]);
-
-function isTime({ $ref, allOf }: MergeSchema): boolean {
-  return ($ref ?? allOf?.[0]?.$ref ?? '').endsWith('Time');
-}
-
 function isCollection({ type, properties }: MergeSchema): boolean {
   return type === 'array' || (type === 'object' && properties === undefined);
 }
@@ -138,7 +126,7 @@ export type GoType = GoScalar | GoList | GoMap | GoStruct | GoAny;
 
 export interface GoScalar {
   readonly kind: 'scalar';
-  readonly go: 'string' | 'int32' | 'int64' | 'float64' | 'bool';
+  readonly go: 'string' | 'uint8' | 'int32' | 'int64' | 'float64' | 'bool';
   readonly format: 'plain' | 'time' | 'micro-time' | 'bytes' | 'quantity' | 'int-or-string';
 }
 
@@ -168,6 +156,10 @@ export interface GoStruct {
 /** Any value, unchanged. */
 interface GoAny {
   readonly kind: 'any';
+  /** The type of objects, if they have one. */
+  readonly schema?: GoType;
+  /** For a value with a type for objects: booleans are allowed, otherwise lists. */
+  readonly allowsBool?: boolean;
 }
 
 export interface GoField extends GoNames {

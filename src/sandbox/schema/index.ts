@@ -3,6 +3,7 @@ export { type DroppedZeros, type GoType, GoTypeBuilder } from './go-type-builder
 export {
   dropNulls,
   fillDefaults,
+  isUntypedNull,
   objectMetaFields,
   pruneObject,
   type StructuralSchema,

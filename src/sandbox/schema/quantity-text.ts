@@ -13,7 +13,9 @@ export function canonicalQuantity(value: string | number): string | undefined {
   const isBinary = /[KMGTPE]i$/.test(text);
   const isLarge = billionths >= 1024n * billion || billionths <= -1024n * billion;
   if (isBinary && isLarge) return binaryText(billionths);
-  return decimalText(billionths, /[eE][+-]?\d+$/.test(text));
+  const canonical = decimalText(billionths, /[eE][+-]?\d+$/.test(text));
+  // Leading zeros stay where the rest is canonical.
+  return text.replace(/^0+(?=[1-9])/, '') === canonical ? text : canonical;
 }
 
 function binaryText(billionths: bigint): string {

@@ -54,6 +54,12 @@ export function isForbiddenNull(value: Json | undefined, schema: StructuralSchem
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 
+/** An applied null of a field of any type removes the field; others are rejected. */
+export function isUntypedNull(value: Json | undefined, schema: StructuralSchema | undefined) {
+  const isTyped = schema?.type !== undefined || schema?.['x-kubernetes-int-or-string'] === true;
+  return isForbiddenNull(value, schema) && !isTyped;
+}
+
 /** The object with the defaults of its schema, also in place of nulls that are not allowed. */
 export function fillDefaults(schema: StructuralSchema, object: JsonObject): JsonObject {
   return fillFields(schema, object);
@@ -148,14 +154,18 @@ function pruneFields(place: Place & { readonly value: JsonObject }, unknown: str
 }
 
 /** Removes nulls that the schema does not allow and no default replaces. */
-export function dropNulls(schema: StructuralSchema | undefined, value: Json): Json {
-  if (isJsonList(value)) return value.map((item) => dropNulls(schema?.items, item));
+export function dropNulls(
+  schema: StructuralSchema | undefined,
+  value: Json,
+  drops: typeof isForbiddenNull = isForbiddenNull,
+): Json {
+  if (isJsonList(value)) return value.map((item) => dropNulls(schema?.items, item, drops));
   if (!isJsonObject(value)) return value;
   const kept: MutableJsonObject = {};
   for (const [name, field = null] of Object.entries(value)) {
     const known = schemaOfField(schema, name);
-    if (isForbiddenNull(field, known) && known?.default === undefined) continue;
-    setField(kept, name, dropNulls(known, field));
+    if (drops(field, known) && known?.default === undefined) continue;
+    setField(kept, name, dropNulls(known, field, drops));
   }
   return kept;
 }

@@ -32,22 +32,25 @@ export function validateValue(at: ValueAtSchema): readonly FieldError[] {
 function findErrors(at: ValueAtSchema): readonly FieldError[] {
   const { schema, value, path } = at;
   const typeError = checkType(at);
-  if (typeError !== undefined) return [typeError, ...checkRange(at)];
-  const errors = [...checkComposed(at)];
+  if (typeError !== undefined)
+    return [typeError, ...checkRange(at), ...checkComposed(at), ...checkEnum(at)];
+  const errors = [...checkRange(at), ...checkComposed(at)];
   if (typeof value === 'string') errors.push(...checkText(schema, value, path));
   else if (typeof value === 'number') errors.push(...checkNumber(schema, value, path));
   else if (isJsonList(value)) errors.push(...checkItems(at, value));
   else if (isJsonObject(value)) errors.push(...checkFields(at, value));
+  return [...errors, ...checkEnum(at)];
+}
+
+function checkEnum({ schema, value, path }: ValueAtSchema): readonly FieldError[] {
   const isKnown =
     schema.enum === undefined ||
     (value === null && schema.nullable === true) ||
     schema.enum.some((allowed) => deepEqual(allowed, value));
-  if (!isKnown) {
-    const allowed = schema.enum ?? [];
-    const texts = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
-    errors.push(unsupportedValue(path, value, texts));
-  }
-  return errors;
+  if (isKnown) return [];
+  const allowed = schema.enum ?? [];
+  const texts = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  return [unsupportedValue(path, value, texts)];
 }
 
 function checkType({ schema, value, path }: ValueAtSchema): FieldError | undefined {
@@ -59,17 +62,35 @@ function checkType({ schema, value, path }: ValueAtSchema): FieldError | undefin
     if (schema.nullable === true) return undefined;
     return wrongType(path, found, `${path} in body must be of type ${expected}: "null"`);
   }
+  const ofFormat = formatMismatch(schema, value, path);
+  if (ofFormat !== undefined) return ofFormat;
   const isExpectedType =
     expected.split(',').includes(found) || (expected === 'number' && found === 'integer');
   if (isExpectedType) return undefined;
   return wrongType(path, found, `${path} in body must be of type ${expected}: "${found}"`);
 }
 
-/** A fraction instead of an integer is reported twice, the second time without a field. */
+/** A value that is no text is compared with the format first. */
+function formatMismatch(
+  { type, format }: StructuralSchema,
+  value: Json,
+  path: string,
+): FieldError | undefined {
+  if (format === undefined || typeof value === 'string' || isJsonList(value)) return undefined;
+  if (typeName(value) === type || (type === 'number' && typeof value === 'number'))
+    return undefined;
+  const found = typeof value !== 'number' ? '' : Number.isInteger(value) ? 'int64' : 'float64';
+  return wrongType(path, found, `${path} in body must be of type ${format}: "${found}"`);
+}
+
+/** A number of another type is reported without a field; a fraction is reported twice. */
 function checkRange({ schema, value, path }: ValueAtSchema): readonly FieldError[] {
+  const { format } = schema;
   if (schema.type !== 'integer' || typeof value !== 'number') return [];
-  const format = schema.format ?? 'default';
-  const detail = `Checked value must be of type integer (${format} format) in ${path}`;
+  const isInRange = format !== 'int32' || value === (value | 0);
+  if (Number.isInteger(value) && isInRange) return [];
+  const type = format === undefined ? 'integer (default format)' : `integer with format ${format}`;
+  const detail = `Checked value must be of type ${type} in ${path}`;
   return [invalidField('<nil>', '', detail)];
 }
 
