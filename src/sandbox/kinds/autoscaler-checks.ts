@@ -23,7 +23,8 @@ const apiVersion: Check = ({ value = '', at }) => {
 };
 
 const segment = [required(), named(pathSegment)];
-const reference = fields({ kind: segment, name: segment, apiVersion });
+const identity = { kind: segment, name: segment };
+const reference = fields({ ...identity, apiVersion });
 const struct =
   (check: Check): Check =>
   (found) =>
@@ -81,7 +82,7 @@ const resourceTarget = {
 /** By the order in which the server finds them. */
 const sources: Readonly<Record<string, Check>> = {
   object: fields({
-    describedObject: struct(reference),
+    describedObject: struct(fields(identity)),
     ...metric,
     target: [
       target,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/index.ts';
 import {
@@ -8,6 +8,7 @@ import {
   requiredField,
   unsupportedValue,
 } from '../status/index.ts';
+import { type Check, errorsOf, fields } from './field-checks.ts';
 import { billionthsOf } from './resource-rules.ts';
 import { labelSelectorErrors } from './selector-rules.ts';
 
@@ -25,6 +26,7 @@ export function claimSpecErrors(spec: JsonObject, at: string): readonly FieldErr
       : []),
     ...labelSelectorErrors(objectField(spec, 'selector') ?? {}, `${at}.selector`),
     ...accessModeErrors(listField(spec, 'accessModes'), `${at}.accessModes`),
+    ...errorsOf(sources, spec, at),
     ...storageErrors(requests.storage, `${at}.resources[storage]`),
     ...(storageClass === ''
       ? []
@@ -36,6 +38,25 @@ export function claimSpecErrors(spec: JsonObject, at: string): readonly FieldErr
       : [unsupportedValue(`${at}.volumeMode`, mode, volumeModes)]),
   ];
 }
+
+const source: Check = ({ value, at }) => {
+  if (!isJsonObject(value)) return [];
+  const [name, kind, group] = ['name', 'kind', 'apiGroup'].map(
+    (field) => stringField(value, field) ?? '',
+  );
+  const isForeign = group === '' && kind !== 'PersistentVolumeClaim';
+  const detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+  return [
+    ...(name === '' ? [requiredField(`${at}.name`)] : []),
+    ...(kind === '' ? [requiredField(`${at}.kind`)] : []),
+    ...(isForeign ? [invalidField(at, kind, detail)] : []),
+    ...(group
+      ? dnsSubdomain(group).map((message) => invalidField(`${at}.apiGroup`, group, message))
+      : []),
+  ];
+};
+
+const sources = fields({ dataSource: source, dataSourceRef: source });
 
 export function accessModeErrors(modes: readonly Json[], at: string): readonly FieldError[] {
   const known = modes.filter((mode) => accessModes.includes(String(mode)));

@@ -1,10 +1,25 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
-import { dnsLabel } from '../metadata/index.ts';
+import { dnsLabel, qualifiedName } from '../metadata/index.ts';
 import { invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { errorsOf, fields } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { resourceNames } from './resource-names.ts';
+
+const namespaceChecks = fields({
+  'spec.finalizers[]': ({ value, at }) => {
+    const name = String(value);
+    const field = at.replace(/\[\d+\]$/, '');
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    const isKnown =
+      name.includes('/') || ['kubernetes', 'orphan', 'foregroundDeletion'].includes(name);
+    return [
+      ...qualifiedName(name).map((message) => invalidField(field, name, message)),
+      ...(isKnown ? [] : [invalidField(field, name, detail)]),
+    ];
+  },
+});
 
 export const namespaceRules: BuiltinRules = {
   names: resourceNames({
@@ -30,6 +45,7 @@ export const namespaceRules: BuiltinRules = {
     const finalizers = [...others, 'kubernetes'];
     return { ...object, spec: { ...spec, finalizers }, status: { phase: 'Active' } };
   },
+  validate: (namespace) => errorsOf(namespaceChecks, namespace),
   protectedNames: {
     names: ['default', 'kube-public', 'kube-system'],
     because: 'this namespace may not be deleted',

@@ -11,6 +11,8 @@ import {
   unsupportedValue,
 } from '../status/index.ts';
 import { environmentErrors, environmentSourceErrors } from './environment-rules.ts';
+import { errorsOf } from './field-checks.ts';
+import { securityChecks } from './pod-checks.ts';
 import { lifecycleErrors, probeErrors, probes } from './probe-rules.ts';
 import { resourceErrors } from './resource-rules.ts';
 import { descendingPathErrors } from './volume-rules.ts';
@@ -38,10 +40,15 @@ export function initContainerErrors(
   volumes: ReadonlySet<string>,
   at: string,
 ): readonly FieldError[] {
-  if (container.restartPolicy === 'Always') return containerErrors(container, volumes, at);
+  const policy = container.restartPolicy;
+  if (policy === 'Always') return containerErrors(container, volumes, at);
+  const policies = ['Always', 'Never', 'OnFailure'];
   const detail = 'may not be set for init containers without restartPolicy=Always';
   return [
     ...commonErrors(container, volumes, at),
+    ...(policy === undefined || policies.includes(String(policy))
+      ? []
+      : [unsupportedValue(`${at}.restartPolicy`, policy, policies)]),
     ...['lifecycle', ...probes]
       .filter((name) => container[name] !== undefined)
       .map((name) => forbiddenField(`${at}.${name}`, detail)),
@@ -75,6 +82,11 @@ function commonErrors(
       ? []
       : [unsupportedValue(`${at}.imagePullPolicy`, pulls, pullPolicies)]),
     ...resourceErrors(objectField(container, 'resources') ?? {}, `${at}.resources`),
+    ...errorsOf(
+      securityChecks,
+      objectField(container, 'securityContext') ?? {},
+      `${at}.securityContext`,
+    ),
   ];
 }
 
@@ -130,10 +142,39 @@ function mountErrors(
           ? [invalidField(`${place}.mountPath`, path, 'must be unique')]
           : []),
         ...subPathErrors(mount, at, place),
+        ...propagationErrors(mount, container, at),
       ];
       known.add(path ?? '');
       return errors;
     });
+}
+
+const propagations = ['Bidirectional', 'HostToContainer', 'None'];
+
+function propagationErrors(
+  mount: JsonObject,
+  container: JsonObject,
+  at: string,
+): readonly FieldError[] {
+  const mode = mount.mountPropagation;
+  const { privileged } = objectField(container, 'securityContext') ?? {};
+  const detail = 'Bidirectional mount propagation is available only to privileged containers';
+  const readOnly = mount.recursiveReadOnly;
+  const modes = ['Disabled', 'Enabled', 'IfPossible'];
+  return [
+    ...(mode === undefined || propagations.includes(String(mode))
+      ? []
+      : [unsupportedValue(`${at}.mountPropagation`, mode, propagations)]),
+    ...(mode === 'Bidirectional' && privileged !== true
+      ? [forbiddenField(`${at}.mountPropagation`, detail)]
+      : []),
+    ...(readOnly === undefined || modes.includes(String(readOnly))
+      ? []
+      : [unsupportedValue(`${at}.recursiveReadOnly`, readOnly, modes)]),
+    ...(['Enabled', 'IfPossible'].includes(String(readOnly)) && mount.readOnly !== true
+      ? [forbiddenField(`${at}.recursiveReadOnly`, 'may only be specified when readOnly is true')]
+      : []),
+  ];
 }
 
 function subPathErrors(mount: JsonObject, at: string, place: string): readonly FieldError[] {

@@ -1,6 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, setField, stringField, withField } from '../json-fields.ts';
+import { jsonObjectProblem } from '../json-problem.ts';
 import { configKey } from '../metadata/index.ts';
 import {
   type FieldError,
@@ -79,6 +80,7 @@ function base64(text: string): string {
 
 /** Required keys by type of Secret. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/basic-auth': ['username', 'password'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
@@ -86,10 +88,23 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
 };
 
 function typeErrors(object: JsonObject, data: JsonObject): readonly FieldError[] {
-  const keys = requiredKeys[stringField(object, 'type') ?? ''] ?? [];
-  return keys
-    .filter((key) => !Object.hasOwn(data, key))
-    .map((key) => requiredField(`data[${key}]`));
+  const type = stringField(object, 'type') ?? '';
+  const keys = requiredKeys[type] ?? [];
+  const missing = keys.filter((key) => !Object.hasOwn(data, key));
+  const isOneEnough = type === 'kubernetes.io/basic-auth';
+  if (isOneEnough && missing.length < keys.length) return [];
+  return [
+    ...missing.map((key) => requiredField(`data[${key}]`)),
+    ...(type.startsWith('kubernetes.io/dockerc') && missing.length === 0
+      ? keys.flatMap((key) => credentialErrors(String(data[key] ?? ''), `data[${key}]`))
+      : []),
+  ];
+}
+
+/** Credentials of registries are a JSON object. */
+function credentialErrors(base64Text: string, at: string): readonly FieldError[] {
+  const problem = jsonObjectProblem(atob(base64Text));
+  return problem === undefined ? [] : [invalidField(at, '<secret contents redacted>', problem)];
 }
 
 function keyErrors(field: string, data: JsonObject): readonly FieldError[] {

@@ -73,15 +73,38 @@ function sourceErrors(name: string, source: JsonObject, at: string): readonly Fi
   }
 }
 
-function fieldErrors(source: JsonObject, at: string): readonly FieldError[] {
+/** Fields that only volumes support. */
+const volumePaths = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
+
+/** Validates a reference to a field of the pod. */
+export function fieldErrors(
+  source: JsonObject,
+  at: string,
+  isOfVolume = false,
+): readonly FieldError[] {
   const path = stringField(source, 'fieldPath') ?? '';
+  const version = stringField(source, 'apiVersion') ?? '';
+  if (version === '') return [requiredField(`${at}.apiVersion`)];
   if (path === '') return [requiredField(`${at}.fieldPath`)];
+  if (version !== 'v1') {
+    const detail = `error converting fieldPath: unsupported pod version: ${version}`;
+    return [invalidField(`${at}.fieldPath`, path, detail)];
+  }
   const [, map, key] = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/.exec(path) ?? [];
   if (map !== undefined && key !== undefined) {
     const text = map === 'metadata.annotations' ? key.toLowerCase() : key;
     return qualifiedName(text).map((message) => invalidField(at, text, message));
   }
-  if (fieldPaths.includes(path)) return [];
+  const allowed = isOfVolume ? volumePaths : fieldPaths;
+  if (allowed.includes(path)) return [];
+  if (isOfVolume && fieldPaths.includes(path))
+    return [unsupportedValue(`${at}.fieldPath`, path, allowed)];
   // Unknown fields are reported before fields that only volumes support.
   if (path === 'metadata.annotations' || path === 'metadata.labels')
     return [unsupportedValue(`${at}.fieldPath`, path, fieldPaths)];
@@ -89,7 +112,8 @@ function fieldErrors(source: JsonObject, at: string): readonly FieldError[] {
   return [invalidField(`${at}.fieldPath`, path, detail)];
 }
 
-function resourceFieldErrors(source: JsonObject, at: string): readonly FieldError[] {
+/** Validates a reference to a resource of a container. */
+export function resourceFieldErrors(source: JsonObject, at: string): readonly FieldError[] {
   const resource = stringField(source, 'resource') ?? '';
   if (resource === '') return [requiredField(`${at}.resource`)];
   if (resources.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource)) return [];

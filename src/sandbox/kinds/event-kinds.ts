@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
-import { qualifiedName } from '../metadata/index.ts';
+import { pathSegment, qualifiedName } from '../metadata/index.ts';
 import { type FieldError, invalidField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { resourceNames } from './resource-names.ts';
@@ -25,6 +25,7 @@ export const eventRules: BuiltinRules = {
     shortNames: ['ev'],
   }),
   createsOnUpdate: true,
+  nameRule: pathSegment,
   selectableFields: [...coreFields, 'reason', 'reportingComponent', 'source', 'type'],
   writtenZeros: withWrittenZeros,
   validate: (event) => eventErrors(event, 'reportingComponent'),
@@ -45,6 +46,10 @@ function eventErrors(event: JsonObject, reporterField: string): readonly FieldEr
   const required = (field: string, name = field) =>
     stringField(event, field) ? [] : [requiredField(name)];
   const isNew = typeof event.eventTime === 'string';
+  const short = (field: string, most: number) =>
+    String(event[field] ?? '').length > most
+      ? [invalidField(field, '', `can have at most ${most} characters`)]
+      : [];
   return [
     ...namespaceErrors(event, isNew),
     ...(isNew
@@ -54,6 +59,7 @@ function eventErrors(event: JsonObject, reporterField: string): readonly FieldEr
           ...required('reportingInstance'),
           ...required('action'),
           ...required('reason'),
+          ...['reportingInstance', 'action', 'reason'].flatMap((field) => short(field, 128)),
         ]
       : []),
   ];

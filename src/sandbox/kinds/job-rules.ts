@@ -1,8 +1,12 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
+import { dnsLabel } from '../metadata/index.ts';
 import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
-import { countErrors, templateErrors } from './workload-rules.ts';
+import { errorsOf } from './field-checks.ts';
+import { jobChecks } from './job-checks.ts';
+import { labelSelectorErrors, selectorMatches } from './selector-rules.ts';
+import { countErrors, labelMismatch, templateErrors } from './workload-rules.ts';
 
 const counts = [
   'parallelism',
@@ -21,8 +25,59 @@ export function jobSpecErrors(spec: JsonObject): readonly FieldError[] {
   return [
     ...countErrors(spec, counts),
     ...modeErrors(spec),
+    ...(spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined
+      ? [requiredField('spec.backoffLimitPerIndex', 'when maxFailedIndexes is specified')]
+      : []),
+    ...errorsOf(jobChecks, spec, 'spec'),
     ...replacementErrors(spec),
     ...templateErrors(objectField(spec, 'template') ?? {}, ['OnFailure', 'Never']),
+  ];
+}
+
+const generatedLabels = ['batch.kubernetes.io/controller-uid', 'controller-uid'];
+const generatedNames = ['batch.kubernetes.io/job-name', 'job-name'];
+
+/** Validates the selector of a Job, and the names of its pods. */
+export function jobSelectorErrors(job: JsonObject): readonly FieldError[] {
+  const [metadata, spec] = [objectField(job, 'metadata') ?? {}, objectField(job, 'spec') ?? {}];
+  const labels = objectField(
+    objectField(objectField(spec, 'template') ?? {}, 'metadata') ?? {},
+    'labels',
+  );
+  const selector = objectField(spec, 'selector');
+  const generated = Object.fromEntries([
+    ...generatedLabels.map((name) => [name, metadata.uid ?? '']),
+    ...generatedNames.map((name) => [name, metadata.name ?? '']),
+  ]);
+  const isGenerated = spec.manualSelector === true || selectorMatches(selector ?? {}, generated);
+  const malformed = selector === undefined ? [] : labelSelectorErrors(selector, 'spec.selector');
+  return [
+    ...(selector === undefined ? [requiredField('spec.selector')] : malformed),
+    ...(isGenerated
+      ? []
+      : [invalidField('spec.selector', selector, '`selector` not auto-generated')]),
+    ...(selector === undefined ||
+    (malformed.length === 0 && !selectorMatches(selector, labels ?? {}))
+      ? [labelMismatch(labels)]
+      : []),
+    ...podNameErrors(spec, stringField(metadata, 'name') ?? ''),
+  ];
+}
+
+function podNameErrors(
+  { completionMode, completions }: JsonObject,
+  name: string,
+): readonly FieldError[] {
+  if (completionMode !== 'Indexed' || typeof completions !== 'number' || completions <= 0)
+    return [];
+  const last = `${name}-${completions - 1}`;
+  if (dnsLabel(last).length === 0) return [];
+  return [
+    invalidField(
+      'metadata.name',
+      name,
+      `will not able to create pod with invalid DNS label: ${last}`,
+    ),
   ];
 }
 

@@ -1,8 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { errorsOf } from './field-checks.ts';
 import { ingressClassErrors, ingressErrors } from './ingress-rules.ts';
+import {
+  endpointsChecks,
+  ingressClassChecks,
+  policyChecks,
+  sliceChecks,
+} from './network-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 
@@ -35,6 +42,7 @@ export const ingressClassRules: BuiltinRules = {
     const filled = withDefaults(parameters, { scope: 'Cluster' });
     return { ...ingressClass, spec: { ...spec, parameters: filled } };
   },
+  validate: (ingressClass) => errorsOf(ingressClassChecks, ingressClass),
   validateUpdate(ingressClass, before) {
     const [next, old] = [controllerOf(ingressClass), controllerOf(before)];
     return next === old ? [] : [invalidField('spec.controller', next, 'field is immutable')];
@@ -66,6 +74,7 @@ export const networkPolicyRules: BuiltinRules = {
     };
     return { ...policy, spec: { ...spec, ...rules('ingress'), ...rules('egress'), policyTypes } };
   },
+  validate: (policy) => errorsOf(policyChecks, policy),
 };
 
 function withPolicyPorts(rule: Json): Json {
@@ -94,6 +103,7 @@ export const endpointsRules: BuiltinRules = {
     if (subsets.length === 0) return endpoints;
     return { ...endpoints, subsets: subsets.map(withPolicyPorts) };
   },
+  validate: (endpoints) => errorsOf(endpointsChecks, endpoints),
 };
 
 export const endpointSliceRules: BuiltinRules = {
@@ -115,12 +125,7 @@ export const endpointSliceRules: BuiltinRules = {
       ),
     };
   },
-  validate(slice) {
-    const type = stringField(slice, 'addressType');
-    const types = ['FQDN', 'IPv4', 'IPv6'];
-    if (!type) return [requiredField('addressType')];
-    return types.includes(type) ? [] : [unsupportedValue('addressType', type, types)];
-  },
+  validate: (slice) => errorsOf(sliceChecks, slice),
   validateUpdate(slice, before) {
     const [next, old] = [slice.addressType, before.addressType];
     return next === old ? [] : [invalidField('addressType', next, 'field is immutable')];

@@ -9,6 +9,8 @@ import {
   unsupportedValue,
 } from '../status/index.ts';
 import { containerErrors, initContainerErrors } from './container-rules.ts';
+import { errorsOf } from './field-checks.ts';
+import { podChecks } from './pod-checks.ts';
 import { volumeErrors } from './volume-rules.ts';
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
@@ -44,6 +46,7 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
     ...choiceErrors(restartPolicy, restartPolicies, `${at}.restartPolicy`),
     ...choiceErrors(dnsPolicy, dnsPolicies, `${at}.dnsPolicy`),
     ...labelErrors(objectField(spec, 'nodeSelector') ?? {}, `${at}.nodeSelector`),
+    ...errorsOf(podChecks, spec, at),
     ...named('serviceAccountName', dnsSubdomain),
     ...named('nodeName', dnsSubdomain),
     ...deadlineErrors(spec.activeDeadlineSeconds, `${at}.activeDeadlineSeconds`),

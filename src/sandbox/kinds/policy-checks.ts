@@ -8,7 +8,15 @@ import {
   invalidField,
   requiredField,
 } from '../status/index.ts';
-import { type Check, type Found, fields, matching, oneOf, optional } from './field-checks.ts';
+import {
+  type Check,
+  type Found,
+  fields,
+  matching,
+  oneOf,
+  optional,
+  required,
+} from './field-checks.ts';
 import {
   billionthsOf,
   containerResourceErrors,
@@ -251,7 +259,9 @@ export const limitRangeChecks = fields({
 });
 
 export const priorityChecks = fields({
-  preemptionPolicy: optional(oneOf('PreemptLowerPriority', 'Never')),
+  preemptionPolicy: optional((found) =>
+    found.value === '' ? required()(found) : oneOf('PreemptLowerPriority', 'Never')(found),
+  ),
 });
 
 /** Taints are validated as if they were metadata. */
@@ -270,12 +280,33 @@ const taint: Check = ({ value, at }: Found) => {
   ];
 };
 
+/** Each pair of key and effect once. The server prints its own struct. */
+const taints: Check = ({ value, at }) => {
+  const known = new Set<string>();
+  return (Array.isArray(value) ? value : []).flatMap((item: Json, index: number) => {
+    const {
+      key = '',
+      value: label = '',
+      effect = '',
+      timeAdded = null,
+    } = isJsonObject(item) ? item : {};
+    const pair = `${key} ${effect}`;
+    const shown = JSON.stringify({ Key: key, Value: label, Effect: effect, TimeAdded: timeAdded });
+    const field = `${at.replace(/^spec/, 'metadata')}[${index}]`;
+    const message = `Duplicate value: ${shown}: taints must be unique by key and effect pair`;
+    if (known.has(pair)) return [{ reason: 'FieldValueDuplicate', message, field }];
+    known.add(pair);
+    return [];
+  });
+};
+
 export const cidr = matching((text) =>
   isCidr(text) ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
 );
 
 export const nodeChecks = fields({
   'spec.taints[]': taint,
+  'spec.taints': taints,
   'status.capacity': quantities((at, name) => `${at}.${name}`),
   'status.allocatable': quantities((at, name) => `${at}.${name}`),
   'spec.podCIDRs[]': cidr,

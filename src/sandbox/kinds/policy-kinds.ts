@@ -3,6 +3,7 @@ import { listField, objectField, withField } from '../json-fields.ts';
 import { forbiddenField, invalidField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf, fields, notNegative } from './field-checks.ts';
+import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { limitRangeChecks, nodeChecks, priorityChecks, quotaChecks } from './policy-checks.ts';
 import { resourceNames } from './resource-names.ts';
@@ -55,7 +56,7 @@ export const priorityClassRules: BuiltinRules = {
     namespaced: false,
     shortNames: ['pc'],
   }),
-  hasGeneration: true,
+  prepareCreate: (priority) => withMetadata(priority, 'generation', 1),
   fillDefaults: (priority) => withDefaults(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
   validate(priority) {
     const value = Number(priority.value ?? 0);

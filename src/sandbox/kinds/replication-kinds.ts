@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, withFields } from '../json-fields.ts';
+import { dnsSubdomain } from '../metadata/index.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -26,6 +27,8 @@ export const replicationControllerRules: BuiltinRules = {
   }),
   hasStatus: true,
   hasGeneration: true,
+  // Validated with rules from the types, whose messages count bytes.
+  nameRule: (name) => dnsSubdomain(name).map((message) => message.replace(/characters$/, 'bytes')),
   selectableFields: ['status.replicas'],
   scale: {
     specReplicas: ['spec', 'replicas'],

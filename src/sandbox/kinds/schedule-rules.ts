@@ -121,6 +121,8 @@ function numberOf(text: string, names: readonly string[] = []): number | string 
 export function timeZoneErrors(zone: string, at: string): readonly FieldError[] {
   if (zone === '') return [invalidField(at, zone, 'timeZone must be nil or non-empty string')];
   const unknown = [invalidField(at, zone, `unknown time zone ${zone}`)];
+  if (zone.includes('..') || /^[/\\]/.test(zone))
+    return [invalidField(at, zone, 'time: invalid location name')];
   const isPath = zone
     .split('/')
     .every((part) => /^(?!\.{1,2}$)[A-Za-z._0-9+][-A-Za-z._0-9+]{0,13}$/.test(part));

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
-import { dns1035Label } from '../metadata/index.ts';
+import { dnsLabel } from '../metadata/index.ts';
 import { type FieldError, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
@@ -20,7 +20,7 @@ export const serviceRules: BuiltinRules = {
     categories: ['all'],
   }),
   hasStatus: true,
-  nameRule: dns1035Label,
+  nameRule: dnsLabel,
   selectableFields: ['spec.clusterIP', 'spec.type'],
   fillDefaults: (service) => ({
     ...service,
@@ -38,7 +38,8 @@ function withServiceDefaults(spec: JsonObject): JsonObject {
   const listed = listField(spec, 'ports');
   const affinity = stringField(spec, 'sessionAffinity') || 'None';
   const config = objectField(spec, 'sessionAffinityConfig');
-  const timed = config ?? { clientIP: { timeoutSeconds: 10_800 } };
+  const client = objectField(config ?? {}, 'clientIP') ?? {};
+  const timed = { ...config, clientIP: withDefaults(client, { timeoutSeconds: 10_800 }) };
   const filled = withDefaults(
     { ...spec, type, ...(listed.length === 0 ? {} : { ports: listed.map(withTargetPort) }) },
     {

@@ -17,6 +17,10 @@ import {
   unsupportedValue,
 } from '../status/index.ts';
 import { protocolErrors } from './container-rules.ts';
+import { errorsOf, fields, isEmpty, oneOf, optional } from './field-checks.ts';
+import { endpointAddress } from './network-checks.ts';
+import { ipAddress, qualified } from './pod-checks.ts';
+import { cidr } from './policy-checks.ts';
 import { portErrors } from './probe-rules.ts';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
@@ -40,6 +44,7 @@ export function serviceErrors(spec: JsonObject): readonly FieldError[] {
     ...repeatedErrors(ports, type),
     ...balancerErrors(spec, type),
     ...policyErrors(spec, type),
+    ...errorsOf(serviceChecks, spec, 'spec'),
   ];
 }
 
@@ -161,10 +166,30 @@ function repeatedPort({ protocol = '', port = 0 }: JsonObject, field: string): F
 }
 
 function balancerErrors(spec: JsonObject, type: string): readonly FieldError[] {
-  if (type === 'LoadBalancer' || spec.allocateLoadBalancerNodePorts === undefined) return [];
+  if (type === 'LoadBalancer') return errorsOf(balancerChecks, spec, 'spec');
   const detail = "may only be used when `type` is 'LoadBalancer'";
-  return [forbiddenField('spec.allocateLoadBalancerNodePorts', detail)];
+  return ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'loadBalancerSourceRanges']
+    .filter((name) => !isEmpty(spec[name]) || spec[name] === false)
+    .map((name) =>
+      forbiddenField(`spec.${name.replace('loadBalancerS', 'LoadBalancerS')}`, detail),
+    );
 }
+
+const balancerChecks = fields({
+  'loadBalancerSourceRanges[]': ({ value, at, owner }) =>
+    cidr({ value: String(value).trim(), at: at.replace('loadB', 'LoadB'), owner }),
+  loadBalancerClass: optional(qualified),
+});
+
+const serviceChecks = fields({
+  'externalIPs[]': (found) => [
+    ...ipAddress(found),
+    ...(isIpAddress(String(found.value)) ? endpointAddress(found) : []),
+  ],
+  'ipFamilies[]': oneOf('IPv4', 'IPv6'),
+  ipFamilyPolicy: optional(oneOf('PreferDualStack', 'RequireDualStack', 'SingleStack')),
+  trafficDistribution: optional(oneOf('PreferClose', 'PreferSameNode', 'PreferSameZone')),
+});
 
 function policyErrors(spec: JsonObject, type: string): readonly FieldError[] {
   const [outside = '', inside] = ['externalTrafficPolicy', 'internalTrafficPolicy'].map((name) =>

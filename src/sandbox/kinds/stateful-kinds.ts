@@ -1,20 +1,24 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { dnsLabel } from '../metadata/index.ts';
+import { annotationErrors, dnsLabel, labelErrors } from '../metadata/index.ts';
 import {
   type FieldError,
   forbiddenField,
   invalidField,
+  invalidStruct,
+  requiredField,
   unsupportedValue,
 } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { claimSpecErrors } from './claim-rules.ts';
+import { type Check, errorsOf, fields, notNegative, optional } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 import { scheduleErrors, timeZoneErrors } from './schedule-rules.ts';
+import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
 import {
   countErrors,
   selectorIsImmutable,
@@ -34,6 +38,7 @@ export const statefulSetRules: BuiltinRules = {
   }),
   hasStatus: true,
   hasGeneration: true,
+  nameRule: dnsLabel,
   scale: {
     specReplicas: ['spec', 'replicas'],
     statusReplicas: ['status', 'replicas'],
@@ -80,9 +85,46 @@ function withClaimDefaults(claim: Json): Json {
   };
 }
 
-const words = { selector: 'statefulset', invalidSelector: '', deadline: 'StatefulSet' };
+const words = {
+  selector: 'statefulset',
+  invalidSelector: '',
+  deadline: 'StatefulSet',
+  counts: ['replicas', 'minReadySeconds'],
+};
 
 const retentions = ['Retain', 'Delete'];
+
+/** The server prints its own struct. */
+const statefulStrategyType: Check = ({ value, at }) => {
+  const { type = '', rollingUpdate } = isJsonObject(value) ? value : {};
+  if (type === '') return [requiredField(at)];
+  if (type === 'RollingUpdate' || type === 'OnDelete') return [];
+  const { partition = 0, maxUnavailable = null } = isJsonObject(rollingUpdate) ? rollingUpdate : {};
+  const rolling = isJsonObject(rollingUpdate)
+    ? { Partition: partition, MaxUnavailable: maxUnavailable }
+    : null;
+  const detail = "must be 'RollingUpdate' or 'OnDelete'";
+  return [invalidStruct(at, { Type: type, RollingUpdate: rolling }, detail)];
+};
+
+const statefulChecks = fields({
+  updateStrategy: statefulStrategyType,
+  'ordinals.start': notNegative,
+  'updateStrategy.rollingUpdate.maxUnavailable': optional(({ value, at }) => [
+    ...shareErrors(value, at),
+    ...(shareSize(value) === 0 ? [invalidField(at, value, 'cannot be 0')] : []),
+    ...shareOfAllErrors(value, at),
+  ]),
+});
+
+/** The server validates the labels of the template twice. */
+function templateLabelErrors(template: JsonObject): readonly FieldError[] {
+  const { labels, annotations } = objectField(template, 'metadata') ?? {};
+  return [
+    ...labelErrors(isJsonObject(labels) ? labels : {}, 'spec.template.labels'),
+    ...annotationErrors(isJsonObject(annotations) ? annotations : {}, 'spec.template.annotations'),
+  ];
+}
 
 /** Each claim template is a volume of the pod, which replaces a volume of the same name. */
 function statefulErrors(set: JsonObject): readonly FieldError[] {
@@ -103,11 +145,13 @@ function statefulErrors(set: JsonObject): readonly FieldError[] {
   const whole = { ...template, spec: { ...podSpec, volumes } };
   return [
     ...managementErrors(spec),
+    ...errorsOf(statefulChecks, spec, 'spec'),
     ...claims.flatMap((claim, index) =>
       claimSpecErrors(objectField(claim, 'spec') ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
     ),
     ...serviceNameErrors(stringField(spec, 'serviceName') ?? ''),
     ...workloadErrors({ ...set, spec: { ...spec, template: whole } }, words),
+    ...templateLabelErrors(template),
   ];
 }
 
@@ -170,6 +214,31 @@ function statefulUpdateErrors(set: JsonObject, before: JsonObject): readonly Fie
   return [forbiddenField('spec', detail)];
 }
 
+const daemonWords = { selector: 'daemonset', isSelectorOptional: true, deadline: 'DaemonSet' };
+
+/** Exactly one of the two limits of a rollout is set. */
+const rollingDaemons: Check = ({ value, at, owner }) => {
+  const { type } = owner;
+  if (type === 'OnDelete') return [];
+  // The server prints its own struct.
+  if (type !== 'RollingUpdate') return [invalidField(at, owner, '')];
+  const { maxUnavailable, maxSurge } = isJsonObject(value) ? value : {};
+  const both = 'may not be set when maxUnavailable is non-zero';
+  const [unavailable, surge] = [shareSize(maxUnavailable), shareSize(maxSurge)];
+  return [
+    ...shareErrors(maxUnavailable, `${at}.maxUnavailable`),
+    ...shareErrors(maxSurge, `${at}.maxSurge`),
+    ...shareOfAllErrors(maxUnavailable, `${at}.maxUnavailable`),
+    ...shareOfAllErrors(maxSurge, `${at}.maxSurge`),
+    ...(unavailable !== 0 && surge !== 0 ? [invalidField(`${at}.maxSurge`, maxSurge, both)] : []),
+    ...(unavailable === 0 && surge === 0
+      ? [requiredField(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
+      : []),
+  ];
+};
+
+const daemonChecks = fields({ 'spec.updateStrategy.rollingUpdate': rollingDaemons });
+
 export const daemonSetRules: BuiltinRules = {
   names: resourceNames({
     apiVersion: 'apps/v1',
@@ -207,7 +276,7 @@ export const daemonSetRules: BuiltinRules = {
         { revisionHistoryLimit: 10 },
       );
     }),
-  validate: (set) => workloadErrors(set, { selector: 'daemonset', deadline: 'DaemonSet' }),
+  validate: (set) => [...workloadErrors(set, daemonWords), ...errorsOf(daemonChecks, set)],
   validateUpdate: selectorIsImmutable,
 };
 

@@ -1,12 +1,14 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, forbiddenField, requiredField } from '../status/index.ts';
+import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { accessModeErrors, claimSpecErrors } from './claim-rules.ts';
+import { claimSpecErrors } from './claim-rules.ts';
+import { errorsOf } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
+import { storageClassChecks, volumeChecks } from './storage-checks.ts';
 
 export const claimRules: BuiltinRules = {
   names: resourceNames({
@@ -44,9 +46,17 @@ function protectedBy(object: JsonObject, finalizer: string): JsonObject {
 /** A source has two fields; the newer one is set from the older. */
 function withSource(spec: JsonObject): JsonObject {
   const { dataSource, dataSourceRef } = spec;
-  if (isJsonObject(dataSource) && dataSourceRef === undefined)
-    return { ...spec, dataSourceRef: dataSource };
-  return spec;
+  if (!isJsonObject(dataSource) || dataSourceRef !== undefined) return spec;
+  if (isKnownSource(dataSource)) return { ...spec, dataSourceRef: dataSource };
+  const { dataSource: _, ...rest } = spec;
+  return rest;
+}
+
+/** Others are dropped: a claim, or a snapshot. */
+function isKnownSource(source: JsonObject): boolean {
+  const [group, kind] = ['apiGroup', 'kind'].map((name) => stringField(source, name) ?? '');
+  if (kind === 'PersistentVolumeClaim') return group === '';
+  return kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io';
 }
 
 /** Only the size of a claim may change, and the volume that it is bound to. */
@@ -84,14 +94,7 @@ export const volumeRules: BuiltinRules = {
   }),
   admit: (volume, before) =>
     before === undefined ? protectedBy(volume, 'kubernetes.io/pv-protection') : volume,
-  validate(volume) {
-    const spec = objectField(volume, 'spec') ?? {};
-    return [
-      ...(listField(spec, 'accessModes').length === 0 ? [requiredField('spec.accessModes')] : []),
-      ...accessModeErrors(listField(spec, 'accessModes'), 'spec.accessModes'),
-      ...(objectField(spec, 'capacity') === undefined ? [requiredField('spec.capacity')] : []),
-    ];
-  },
+  validate: (volume) => errorsOf(volumeChecks, volume),
 };
 
 export const storageClassRules: BuiltinRules = {
@@ -104,10 +107,9 @@ export const storageClassRules: BuiltinRules = {
   }),
   fillDefaults: (storageClass) =>
     withDefaults(storageClass, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
-  validate: (storageClass) =>
-    stringField(storageClass, 'provisioner') ? [] : [requiredField('provisioner')],
+  validate: (storageClass) => errorsOf(storageClassChecks, storageClass),
   validateUpdate: (storageClass, before) =>
     ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
       .filter((name) => !deepEqual(storageClass[name], before[name]))
-      .map((name) => forbiddenField(name, `updates to ${name} are forbidden.`)),
+      .map((name) => invalidField(name, storageClass[name], 'field is immutable')),
 };

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { immutableFieldErrors, jobSpecErrors } from './job-rules.ts';
+import { immutableFieldErrors, jobSelectorErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
@@ -81,7 +81,7 @@ export const jobRules: BuiltinRules = {
   selectableFields: ['status.successful'],
   fillDefaults: (job) => withTemplateLabels(withSpec(job, withJobDefaults)),
   prepareCreate: withJobSelector,
-  validate: (job) => jobSpecErrors(objectField(job, 'spec') ?? {}),
+  validate: (job) => [...jobSpecErrors(objectField(job, 'spec') ?? {}), ...jobSelectorErrors(job)],
   validateUpdate: (job, before) => [
     ...selectorIsImmutable(job, before),
     ...templateIsImmutable(job, before),
@@ -121,7 +121,10 @@ function strategyErrors(spec: JsonObject): readonly FieldError[] {
   if (type === 'RollingUpdate')
     return rollingErrors(isJsonObject(rollingUpdate) ? rollingUpdate : {}, at);
   // The server prints its own struct.
-  const shown = JSON.stringify({ Type: type, RollingUpdate: rollingUpdate ?? null });
+  const rolling = isJsonObject(rollingUpdate)
+    ? { MaxUnavailable: rollingUpdate.maxUnavailable ?? 0, MaxSurge: rollingUpdate.maxSurge ?? 0 }
+    : null;
+  const shown = JSON.stringify({ Type: type, RollingUpdate: rolling });
   const message = `Unsupported value: ${shown}: supported values: "Recreate", "RollingUpdate"`;
   return [{ reason: 'FieldValueNotSupported', message, field: 'spec.strategy' }];
 }
@@ -180,6 +183,7 @@ export function withJobDefaults(spec: JsonObject): JsonObject {
 }
 
 function withFailureRules(policy: JsonObject): JsonObject {
+  if (listField(policy, 'rules').length === 0) return policy;
   const rules = listField(policy, 'rules').map((rule) => {
     const patterns = isJsonObject(rule) ? listField(rule, 'onPodConditions') : [];
     if (!isJsonObject(rule) || patterns.length === 0) return rule;
@@ -198,7 +202,8 @@ function withTemplateLabels(job: JsonObject): JsonObject {
   const metadata = objectField(job, 'metadata') ?? {};
   const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
   const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels');
-  if (labels === undefined || metadata.labels !== undefined) return job;
+  const isLabelled = Object.keys(objectField(metadata, 'labels') ?? {}).length > 0;
+  if (labels === undefined || isLabelled) return job;
   return { ...job, metadata: { ...metadata, labels } };
 }
 
@@ -218,7 +223,12 @@ function withJobSelector(job: JsonObject): JsonObject {
     'controller-uid': uid,
     'job-name': name,
   };
-  const selector = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
+  const own = objectField(spec, 'selector') ?? {};
+  const matchLabels = {
+    ...objectField(own, 'matchLabels'),
+    'batch.kubernetes.io/controller-uid': uid,
+  };
+  const selector = { ...own, matchLabels };
   const labelled = { ...template, metadata: { ...templateMetadata, labels } };
   const defaulted = { ...job, spec: { ...spec, selector, template: labelled } };
   // On a real server, labels defaulted from the template are the same map, so the Job gets these labels, too.

@@ -1,6 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
-import { fieldOf, objectField, stringField, withFields } from '../json-fields.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import {
+  fieldOf,
+  listField,
+  objectField,
+  stringField,
+  withField,
+  withFields,
+} from '../json-fields.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -30,6 +37,10 @@ export interface WorkloadMessages {
   readonly selector: string;
   /** In messages about malformed selectors. @default no message */
   readonly invalidSelector?: string;
+  /** The server does not report a missing selector. */
+  readonly isSelectorOptional?: boolean;
+  /** Numbers that cannot be negative. @default those of Deployments */
+  readonly counts?: readonly string[];
   /** In messages about deadlines. */
   readonly deadline: string;
 }
@@ -41,7 +52,7 @@ export function workloadErrors(object: JsonObject, words: WorkloadMessages): rea
   const deadline = `activeDeadlineSeconds in ${words.deadline} is not Supported`;
   const at = 'spec.template.spec.activeDeadlineSeconds';
   return [
-    ...countErrors(spec, counts),
+    ...countErrors(spec, words.counts ?? counts),
     ...selectorErrors(spec, template, words),
     ...templateErrors(template, ['Always']),
     ...(objectField(template, 'spec')?.activeDeadlineSeconds === undefined
@@ -59,26 +70,43 @@ export function countErrors(spec: JsonObject, names: readonly string[]): readonl
   });
 }
 
+/** A selector without its empty lists and maps. */
+function withoutEmpty(selector: JsonObject): JsonObject {
+  const { matchLabels = {} } = selector;
+  const expressions = listField(selector, 'matchExpressions').map((each) =>
+    isJsonObject(each) && listField(each, 'values').length === 0
+      ? withField(each, 'values', undefined)
+      : each,
+  );
+  return {
+    ...(Object.keys(matchLabels ?? {}).length === 0 ? {} : { matchLabels }),
+    ...(expressions.length === 0 ? {} : { matchExpressions: expressions }),
+  };
+}
+
+export function labelMismatch(labels: JsonObject | undefined): FieldError {
+  const detail = '`selector` does not match template `labels`';
+  return invalidField('spec.template.metadata.labels', labels ?? null, detail);
+}
+
 function selectorErrors(
   spec: JsonObject,
   template: JsonObject,
   words: WorkloadMessages,
 ): readonly FieldError[] {
-  const selector = objectField(spec, 'selector');
-  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
-  const mismatch = invalidField(
-    'spec.template.metadata.labels',
-    labels,
-    '`selector` does not match template `labels`',
-  );
-  if (selector === undefined) return [requiredField('spec.selector'), mismatch];
+  const given = objectField(spec, 'selector');
+  const selector = given && withoutEmpty(given);
+  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels');
+  const mismatch = labelMismatch(labels);
+  if (selector === undefined)
+    return words.isSelectorOptional ? [mismatch] : [requiredField('spec.selector'), mismatch];
   if (Object.keys(selector).length === 0)
     return [
       invalidField('spec.selector', selector, `empty selector is invalid for ${words.selector}`),
     ];
   const errors = labelSelectorErrors(selector, 'spec.selector');
   if (errors.length > 0) return [...errors, ...malformedSelector(selector, words)];
-  return selectorMatches(selector, labels) ? [] : [mismatch];
+  return selectorMatches(selector, labels ?? {}) ? [] : [mismatch];
 }
 
 /** For some kinds, the server reports a malformed selector a second time. */

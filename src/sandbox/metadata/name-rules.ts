@@ -114,7 +114,7 @@ export const wildcardSubdomain: NameRule = (text) => [
 /** Keys of the data of ConfigMaps and Secrets. */
 export const configKey: NameRule = (text) => {
   const errors = [
-    ...tooLong(text, 253),
+    ...tooLong(text, 253, 'characters'),
     ...mismatch(
       text,
       configKeyPattern,
