@@ -86,7 +86,7 @@ async function differencesOf(
     const theirs = await Promise.all(some.map((request) => answerOf(server, request)));
     for (const [at, request] of some.entries()) {
       const [mine, other] = [await answerOf(sandbox, request), theirs[at]];
-      if (other === undefined || isSameAnswer(mine, other)) continue;
+      if (mine === undefined || other === undefined || isSameAnswer(mine, other)) continue;
       const found = differences.get(request.kind) ?? [];
       differences.set(request.kind, found);
       found.push(`${request.kind} ${request.label}\n${differenceText(mine, other)}`);

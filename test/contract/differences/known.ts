@@ -18,7 +18,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Validation of built-in kinds',
     sandbox:
-      'Pod templates, workloads, Jobs, schedules, Services, Ingresses, claims, autoscalers, ConfigMaps and Secrets are validated with the messages of a real server. A cluster also validates affinities, tolerations, security contexts, node and network policies, quotas and less common volumes.',
+      'All served kinds are validated with the messages of a real server; see [manifests with mistakes](#manifests-with-mistakes). A cluster also validates volumes of less common types, devices, resource claims, sysctls, AppArmor and options for Windows.',
   },
   {
     about: 'Rules of CRDs (CEL)',

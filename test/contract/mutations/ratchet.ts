@@ -5,7 +5,7 @@ export type AllowedDifferences = Readonly<Record<string, number>>;
 
 export const defaultSeed = 1;
 /** Mutations of each kind. */
-export const defaultCount = 100;
+export const defaultCount = 200;
 
 /** Written with `HOMEOSTAT_UPDATE_MUTATIONS=true`; a kind may get better, never worse. */
 export const allowedFile = new URL('allowed-differences.json', import.meta.url);
