@@ -218,11 +218,8 @@ const daemonWords = { selector: 'daemonset', isSelectorOptional: true, deadline:
 
 /** Exactly one of the two limits of a rollout is set. */
 const rollingDaemons: Check = ({ value, at, owner }) => {
-  const { type } = owner;
-  if (type === 'OnDelete') return [];
-  // The server prints its own struct.
-  if (type !== 'RollingUpdate') return [invalidField(at, owner, '')];
   const { maxUnavailable, maxSurge } = isJsonObject(value) ? value : {};
+  if (owner.type !== 'RollingUpdate') return [];
   const both = 'may not be set when maxUnavailable is non-zero';
   const [unavailable, surge] = [shareSize(maxUnavailable), shareSize(maxSurge)];
   return [
@@ -237,7 +234,23 @@ const rollingDaemons: Check = ({ value, at, owner }) => {
   ];
 };
 
-const daemonChecks = fields({ 'spec.updateStrategy.rollingUpdate': rollingDaemons });
+/** The server prints its own struct. */
+const daemonStrategy: Check = ({ value, at }) => {
+  const { type = '', rollingUpdate } = isJsonObject(value) ? value : {};
+  if (type === 'RollingUpdate' || type === 'OnDelete') return [];
+  const { maxUnavailable = 0, maxSurge = 0 } = isJsonObject(rollingUpdate) ? rollingUpdate : {};
+  const rolling = isJsonObject(rollingUpdate)
+    ? { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge }
+    : null;
+  const shown = JSON.stringify({ Type: type, RollingUpdate: rolling });
+  const message = `Unsupported value: ${shown}: supported values: "RollingUpdate", "OnDelete"`;
+  return [{ reason: 'FieldValueNotSupported', message, field: at }];
+};
+
+const daemonChecks = fields({
+  'spec.updateStrategy': daemonStrategy,
+  'spec.updateStrategy.rollingUpdate': rollingDaemons,
+});
 
 export const daemonSetRules: BuiltinRules = {
   names: resourceNames({
