@@ -150,6 +150,7 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
       isDetached: false,
       secrecy: 'none',
       line: 31,
+      place: 'thing.yaml:31:7',
     });
     assert.deepEqual(child('settings')?.childrenRead, ['web']);
   });

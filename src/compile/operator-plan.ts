@@ -131,6 +131,8 @@ export interface ChildPlan extends ChildDefinition {
   readonly pathsObserved: readonly FieldPath[];
   /** 1-based line of the child in its file, for the decision record. */
   readonly line: number;
+  /** `file:line:column`, for messages. Undefined: the definition comes from an object. */
+  readonly place: string | undefined;
 }
 
 /** The value of `children.<id>`, `observed.<id>` or `reads.<id>` in expressions. */
@@ -198,9 +200,8 @@ export interface RenderFailure {
    * `spec.template.spec.containers[0].image`.
    */
   readonly field: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
+  /** `file:line:column` of the expression. @default undefined: the definition comes from an object */
+  readonly place?: string;
 }
 
 /** The rendered request of a read. Labels are resolved. */

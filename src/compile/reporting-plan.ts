@@ -36,6 +36,8 @@ export interface PatchPlan extends Pick<PatchDefinition, 'id' | 'create' | 'cros
   readonly paths: readonly FieldPath[];
   /** 1-based line in its file. */
   readonly line: number;
+  /** `file:line:column`, for messages. Undefined: the definition comes from an object. */
+  readonly place: string | undefined;
 }
 
 export interface ReportInput extends Omit<PhaseInput, 'phase'> {

@@ -56,6 +56,8 @@ export interface Position {
 /** Positions of the nodes of one YAML or JSON document. CONTRACT between definition and compile. */
 export interface SourceMap {
   readonly file: string;
+  /** The text was generated from an object, so its lines mean nothing to users. @default false */
+  readonly isGenerated?: boolean;
   /** Position of the value at a JSON pointer, or of its nearest existing ancestor. */
   valueAt(pointer: string): Position;
   /**

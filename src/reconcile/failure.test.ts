@@ -208,9 +208,6 @@ describe('reconcile/failure', () => {
     const failure = {
       message: 'Expected at most 262144 bytes',
       field: 'data.text',
-      file: 'a.yaml',
-      line: 1,
-      column: 1,
     };
     assert.equal(problemOfRender({ ...failure, code: 'limit-reached' }).reason, 'LimitReached');
     assert.equal(problemOfRender({ ...failure, code: 'wrong-type' }).reason, 'RenderFailed');

@@ -103,12 +103,14 @@ export interface FailureContext {
   readonly gvk?: Gvk;
   /** The only name that the definition requests. */
   readonly literalName?: string | undefined;
+  /** Where the definition writes the object, for an object that the server rejects. */
+  readonly place?: string | undefined;
 }
 
 /** Converts a failed request to a problem. */
 export function problemOfRequest(
   error: KubeError,
-  { about, gvk, literalName }: FailureContext,
+  { about, gvk, literalName, place }: FailureContext,
 ): Problem {
   const { code } = error;
   const right = rightOf(error, about);
@@ -125,7 +127,8 @@ export function problemOfRequest(
     return kind === 'permanent' ? problem : { ...problem, error };
   }
   const message = fixedMessage ?? truncate(rejectionText(error, about), maxServerCharacters);
-  if (error.isPermanent) return { reason, message, code, kind: 'permanent' };
+  if (error.isPermanent)
+    return { reason, message: withPlace(message, place), code, kind: 'permanent' };
   if (slowRetry !== undefined) return { reason, message, code, kind: 'temporary', slowRetry };
   return { reason, message, code, kind: 'temporary', error };
 }
@@ -179,15 +182,21 @@ const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
 ]);
 
 /** Converts a rendering error to a problem. It is permanent: a retry with the same input fails again. */
-export function problemOfRender({ code, field, message }: RenderFailure): Problem {
+export function problemOfRender({ code, field, message, place }: RenderFailure): Problem {
+  // The limits of a reconcile do not belong to a field.
+  const isWhole = code === 'budget-exceeded';
+  const named = isWhole || message.includes(field) ? message : `${field}: ${message}`;
   return {
     reason: limitCodes.has(code) ? 'LimitReached' : 'RenderFailed',
-    // The limits of a reconcile do not belong to a field.
-    message:
-      code === 'budget-exceeded' || message.includes(field) ? message : `${field}: ${message}`,
+    message: withPlace(named, isWhole ? undefined : place),
     code,
     kind: 'permanent',
   };
+}
+
+/** A message with the place in the definition that users have to edit. */
+function withPlace(message: string, place: string | undefined): string {
+  return place === undefined ? message : `${message} (${place})`;
 }
 
 /** A problem of kind `waiting`. */

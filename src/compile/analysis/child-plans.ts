@@ -6,6 +6,7 @@ import type {
 import type { PlanContext } from '../check-context.ts';
 import type { CompiledChild, CompiledRead } from '../compiled-definition.ts';
 import type { ChildPlan, FieldPath, OperatorPlan, ReadPlan } from '../operator-plan.ts';
+import { fileOf, placeText } from '../template/render-error.ts';
 import type { CompiledTemplate, SlotReference } from '../template/template.ts';
 import { templatesFor, templateUses } from '../template-uses.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
@@ -63,6 +64,7 @@ export function createPlans({
       pathsReadByOthers: pathsBelow(byOthers, 'children', id),
       pathsObserved: pathsBelow(outsideStatus, 'observed', id),
       line: source.valueAt(pointer).line,
+      place: placeText({ file: fileOf(source), ...source.valueAt(pointer) }),
     };
   }
 

@@ -2,6 +2,7 @@ import type { PlanContext } from '../check-context.ts';
 import type { CompiledDefinition, CompiledPatch } from '../compiled-definition.ts';
 import type { FieldPath } from '../operator-plan.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
+import { fileOf, placeText } from '../template/render-error.ts';
 import {
   type CompiledTemplate,
   fieldsOf,
@@ -32,6 +33,7 @@ export function createReportingPlan(
       type,
       paths: Object.freeze(pathsSetBy(patch.root).map((path) => Object.freeze(path))),
       line: source.valueAt(pointer).line,
+      place: placeText({ file: fileOf(source), ...source.valueAt(pointer) }),
     };
   }
 

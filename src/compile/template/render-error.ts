@@ -1,3 +1,4 @@
+import type { SourceMap } from '../../definition/index.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { ExpressionError } from '../language/index.ts';
 import type { RenderFailure } from '../operator-plan.ts';
@@ -7,9 +8,23 @@ import { CoercionError } from './coerce.ts';
 export interface Place {
   /** Field within the manifest, or `when`, `vars.labels`, `status.nodes`. */
   readonly field: string;
-  readonly file: string;
+  /** Undefined: the definition comes from an object, which has no lines. */
+  readonly file: string | undefined;
   readonly line: number;
   readonly column: number;
+}
+
+/**
+ * The file in messages, without its folder: a message stays the same when a process reads the file from another folder.
+ * Undefined: the definition comes from an object.
+ */
+export function fileOf({ file, isGenerated = false }: SourceMap): string | undefined {
+  return isGenerated ? undefined : file.slice(file.lastIndexOf('/') + 1);
+}
+
+/** `file:line:column`. Undefined: there is no file. */
+export function placeText({ file, line, column }: Omit<Place, 'field'>): string | undefined {
+  return file === undefined ? undefined : `${file}:${line}:${column}`;
 }
 
 /** A template that cannot be rendered. */
@@ -17,8 +32,8 @@ export class RenderError extends HomeostatError<RenderFailure['code']> {
   readonly failure: RenderFailure;
   constructor(code: RenderFailure['code'], message: string, place: Place) {
     super(code, message);
-    const { field, file, line, column } = place;
-    this.failure = { code, message, field, file, line, column };
+    const at = placeText(place);
+    this.failure = { code, message, field: place.field, ...(at !== undefined && { place: at }) };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import type { Leaf, LeafParser } from '../language/index.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import { CoercionError, type CoercionErrorCode, coerceLiteral, typeName } from './coerce.ts';
-import type { Place } from './render-error.ts';
+import { fileOf, type Place } from './render-error.ts';
 import {
   type CompiledTemplate,
   constant,
@@ -272,7 +272,7 @@ class TemplateCompilation {
     at = 'value',
   }: Pick<Location, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
-    return { field, file: source.file, ...positionOf({ path: pointer, at }, source) };
+    return { field, file: fileOf(source), ...positionOf({ path: pointer, at }, source) };
   }
 
   #mismatch(spot: Location, type: SchemaType, found: string, hint?: string): void {

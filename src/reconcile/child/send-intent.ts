@@ -75,7 +75,7 @@ export function failedElement(
 ): ElementResult {
   count(pass, 'failed');
   const { plan } = desired;
-  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
+  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
   recordRejection(pass, desired.intent, { problem, live });
   return problemResult(desired, problem, live);
 }

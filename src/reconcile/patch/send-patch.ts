@@ -157,7 +157,7 @@ function failed(
 ): Problem {
   count(pass, 'failed');
   const { plan } = desired;
-  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
+  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
   recordRejection(pass, desired.intent, { problem, live });
   return problem;
 }

@@ -32,6 +32,7 @@ describe('runtime/definitions/spec-reader', () => {
     assert.equal(located?.definition.revision, revision);
     assert.equal(located?.definition.name, 'shadow');
     assert.deepEqual([errors, warnings], [[], []]);
+    assert.equal(located?.source.isGenerated, true, 'messages have no lines of an object');
   });
 
   test('errors are reported by their path: nobody has seen lines of an object', () => {

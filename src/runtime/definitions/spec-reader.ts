@@ -61,7 +61,8 @@ export class SpecReader {
     if (known.has(revision)) return known.get(revision);
     const { file, text } = manifestOfObject({ name, spec });
     this.#parser ??= createDefinitionParser();
-    const [located] = this.#parser.parse(text, `${file}, revision ${revision}`).definitions;
+    const [parsed] = this.#parser.parse(text, `${file}, revision ${revision}`).definitions;
+    const located = parsed && withoutLines(parsed);
     known.set(revision, located);
     return located;
   }
@@ -73,7 +74,8 @@ export class SpecReader {
 
   #parse({ metadata: { name }, spec }: KubeObject): SpecResult {
     const { documents, diagnostics } = parseManifest(manifestOfObject({ name, spec }), this.#check);
-    const located = documents[0]?.located;
+    const parsed = documents[0]?.located;
+    const located = parsed && withoutLines(parsed);
     const linesOf = (desired: Diagnostic['severity']) =>
       diagnostics.filter(({ severity }) => severity === desired).map(diagnosticByPath);
     return {
@@ -82,6 +84,10 @@ export class SpecReader {
       warnings: linesOf('warning'),
     };
   }
+}
+
+function withoutLines(located: LocatedDefinition): LocatedDefinition {
+  return { ...located, source: { ...located.source, isGenerated: true } };
 }
 
 /** The manifest of an object. Pure. */

@@ -211,6 +211,7 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     pathsReadByOthers: [],
     pathsObserved: [[]],
     line: index + 1,
+    place: undefined,
   };
 }
 
@@ -383,9 +384,6 @@ function render<Value>(expression: () => Value | undefined): Rendered<Value> {
       code: 'evaluation-failed',
       message: error.message,
       field: 'spec',
-      file: 'podset.yaml',
-      line: 1,
-      column: 1,
     };
     return { kind: 'failed', failure };
   }
