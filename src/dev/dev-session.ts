@@ -37,6 +37,8 @@ export interface DevSessionOptions {
   readonly hasColor: boolean;
   /** A line for people. */
   readonly print: (text: string) => void;
+  /** Called with the errors of files that changed, and with all errors that exist now. Both may be empty. */
+  readonly onErrors: (changed: string, all: string) => void;
   readonly onTree: TreeWatcherOptions['onTree'];
 }
 
@@ -49,10 +51,13 @@ export class DevSession {
   readonly #samples: SampleApplier;
   readonly #sampleFolder: SampleFolder | undefined;
   readonly #tree: TreeWatcher;
-  /** Undefined: nothing has been read. */
+  /** Undefined: the definitions of the start have not settled. */
   #running: readonly DesiredDefinition[] | undefined;
+  #isStarting = false;
   /** Last printed state by definition. */
   readonly #printed = new Map<string, string>();
+  /** Files with errors, those found last at the end. */
+  readonly #findings = new Map<string, ManifestFindings>();
   /** Serialises reloads: each one compares with the state that the previous one left. */
   #turns = Promise.resolve();
 
@@ -96,18 +101,19 @@ export class DevSession {
 
   /** Handles a possible change. */
   #see(runtime: ClusterRuntime, signal: AbortSignal): void {
-    const { desired, view } = runtime;
-    const isRead = view.unreadSources?.length === 0;
     const before = this.#running;
-    const isChanged =
-      before === undefined
-        ? isRead
-        : JSON.stringify(before.map(identityOf)) !== JSON.stringify(desired.map(identityOf));
-    if (isChanged) {
-      this.#running = desired;
-      this.#inTurn(() => this.#take({ before, now: desired, runtime }, signal), signal);
+    if (before === undefined) {
+      if (this.#isStarting || !runtime.isPublished) return;
+      this.#isStarting = true;
+      this.#inTurn(() => this.#start(runtime, signal), signal);
+      return;
     }
-    if (before !== undefined) this.#reportStates(runtime);
+    const now = runtime.desired;
+    if (JSON.stringify(before.map(identityOf)) !== JSON.stringify(now.map(identityOf))) {
+      this.#running = now;
+      this.#inTurn(() => this.#take({ before, now, runtime }, signal), signal);
+    }
+    this.#reportStates(runtime);
   }
 
   #inTurn(work: () => Promise<void>, signal: AbortSignal): void {
@@ -117,24 +123,30 @@ export class DevSession {
     });
   }
 
+  async #start(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
+    await this.#whenSettled(runtime, signal);
+    this.#running = runtime.desired;
+    this.#follow(this.#running);
+    await this.#sampleFolder?.start(this.#options.appliesSamples, signal);
+  }
+
   async #take({ before, now, runtime }: DefinitionUpdate, signal: AbortSignal): Promise<void> {
-    const { print, appliesSamples } = this.#options;
-    for (const text of before === undefined ? [] : definitionChanges(before, now)) print(text);
+    for (const text of definitionChanges(before, now)) this.#options.print(text);
     await this.#whenSettled(runtime, signal);
     // After the definitions have started: informers for kinds that do not exist yet would wait before they retry.
     this.#follow(runtime.desired);
-    if (before !== undefined) await this.#samples.retry(signal);
-    else await this.#sampleFolder?.start(appliesSamples, signal);
+    await this.#samples.retry(signal);
   }
 
   #reportFindings(findings: readonly ManifestFindings[]): void {
-    const { print, hasColor } = this.#options;
-    for (const { file, diagnostics } of findings)
-      if (diagnostics.length === 0) print(`File ${file} has no errors any more`);
-    const diagnostics = findings.flatMap((found) => found.diagnostics);
-    const sources = new Map(findings.map(({ file, text }) => [file, text]));
-    if (diagnostics.length > 0)
-      print(formatDiagnostics(diagnostics, sources, { color: hasColor }).trimEnd());
+    const { print, onErrors, hasColor } = this.#options;
+    for (const found of findings) {
+      this.#findings.delete(found.file);
+      if (found.diagnostics.length === 0) print(`File ${found.file} has no errors any more`);
+      else this.#findings.set(found.file, found);
+    }
+    const newestFirst = [...this.#findings.values()].reverse();
+    onErrors(findingsText(findings, hasColor), findingsText(newestFirst, hasColor));
   }
 
   #watchSamples(signal: AbortSignal): () => void {
@@ -196,8 +208,15 @@ export class DevSession {
   }
 }
 
+/** Empty: there are none. */
+function findingsText(findings: readonly ManifestFindings[], color: boolean): string {
+  const diagnostics = findings.flatMap((found) => found.diagnostics);
+  const sources = new Map(findings.map(({ file, text }) => [file, text]));
+  return formatDiagnostics(diagnostics, sources, { color }).trimEnd();
+}
+
 interface DefinitionUpdate {
-  readonly before: readonly DesiredDefinition[] | undefined;
+  readonly before: readonly DesiredDefinition[];
   readonly now: readonly DesiredDefinition[];
   readonly runtime: ClusterRuntime;
 }

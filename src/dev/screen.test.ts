@@ -52,6 +52,37 @@ describe('dev/screen', () => {
     assert.deepEqual(terminal.lines, ['a']);
   });
 
+  test('pinned errors stay above the area, whatever is printed, until they are replaced', () => {
+    const terminal = startTerminal();
+    const screen = new Screen(terminal);
+    screen.show(['a']);
+    screen.pin('wrong\nhint');
+    screen.print('one\ntwo');
+    screen.show(['b']);
+    assert.deepEqual(terminal.lines, ['one', 'two', 'wrong', 'hint', 'b']);
+    screen.pin('');
+    assert.deepEqual(terminal.lines, ['one', 'two', 'b']);
+  });
+
+  test('pinned errors leave half of the window to the area, and take what it does not need', () => {
+    const terminal = startTerminal(40, 10);
+    const screen = new Screen(terminal);
+    screen.pin(['1', '2', '3', '4', '5', '6', '7', '8', '9'].join('\n'));
+    assert.deepEqual(terminal.lines, ['1', '2', '3', '4', '5', '6', '7', '... and 2 more lines']);
+    screen.show(['a', 'b', 'c', 'd', 'e', 'f']);
+    assert.deepEqual(terminal.lines, [
+      ...['1', '2', '3', '... and 6 more lines'],
+      ...['a', 'b', 'c', '... and 3 more'],
+    ]);
+  });
+
+  test('a pinned line wraps, and codes of colors take no room', () => {
+    const [red, plain] = ['\u001b[31m', '\u001b[0m'];
+    const terminal = startTerminal(10, 10);
+    new Screen(terminal).pin(`${red}error${plain}: too long a line`);
+    assert.deepEqual(terminal.lines, [`${red}error${plain}: to`, 'o long a ', 'line']);
+  });
+
   test('how to see the rest is said', () => {
     const terminal = startTerminal(40, 4);
     new Screen(terminal, ': there').show(['a', 'b', 'c']);

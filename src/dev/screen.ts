@@ -6,10 +6,11 @@ export interface Terminal {
   readonly rows: number;
 }
 
-/** Lines of text above, and below them an area that is drawn again whenever it changes. */
+/** Lines of text above, and below them an area that is drawn again whenever it changes: errors that are pinned, then the rest. */
 export class Screen {
   readonly #terminal: Terminal;
   readonly #howToSeeAll: string;
+  #pinned: readonly string[] = [];
   #area: readonly string[] = [];
   /** Number of lines of the area that are drawn. */
   #drawn = 0;
@@ -25,7 +26,13 @@ export class Screen {
     this.#draw(`${text}\n`);
   }
 
-  /** Replaces the area. */
+  /** Shows lines above the rest of the area until others replace them, so that they stay visible. Empty: none. */
+  pin(text: string): void {
+    this.#pinned = text === '' ? [] : text.split('\n');
+    this.#draw('');
+  }
+
+  /** Replaces the area below the pinned lines. */
   show(lines: readonly string[]): void {
     if (lines.length === this.#area.length && lines.every((line, at) => line === this.#area[at]))
       return;
@@ -44,10 +51,41 @@ export class Screen {
   /** The area cut to the window: lines that wrap or scroll cannot be overwritten. */
   #fitting(): readonly string[] {
     const { columns, rows } = this.#terminal;
-    const area = this.#area;
     const room = Math.max(1, rows - 2);
-    const left = `... and ${area.length - room + 1} more${this.#howToSeeAll}`;
-    const shown = area.length <= room ? area : [...area.slice(0, room - 1), left];
-    return shown.map((line) => (line.length < columns ? line : line.slice(0, columns - 1)));
+    const lines = this.#pinned.flatMap((line) => wrapLine(line, columns - 1));
+    // The rest keeps half of the window if it needs it.
+    const rest = Math.min(this.#area.length, Math.floor(room / 2));
+    const pinned = cutTo(lines, room - rest, ' lines');
+    const area = cutTo(this.#area, Math.max(1, room - pinned.length), this.#howToSeeAll);
+    return [...pinned, ...area.flatMap((line) => wrapLine(line, columns - 1).slice(0, 1))];
   }
+}
+
+/** `left` follows the count of lines that do not fit. */
+function cutTo(lines: readonly string[], room: number, left: string): readonly string[] {
+  if (lines.length <= room) return lines;
+  return [...lines.slice(0, room - 1), `... and ${lines.length - room + 1} more${left}`];
+}
+
+/** Codes of colors take no room. */
+const colorCodes = new RegExp(`(${String.fromCharCode(27)}\\[[0-9;]*m)`);
+
+/** A line as lines of at most that width. */
+function wrapLine(line: string, width: number): readonly string[] {
+  const lines = [''];
+  let left = width;
+  for (const [index, part] of line.split(colorCodes).entries()) {
+    const isCode = index % 2 === 1;
+    for (let rest = part; rest !== ''; ) {
+      if (left === 0 && !isCode) {
+        lines.push('');
+        left = width;
+      }
+      const shown = isCode ? rest : rest.slice(0, left);
+      lines[lines.length - 1] += shown;
+      if (!isCode) left -= shown.length;
+      rest = rest.slice(shown.length);
+    }
+  }
+  return lines;
 }

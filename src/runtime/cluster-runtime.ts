@@ -152,6 +152,14 @@ export class ClusterRuntime {
     };
   }
 
+  /** Whether the sources were read, and each definition in them has an entry in {@link view} or cannot be published. */
+  get isPublished(): boolean {
+    const { manifests, rejected } = this.#publisher;
+    if (manifests === undefined || !this.#objects.isSynced) return false;
+    const names = new Set(this.#controller.views.map(({ name }) => name));
+    return [...manifests.claims.keys()].every((name) => names.has(name) || rejected.has(name));
+  }
+
   /** The definitions that run or are starting. */
   get desired(): readonly DesiredDefinition[] {
     return this.#controller.desired;
@@ -190,6 +198,7 @@ export class ClusterRuntime {
       );
     }
     this.#recordManifestErrors();
+    this.#notifier.notify();
   }
 
   /** Records errors that no object shows as Events on the ConfigMap. */

@@ -27,6 +27,7 @@ describe('integration/dev', () => {
     await dev.untilSaid(/^\+ PodSet default\/example > Deployment example/m);
     await dev.untilSaid(/^~ PodSet default\/example: Ready$/m);
     await dev.untilSaid(/Deployment example: 3\/3 ready/);
+    assert.doesNotMatch(dev.output, /is new/);
     const url = /^ {2}(http:\/\/127\.0\.0\.1:\d+\/\w{32})\/apis$/m.exec(dev.output)?.[1] ?? '';
     const answer = await fetch(`${url}/api/v1/namespaces/default/pods`);
     const { items } = (await answer.json()) as { items: { status: { phase: string } }[] };
@@ -68,6 +69,19 @@ describe('integration/dev', () => {
     await dev.untilSaid(/Operator "podset" was removed; its resources and children stay/);
     dev.save('podset.yaml', text);
     await dev.untilSaid(/Operator "podset" is new[\s\S]*Operator "podset" is running/);
+    assert.equal(await dev.stop(), 0);
+  });
+
+  test('a failed child is shown with its message and its place, and created when the definition is corrected', async () => {
+    const text = podset['podset.yaml'];
+    const wrong = text.replace('spec.size', '$number(metadata.name)');
+    const dev = start({ files: { ...podset, 'podset.yaml': wrong } });
+    await dev.untilSaid(
+      /^~ PodSet default\/example > Deployment example: failed: spec\.replicas: .*\(podset\.yaml:\d+:\d+\)$/m,
+    );
+    dev.save('podset.yaml', text);
+    await dev.untilSaid(/^\+ PodSet default\/example > Deployment example/m);
+    assert.doesNotMatch(dev.output, /^- PodSet/m);
     assert.equal(await dev.stop(), 0);
   });
 

@@ -117,6 +117,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
     hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
     print: (text) => screen.print(text),
+    onErrors: showErrors(screen),
     onTree: showTree(screen),
   });
   try {
@@ -131,10 +132,19 @@ function snapshotFiles({ persist }: DevOptions): readonly string[] {
   return persist === undefined ? [] : [persist];
 }
 
+/** Keeps errors on a terminal until they are corrected, and prints new ones to a file or pipe. */
+function showErrors(screen: Screen): DevSessionOptions['onErrors'] {
+  if (process.stdout.isTTY === true) return (_changed, all) => screen.pin(all);
+  return (changed) => {
+    if (changed !== '') screen.print(changed);
+  };
+}
+
 /** Draws the tree on a terminal, and prints only its changes to a file or pipe. */
 function showTree(screen: Screen): DevSessionOptions['onTree'] {
   if (process.stdout.isTTY === true)
-    return (tree) => screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree)]);
+    return (tree) =>
+      screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree, process.stdout.columns)]);
   let printed: PrintedTree = new Map();
   return (tree, rootKinds) => {
     const changes = treeChanges(printed, tree, rootKinds);

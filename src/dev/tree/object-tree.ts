@@ -1,8 +1,12 @@
 import type { KubeObject } from '../../util/kube-object.ts';
+import { type ChildFailure, failedChildren } from './child-failure.ts';
 
-/** An object with the objects that it owns. */
+/** An object with the objects that it owns, and the failed children of a resource that do not exist. */
 export interface TreeNode {
+  /** Without UID: the object does not exist. */
   readonly object: KubeObject;
+  /** What the resource reports of this child if it failed. @default undefined: it did not */
+  readonly failure?: ChildFailure;
   readonly children: readonly TreeNode[];
 }
 
@@ -24,12 +28,30 @@ export function buildTree(
     const uid = object.metadata.uid ?? '';
     placed.add(uid);
     const below = (byOwner.get(uid) ?? []).filter((child) => !placed.has(child.metadata.uid ?? ''));
-    return { object, children: below.sort(compareObjects).map(place) };
+    const failures = new Map(
+      failedChildren(object).map((failure) => [keyOf(failure.object), failure]),
+    );
+    const present = new Set(below.map(keyOf));
+    const children = [
+      ...below.map((child) => withFailure(place(child), failures.get(keyOf(child)))),
+      ...[...failures]
+        .filter(([key]) => !present.has(key))
+        .map(([, failure]) => ({ object: failure.object, failure, children: [] })),
+    ];
+    return { object, children: children.sort((a, b) => compareObjects(a.object, b.object)) };
   }
   return roots
     .filter((root) => !isBelowRoot(root))
     .sort(compareObjects)
     .map(place);
+}
+
+function withFailure(node: TreeNode, failure: ChildFailure | undefined): TreeNode {
+  return failure === undefined ? node : { ...node, failure };
+}
+
+function keyOf({ apiVersion, kind, metadata: { namespace = '', name } }: KubeObject): string {
+  return [apiVersion, kind, namespace, name].join('/');
 }
 
 /** Whether one of the roots owns an object, directly or through other objects. */

@@ -101,6 +101,65 @@ describe('dev/tree', () => {
     ]);
   });
 
+  const failing = {
+    ...set,
+    status: {
+      conditions: [{ type: 'Ready', status: 'False', reason: 'RenderFailed', message: 'as below' }],
+      children: [
+        child('web', 'Deployment', { state: 'Failed', message: 'Rejected (a.yaml:1:2)' }),
+        child('', 'Secret', { state: 'Failed', message: 'data.a: Missing value "spec.a"' }),
+        child('later', 'Secret', { state: 'Waiting', message: 'not shown' }),
+      ],
+    },
+  };
+  function child(name: string, kind: string, state: { state: string; message: string }) {
+    return { id: 'token', apiVersion: 'v1', kind, namespace: 'ns', name, ...state };
+  }
+
+  test('a failed child has its message below it, also if it does not exist', () => {
+    assert.deepEqual(treeLines(buildTree([failing], [failing, deployment, ...pods])), [
+      'PodSet ns/web      not Ready: RenderFailed',
+      '├─ Deployment web  1/2 ready, failed',
+      '│  │  Rejected (a.yaml:1:2)',
+      '│  ├─ Pod a        Running',
+      '│  └─ Pod b        Running',
+      '└─ Secret token    failed',
+      '      data.a: Missing value "spec.a"',
+    ]);
+  });
+
+  test('messages wrap at the width of the terminal', () => {
+    assert.deepEqual(treeLines(buildTree([failing], [failing]), 32).slice(-2), [
+      '      data.a: Missing value',
+      '      "spec.a"',
+    ]);
+  });
+
+  test('a resource whose failure is not of a child has its message below it', () => {
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'LimitReached', message: 'Big' }];
+    const odd = { ...set, status: { conditions } };
+    assert.deepEqual(treeLines(buildTree([odd], [])), [
+      'PodSet ns/web  not Ready: LimitReached',
+      '   Big',
+    ]);
+  });
+
+  test('reports a failed child that does not exist once, and its creation as an addition', () => {
+    const first = treeChanges(new Map(), buildTree([failing], [deployment]), watched);
+    assert.deepEqual(first.lines, [
+      '+ PodSet ns/web: not Ready: RenderFailed',
+      '+ PodSet ns/web > Deployment web: 1/2 ready, failed: Rejected (a.yaml:1:2)',
+      '~ PodSet ns/web > Secret token: failed: data.a: Missing value "spec.a"',
+    ]);
+    const token = object('Secret', 'token', { owner: 'PodSet web' });
+    const mended = buildTree([set], [token, deployment]);
+    assert.deepEqual(treeChanges(first.printed, mended, watched).lines, [
+      '~ PodSet ns/web',
+      '~ PodSet ns/web > Deployment web: 1/2 ready',
+      '+ PodSet ns/web > Secret token',
+    ]);
+  });
+
   test('follows what Kubernetes makes of the kinds of children, each kind once', () => {
     const kinds = [gvkOf('apps/v1', 'Deployment'), gvkOf('batch/v1', 'Job'), gvkOf('v1', 'Secret')];
     assert.deepEqual(withDescendants(kinds).map(gvkKey).sort(), [
