@@ -209,12 +209,37 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     assert.match(header ?? '', /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$/);
     assert.match(event ?? '', /Normal +Tried +ConfigMap\/one +a try$/);
     assert.deepEqual(await lines('delete', 'cm', 'one'), ['configmap/one deleted']);
+    const [, afterDeletion] = await lines('events', '--for', 'cm/one');
+    assert.match(afterDeletion ?? '', /ConfigMap\/one +a try$/);
     const again = await dev.run('delete', 'cm', 'one');
     assert.equal(again.code, 2);
     assert.match(again.stderr, /configmaps "one" not found/);
     assert.deepEqual(await lines('delete', '-f', file, '--ignore-not-found'), [
       'event/told deleted',
     ]);
+  });
+
+  test('events of an object are also those of the objects below it', async () => {
+    const event = (name: string, about: string) => `apiVersion: v1
+kind: Event
+metadata: { name: ${name} }
+reason: Tried
+message: ${name}
+type: Normal
+involvedObject: { ${about}, namespace: default }
+`;
+    dev.save(
+      'more/events.yaml',
+      [
+        event('of-a-child', 'kind: Deployment, name: example, apiVersion: apps/v1'),
+        event('of-another', 'kind: Deployment, name: other, apiVersion: apps/v1'),
+      ].join('---\n'),
+    );
+    await lines('apply', '-f', 'operators/more/events.yaml');
+    const found = (await lines('events', '--for', 'podset/example')).join('\n');
+    assert.match(found, /Tried +Deployment\/example +of-a-child/);
+    assert.doesNotMatch(found, /of-another/);
+    await lines('delete', '-f', 'operators/more/events.yaml');
   });
 
   test('definitions are objects: those of the folder, of a ConfigMap and of a user are shown, with their Events', async () => {

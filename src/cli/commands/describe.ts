@@ -1,14 +1,15 @@
 import { printYaml } from '../../definition/index.ts';
-import { buildTree, objectState, treeLines } from '../../dev/index.ts';
+import { objectState, treeLines } from '../../dev/index.ts';
 import type { KindInfo } from '../../kube/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
-import { eventLines } from './events.ts';
+import { eventLinesOf } from './events.ts';
 import { ageText, tableLines } from './print-table.ts';
-import { listAll, listObjects, readObject } from './requests.ts';
+import { listObjects, readObject } from './requests.ts';
 import { targetsOf } from './targets.ts';
+import { readTree } from './tree.ts';
 
 export interface DescribeRequest {
   readonly types: string;
@@ -45,14 +46,13 @@ async function description(
   kind: KindInfo,
   object: KubeObject,
 ): Promise<readonly string[]> {
-  const { name } = object.metadata;
-  const about = `${kind.plural}.${kind.gvk.group}`.replace(/\.$/, '');
+  const about = { kind: kind.gvk.kind, name: object.metadata.name };
   return [
     ...headLines(object),
     ...section('Conditions', conditionLines(object)),
     ...section('Data', dataLines(object)),
     ...section('Tree', await treeOf(session, object)),
-    ...section('Events', await eventLines(session, { for: `${about}/${name}` })),
+    ...section('Events', await eventLinesOf(session, about)),
   ];
 }
 
@@ -125,13 +125,6 @@ function withoutSecrets(object: KubeObject): KubeObject {
 }
 
 async function treeOf(session: ClusterSession, object: KubeObject): Promise<readonly string[]> {
-  const kinds = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
-  const objects = await listAll(session, kinds, { allNamespaces: true });
-  const lines = treeLines(
-    buildTree(
-      [object],
-      objects.filter(({ metadata }) => metadata.uid !== object.metadata.uid),
-    ),
-  );
+  const lines = treeLines(await readTree(session, [object]));
   return lines.length > 1 ? lines : [];
 }

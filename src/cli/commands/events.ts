@@ -1,12 +1,15 @@
+import type { TreeNode } from '../../dev/index.ts';
+import { KubeError } from '../../kube/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { ageText, tableLines } from './print-table.ts';
-import { listObjects } from './requests.ts';
+import { listObjects, readObject, type Selection } from './requests.ts';
+import { readTree } from './tree.ts';
 
 export interface EventsOptions {
   readonly allNamespaces?: boolean;
-  /** `podset/example`. */
+  /** `podset/example`: only Events of this object and of the objects below it. */
   readonly for?: string;
 }
 
@@ -19,31 +22,79 @@ interface Event extends KubeObject {
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string };
+  readonly involvedObject?: {
+    readonly kind?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
 }
 
 /** `homeostat events`: lists Events, oldest first. @throws CliError */
 export function events(context: SessionContext, options: EventsOptions): Promise<number> {
   return withCluster(context, async (session) => {
-    const lines = await eventLines(session, options);
-    for (const line of lines) session.output.print(line);
-    if (lines.length === 0) session.output.error('No events found');
+    const { allNamespaces = false, for: about } = options;
+    const found =
+      about === undefined
+        ? await listEvents(session, { allNamespaces })
+        : await eventsBelow(session, about);
+    for (const line of eventLines(found, allNamespaces)) session.output.print(line);
+    if (found.length === 0) session.output.error('No events found');
     return exitCode.ok;
   });
 }
 
-/** A table of Events; empty when there are none. */
-export async function eventLines(
+/** The Events of one object, as a table; empty when there are none. */
+export async function eventLinesOf(
   session: ClusterSession,
-  { allNamespaces = false, for: about }: EventsOptions,
+  { kind, name }: { readonly kind: string; readonly name: string },
 ): Promise<readonly string[]> {
+  return eventLines(await listEvents(session, { fieldSelector: selectorFor(kind, name) }), false);
+}
+
+function selectorFor(kind: string, name: string): string {
+  return `involvedObject.kind=${kind},involvedObject.name=${name}`;
+}
+
+/** The Events of an object and of all objects below it, which may be in other namespaces. */
+async function eventsBelow(session: ClusterSession, about: string): Promise<readonly Event[]> {
+  const [type = '', name = '', ...rest] = about.split('/');
+  const [kind] = session.kinds.resolve(type);
+  if (kind === undefined || name === '' || rest.length > 0)
+    throw new CliError(`Expected "TYPE/NAME" for --for, found "${about}"`);
+  const root = await readObject(session, kind, name).catch((error: unknown) => {
+    // Events outlive their objects.
+    if (error instanceof KubeError && error.code === 'not-found') return undefined;
+    throw error;
+  });
+  if (root === undefined)
+    return listEvents(session, { fieldSelector: selectorFor(kind.gvk.kind, name) });
+  const nodes = await readTree(session, [root]);
+  const keys = new Set(objectsOf(nodes).map(({ kind, metadata }) => keyOf({ kind, ...metadata })));
+  const all = await listEvents(session, { allNamespaces: true });
+  return all.filter(({ involvedObject = {} }) => keys.has(keyOf(involvedObject)));
+}
+
+function objectsOf(nodes: readonly TreeNode[]): readonly KubeObject[] {
+  return nodes.flatMap(({ object, children }) => [object, ...objectsOf(children)]);
+}
+
+function keyOf({ kind, namespace = '', name }: NonNullable<Event['involvedObject']>): string {
+  return [kind, namespace, name].join('/');
+}
+
+async function listEvents(
+  session: ClusterSession,
+  selection: Selection,
+): Promise<readonly Event[]> {
   const kind = session.kinds.of('v1', 'Event');
-  if (kind === undefined) return [];
-  const fieldSelector = about === undefined ? {} : { fieldSelector: selectorFor(session, about) };
-  const found = await listObjects(session, kind, { allNamespaces, ...fieldSelector });
+  return kind === undefined ? [] : listObjects(session, kind, selection);
+}
+
+/** A table; empty when there are none. */
+function eventLines(found: readonly Event[], allNamespaces: boolean): readonly string[] {
   if (found.length === 0) return [];
   const nowMs = Date.now();
-  const rows = (found as readonly Event[])
+  const rows = found
     .toSorted((a, b) => Date.parse(lastSeen(a)) - Date.parse(lastSeen(b)))
     .map((event) => [
       ...(allNamespaces ? [event.metadata.namespace ?? ''] : []),
@@ -56,14 +107,6 @@ export async function eventLines(
     ]);
   const header = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
   return tableLines(allNamespaces ? ['NAMESPACE', ...header] : header, rows);
-}
-
-function selectorFor({ kinds }: ClusterSession, about: string): string {
-  const [type = '', name = '', ...rest] = about.split('/');
-  const [kind] = kinds.resolve(type);
-  if (kind === undefined || name === '' || rest.length > 0)
-    throw new CliError(`Expected "TYPE/NAME" for --for, found "${about}"`);
-  return `involvedObject.kind=${kind.gvk.kind},involvedObject.name=${name}`;
 }
 
 function lastSeen({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: Event): string {

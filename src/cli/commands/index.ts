@@ -179,7 +179,10 @@ function addEvents(program: Command, { exit, ...context }: ProgramContext): void
     .command('events')
     .description('list Events, oldest first')
     .option('-A, --all-namespaces', 'in all namespaces')
-    .option('--for <object>', 'only Events of this object: "podset/example"');
+    .option(
+      '--for <object>',
+      'only Events of this object and of the objects below it: "podset/example"',
+    );
   addClusterFlags(command).action(async (options: EventsOptions & ClusterFlags) => {
     const { events } = await import('./events.ts');
     exit(await events({ ...context, flags: options }, options));

@@ -1,4 +1,5 @@
-import { buildTree, treeLines } from '../../dev/index.ts';
+import { buildTree, type TreeNode, treeLines } from '../../dev/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { isBuiltInKind } from './kinds.ts';
@@ -29,13 +30,20 @@ export function tree(
           : Promise.all(names.map((name) => readObject(session, kind, name))),
       ),
     );
-    // Children may be in other namespaces and of any kind. Events are many and have no owner.
-    const others = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
-    const objects = await listAll(session, others, { allNamespaces: true });
-    for (const line of treeLines(buildTree(roots.flat(), objects))) session.output.print(line);
+    for (const line of treeLines(await readTree(session, roots.flat()))) session.output.print(line);
     if (roots.flat().length === 0) session.output.error('No resources found');
     return exitCode.ok;
   });
+}
+
+/** The tree below these objects. Children may be in other namespaces and of any kind. */
+export async function readTree(
+  session: ClusterSession,
+  roots: readonly KubeObject[],
+): Promise<readonly TreeNode[]> {
+  // Events are many and have no owner.
+  const others = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
+  return buildTree(roots, await listAll(session, others, { allNamespaces: true }));
 }
 
 /** Kinds of resources, without the kind of definitions. */
