@@ -3,14 +3,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundledPlural, bundledSchemas } from '../src/compile/index.ts';
 import {
   checkDefinitions,
   definitionRights,
   type MergedRule,
   rulesYaml,
   runtimeRights,
-} from '../src/runtime/index.ts';
+} from '../src/check/index.ts';
+import { bundledPlural, bundledSchemas } from '../src/compile/index.ts';
 import { fileOfRightTest, rightTests } from './deploy/right-tests.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

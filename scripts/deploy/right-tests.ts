@@ -1,4 +1,4 @@
-import type { RightPurpose } from '../../src/runtime/index.ts';
+import type { RightPurpose } from '../../src/check/index.ts';
 
 const byName = 'test/integration/rights-by-name.test.ts';
 const ofDeploy = 'test/integration/deploy-rights.test.ts';

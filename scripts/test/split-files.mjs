@@ -11,7 +11,7 @@ const seconds = {
   'src/reconcile/convergence.test.ts': 10,
   'src/reconcile/patch/convergence.test.ts': 8,
   'src/reconcile/preview/preview-model.test.ts': 4,
-  'src/runtime/crd/change/safe-changes.property.test.ts': 6,
+  'src/check/crd-change/safe-changes.property.test.ts': 6,
   'src/runtime/leadership/leader-elector.property.test.ts': 3,
   'src/runtime/rollout/revision-router.test.ts': 4,
   'test/integration/configmap-source.test.ts': 5,

@@ -1,9 +1,9 @@
+import type { DefinitionManifest } from '../check/index.ts';
 import type { Watcher } from '../kube/index.ts';
 import {
   createConfigMapSource,
   createDirectorySource,
   createStaticSource,
-  type DefinitionManifest,
   type DefinitionSource,
 } from '../runtime/index.ts';
 import type { Logger } from '../telemetry/index.ts';

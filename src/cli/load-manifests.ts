@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type DefinitionManifest, fileReason, loadDirectory } from '../runtime/index.ts';
+import type { DefinitionManifest } from '../check/index.ts';
+import { fileReason, loadDirectory } from '../runtime/index.ts';
 import { CliError } from './exit-code.ts';
 
 /** Standard input, on the command line and in messages. */

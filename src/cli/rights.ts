@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { checkDefinitions, definitionRights, rolesYaml } from '../check/index.ts';
 import { bundledPlural, bundledSchemas } from '../compile/index.ts';
-import { checkDefinitions, definitionRights, rolesYaml } from '../runtime/index.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';

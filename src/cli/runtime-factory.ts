@@ -1,16 +1,15 @@
 import { getHeapStatistics } from 'node:v8';
-import { bundledSchemas } from '../compile/index.ts';
-import type { KubeCluster } from '../kube/index.ts';
 import {
   type CheckResult,
-  ClusterRuntime,
-  type ClusterRuntimeOptions,
   checkDefinitions,
   createCheckCache,
   createManifestCheck,
   type DefinitionManifest,
   type ManifestCheck,
-} from '../runtime/index.ts';
+} from '../check/index.ts';
+import { bundledSchemas } from '../compile/index.ts';
+import type { KubeCluster } from '../kube/index.ts';
+import { ClusterRuntime, type ClusterRuntimeOptions } from '../runtime/index.ts';
 import { ByteSemaphore } from '../util/byte-semaphore.ts';
 import { FairTimeSlicer } from '../util/time-slicer.ts';
 import { createSources } from './definition-sources.ts';

@@ -1,6 +1,6 @@
+import { type CheckResult, checkDefinitions, type DefinitionManifest } from '../check/index.ts';
 import { bundledSchemas } from '../compile/index.ts';
 import { arrangeDiagnostics } from '../definition/index.ts';
-import { type CheckResult, checkDefinitions, type DefinitionManifest } from '../runtime/index.ts';
 import { CrdCheck } from '../simulation/index.ts';
 import {
   githubReport,

@@ -1,5 +1,12 @@
 export { standardStatusSchemas } from './crd/standard-status.ts';
 export {
+  type CrdDefinition,
+  childKindsOf,
+  definesCrd,
+  isSameKind,
+  statusKindOf,
+} from './definition-kinds.ts';
+export {
   type Diagnostic,
   type DiagnosticCode,
   type Finding,

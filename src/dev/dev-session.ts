@@ -1,3 +1,4 @@
+import type { ManifestCheck } from '../check/index.ts';
 import { formatDiagnostics } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
@@ -6,7 +7,6 @@ import {
   type DefinitionSource,
   type DefinitionView,
   type DesiredDefinition,
-  type ManifestCheck,
   type ManifestFindings,
   watchFolders,
 } from '../runtime/index.ts';

@@ -1,8 +1,8 @@
+import type { ManifestCheck, RejectedFile } from '../check/index.ts';
 import type { CacheEvent } from '../kube/roles.ts';
 import { rightText } from '../reconcile/index.ts';
 import { metricCatalogue } from '../telemetry/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { ManifestCheck, RejectedFile } from './check-manifest.ts';
 import type { RuntimeView } from './definition-view.ts';
 import { DefinitionsController, originText, type StatusEvent } from './definitions/index.ts';
 import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';

@@ -1,5 +1,5 @@
+import type { RejectedFile } from '../check/index.ts';
 import type { ServerUnreachable } from '../kube/roles.ts';
-import type { RejectedFile } from './check-manifest.ts';
 import type { Rejection } from './desired-definition.ts';
 
 /** State of a definition, for health checks, logs and its status. */

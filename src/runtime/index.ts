@@ -1,16 +1,3 @@
-export {
-  type CheckedDefinition,
-  type CheckOptions,
-  type CheckResult,
-  checkDefinitions,
-} from './check-definitions.ts';
-export {
-  createCheckCache,
-  createManifestCheck,
-  type DefinitionManifest,
-  type ManifestCheck,
-  type RejectedFile,
-} from './check-manifest.ts';
 export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
 export type {
   DefinitionState,
@@ -39,16 +26,6 @@ export {
   withoutOwnKeys,
 } from './plan/index.ts';
 export type { ManifestFindings } from './publish/index.ts';
-export {
-  type DefinitionRights,
-  definitionRights,
-  type MergedRule,
-  mergeRules,
-  type RightPurpose,
-  rolesYaml,
-  rulesYaml,
-  runtimeRights,
-} from './rights/index.ts';
 export type { RuntimeCluster } from './runner-options.ts';
 export {
   createConfigMapSource,

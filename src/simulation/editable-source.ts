@@ -1,4 +1,5 @@
-import type { DefinitionManifest, DefinitionSource } from '../runtime/index.ts';
+import type { DefinitionManifest } from '../check/index.ts';
+import type { DefinitionSource } from '../runtime/index.ts';
 import { whenAborted } from '../util/when-aborted.ts';
 
 type Listener = Parameters<DefinitionSource['run']>[0];

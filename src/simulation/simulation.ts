@@ -1,4 +1,9 @@
 import {
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../check/index.ts';
+import {
   builtinDocuments,
   bundledSchemas,
   type CoverageRecorder,
@@ -6,12 +11,7 @@ import {
 } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster, KubeError } from '../kube/index.ts';
-import {
-  ClusterRuntime,
-  createManifestCheck,
-  type DefinitionManifest,
-  type ManifestCheck,
-} from '../runtime/index.ts';
+import { ClusterRuntime } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Json } from '../util/json.ts';

@@ -25,3 +25,8 @@ export function apiVersionOf(gvk: Pick<Gvk, 'group' | 'version'>): string {
 export function gvkKey(gvk: Gvk): string {
   return `${apiVersionOf(gvk)}/${gvk.kind}`;
 }
+
+/** A map key for a kind without its version: `apps/Deployment`, `/Pod`. */
+export function groupKindKey({ group, kind }: GroupKind): string {
+  return `${group}/${kind}`;
+}

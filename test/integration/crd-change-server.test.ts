@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { breakingChanges } from '../../src/runtime/crd/change/index.ts';
+import { breakingChanges } from '../../src/check/index.ts';
 import type { JsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';

@@ -160,14 +160,14 @@ export const kind: RuleSection = {
       rule: 'Several definitions may share a kind by `for`',
       shownBy: [
         'test/integration/for.test.ts › definitions of one kind work beside each other, and each releases its own',
-        'src/runtime/check-definitions.test.ts › any number of definitions share a kind that is there',
+        'src/check/check-definitions.test.ts › any number of definitions share a kind that is there',
       ],
     },
     {
       rule: 'For a kind of `for`, only mapped status fields are written, and only one definition may map the status',
       shownBy: [
         'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server reports, and nothing else is written',
-        'src/runtime/check-definitions.test.ts › a status is mapped by one of them only',
+        'src/check/check-definitions.test.ts › a status is mapped by one of them only',
         'test/fixtures/invalid-compile/for-no-status.yaml',
       ],
     },

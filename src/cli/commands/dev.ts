@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import {
   createTextLogger,
@@ -11,11 +12,7 @@ import {
   treeLines,
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
-import {
-  createConfigMapSource,
-  createDirectorySource,
-  createManifestCheck,
-} from '../../runtime/index.ts';
+import { createConfigMapSource, createDirectorySource } from '../../runtime/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';

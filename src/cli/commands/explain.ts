@@ -1,5 +1,5 @@
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas, type Explanation, explainDefinition } from '../../compile/index.ts';
-import { checkDefinitions } from '../../runtime/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';

@@ -1,14 +1,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { bundledSchemas } from '../../compile/index.ts';
-import { type OperatorFuzz, parseOperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
-import { loadSamples } from '../../dev/index.ts';
 import {
   checkDefinitions,
   createManifestCheck,
   type DefinitionManifest,
-  fileReason,
-} from '../../runtime/index.ts';
+} from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import { type OperatorFuzz, parseOperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
+import { loadSamples } from '../../dev/index.ts';
+import { fileReason } from '../../runtime/index.ts';
 import { type FuzzResult, fuzz, fuzzTarget, reproductionOf } from '../../simulation/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
-import { checkDefinitions, type DefinitionManifest } from '../../runtime/index.ts';
 import {
   type ImportedFiles,
   type ImportResult,

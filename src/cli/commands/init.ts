@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
-import { checkDefinitions, fieldChanges } from '../../runtime/index.ts';
+import { fieldChanges } from '../../runtime/index.ts';
 import {
   type Conversion,
   convertManifests,

@@ -1,12 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
-import {
-  checkDefinitions,
-  type DefinitionPlan,
-  fileReason,
-  planDefinition,
-} from '../../runtime/index.ts';
+import { type DefinitionPlan, fileReason, planDefinition } from '../../runtime/index.ts';
 import { Simulation, silentLogger } from '../../simulation/index.ts';
 import { createMetricRegistry } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';

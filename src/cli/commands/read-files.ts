@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { DefinitionManifest } from '../../check/index.ts';
 import { parseObjects } from '../../dev/index.ts';
-import { type DefinitionManifest, fileReason } from '../../runtime/index.ts';
+import { fileReason } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 

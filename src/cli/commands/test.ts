@@ -1,14 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { checkDefinitions, createManifestCheck, type ManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
 import { parseObjects } from '../../dev/index.ts';
-import {
-  checkDefinitions,
-  createManifestCheck,
-  fileReason,
-  type ManifestCheck,
-} from '../../runtime/index.ts';
+import { fileReason } from '../../runtime/index.ts';
 import {
   junitReport,
   type RunTestOptions,

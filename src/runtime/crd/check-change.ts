@@ -1,9 +1,9 @@
+import { breakingChanges } from '../../check/index.ts';
+import type { CrdDefinition } from '../../definition/index.ts';
 import { type Diagnostic, locate, type SourceMap } from '../../definition/index.ts';
 import { definitionLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { breakingChanges } from './change/index.ts';
-import type { CrdDefinition } from './crd-definition.ts';
 
 /** Why a CRD cannot be installed: a state to report, not an error to retry blindly. */
 export interface CrdRejection {

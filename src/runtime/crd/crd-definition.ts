@@ -1,20 +1,10 @@
-import type { CrdKind, OperatorDefinition } from '../../definition/index.ts';
+import type { CrdDefinition, CrdKind } from '../../definition/index.ts';
 import { adoptedAnnotation, definitionLabel } from '../../reconcile/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-
-/** A definition that declares its own CRD. */
-export interface CrdDefinition extends OperatorDefinition {
-  readonly kind: CrdKind;
-}
-
-/** Whether the definition declares a CRD, instead of using an existing kind (`for`). */
-export function definesCrd(definition: OperatorDefinition): definition is CrdDefinition {
-  return definition.kind.source === 'crd';
-}
 
 /** A definition with a CRD, and its cluster. */
 export interface CrdContext {

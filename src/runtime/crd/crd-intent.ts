@@ -1,4 +1,5 @@
 import type { SchemaType } from '../../compile/index.ts';
+import type { CrdDefinition } from '../../definition/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import {
   adoptedAnnotation,
@@ -14,7 +15,7 @@ import {
 } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-import { type CrdDefinition, crdFlowOf, isAdopted, runtimeLabel } from './crd-definition.ts';
+import { crdFlowOf, isAdopted, runtimeLabel } from './crd-definition.ts';
 
 /** The desired CRD, ready to compare and send. */
 export interface CrdIntent {

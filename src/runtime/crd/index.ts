@@ -1,10 +1,8 @@
 export { type CrdRejection, checkChange } from './check-change.ts';
 export {
   type CrdContext,
-  type CrdDefinition,
   crdFlowOf,
   crdGvk,
-  definesCrd,
   isAdopted,
   isTerminating,
   ownershipConflict,

@@ -1,11 +1,10 @@
 import { createSchemaCompiler } from '../../compile/index.ts';
-import type { SourceMap } from '../../definition/index.ts';
+import type { CrdDefinition, SourceMap } from '../../definition/index.ts';
 import { type Informer, KubeError, type KubeErrorCode } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
 import {
   type CrdContext,
-  type CrdDefinition,
   crdFlowOf,
   crdGvk,
   isTerminating,

@@ -3,10 +3,11 @@ import { describe, test } from 'node:test';
 import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
+import { definesCrd } from '../../definition/index.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { storedVersionsOf } from './check-change.ts';
-import { crdGvk, definesCrd } from './crd-definition.ts';
+import { crdGvk } from './crd-definition.ts';
 import { migrateStored } from './migrate-stored.ts';
 
 const types: readonly ResourceType[] = [

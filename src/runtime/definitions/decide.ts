@@ -1,7 +1,7 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
+import { definesCrd } from '../../definition/index.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
-import { definesCrd } from '../crd/index.ts';
 import type { DesiredDefinition, Rejection, UninstallPolicy } from '../desired-definition.ts';
 import type { Confirmation } from '../publish/publication.ts';
 import type { OriginState } from '../publish/publish-plan.ts';

@@ -1,4 +1,5 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
+import { childKindsOf } from '../../definition/index.ts';
 import type { KubeError } from '../../kube/roles.ts';
 import { kindText, rightText } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
@@ -7,7 +8,6 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { orAborted } from '../../util/when-aborted.ts';
-import { childKindsOf } from '../definition-kinds.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';

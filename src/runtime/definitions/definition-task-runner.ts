@@ -1,9 +1,9 @@
 import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import { isSameKind } from '../../definition/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
-import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
+import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { groupKindKey, isSameKind } from '../definition-kinds.ts';
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
 import { abandonResources, finalizeKinds, uninstall } from '../finalize/index.ts';
@@ -248,7 +248,8 @@ export class DefinitionTaskRunner {
   /** Splits the recorded kinds into the current kind and previous ones. */
   #kindsOf(definition: OperatorDefinition) {
     const { resources, children } = this.#options.kinds();
-    const isOwn = ({ group, kind }: GroupKind) => `${group}/${kind}` === groupKindKey(definition);
+    const own = groupKindKey(definition.kind.gvk);
+    const isOwn = (kind: GroupKind) => groupKindKey(kind) === own;
     return {
       own: { resources: resources.filter(isOwn), children },
       others: { resources: resources.filter((each) => !isOwn(each)), children },

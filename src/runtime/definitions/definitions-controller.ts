@@ -1,9 +1,9 @@
+import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
+import { statusKindOf } from '../../definition/index.ts';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { ManifestCheck } from '../check-manifest.ts';
-import { statusKindOf } from '../definition-kinds.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.ts';
 import type { DefinitionObjects } from '../objects/definition-object-informer.ts';

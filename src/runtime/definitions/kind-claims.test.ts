@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { locatedShadow, shadowSpec } from '../../../test/support/fakes/shadow-definition.ts';
 import { locatedThing } from '../../../test/support/fakes/thing-texts.ts';
-import { statusKindOf } from '../definition-kinds.ts';
+import { statusKindOf } from '../../definition/index.ts';
 import { type KindClaim, kindConflictMessage, ownerOf } from './decide.ts';
 
 const status = { status: { size: '${ 1 }' } };

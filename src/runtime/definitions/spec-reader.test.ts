@@ -7,7 +7,7 @@ import {
   shadowObject,
   shadowSpec,
 } from '../../../test/support/fakes/shadow-definition.ts';
-import { createManifestCheck } from '../check-manifest.ts';
+import { createManifestCheck } from '../../check/check-manifest.ts';
 import { SpecReader } from './spec-reader.ts';
 
 const check = createManifestCheck(undefined);

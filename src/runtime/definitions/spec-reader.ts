@@ -1,3 +1,4 @@
+import { diagnosticByPath, type ManifestCheck } from '../../check/index.ts';
 import {
   createDefinitionParser,
   type DefinitionParser,
@@ -9,7 +10,6 @@ import {
 } from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { diagnosticByPath, type ManifestCheck } from '../check-manifest.ts';
 import { definitionGvk } from '../objects/names.ts';
 import { parseManifest } from '../publish/parsed-manifest.ts';
 import type { SourceManifest } from '../sources/index.ts';

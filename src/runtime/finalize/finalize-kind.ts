@@ -10,8 +10,8 @@ import {
 import type { GroupKind } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { servedKinds } from '../definition-kinds.ts';
 import type { SharedOptions } from '../runner-options.ts';
+import { servedKinds } from '../served-kinds.ts';
 
 export type FinalizeOptions = Pick<
   SharedOptions,

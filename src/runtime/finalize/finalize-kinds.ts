@@ -5,8 +5,8 @@ import type { GroupKind, Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { crdGvk, storedKind, whenSynced } from '../crd/index.ts';
-import { servedKinds } from '../definition-kinds.ts';
 import type { RecordedKinds } from '../definitions/record.ts';
+import { servedKinds } from '../served-kinds.ts';
 import { retryUntilDone } from '../waits.ts';
 import { type FinalizedKind, type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
 

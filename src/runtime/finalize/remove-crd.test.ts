@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
 import { located } from '../../../test/support/fakes/thing-texts.ts';
+import { definesCrd } from '../../definition/index.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { crdGvk, definesCrd } from '../crd/index.ts';
+import { crdGvk } from '../crd/index.ts';
 import { removeCrd } from './remove-crd.ts';
 
 const name = 'as.a.example.com';

@@ -1,7 +1,7 @@
+import type { CrdDefinition } from '../../definition/index.ts';
 import { type Informer, KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import {
-  type CrdDefinition,
   crdFlowOf,
   crdGvk,
   isAdopted,

@@ -1,9 +1,9 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
+import { type CrdDefinition, childKindsOf, definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type CrdDefinition, crdFlowOf, crdGvk, definesCrd, isTerminating } from '../crd/index.ts';
-import { childKindsOf } from '../definition-kinds.ts';
+import { crdFlowOf, crdGvk, isTerminating } from '../crd/index.ts';
 import type { UninstallPolicy } from '../desired-definition.ts';
 import { definitionCrdName, definitionGvk } from '../objects/index.ts';
 import { originOfPublished } from '../publish/publication.ts';

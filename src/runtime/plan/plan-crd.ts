@@ -1,8 +1,7 @@
 import { createSchemaCompiler } from '../../compile/index.ts';
-import type { SourceMap } from '../../definition/index.ts';
+import type { CrdDefinition, SourceMap } from '../../definition/index.ts';
 import {
   applyCrd,
-  type CrdDefinition,
   type CrdRejection,
   checkChange,
   checkLiveCrd,

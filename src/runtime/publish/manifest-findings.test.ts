@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bad, garbled, good } from '../../../test/support/fakes/thing-texts.ts';
-import { createManifestCheck } from '../check-manifest.ts';
+import { createManifestCheck } from '../../check/check-manifest.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 import {
   FindingsTracker,

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { ScriptedSource } from '../../../test/support/fakes/scripted-source.ts';
 import { bad, garbled, good } from '../../../test/support/fakes/thing-texts.ts';
 import { silentLogger } from '../../../test/support/silent-telemetry.ts';
-import { createManifestCheck } from '../check-manifest.ts';
+import { createManifestCheck } from '../../check/check-manifest.ts';
 import { ManifestReader, type Manifests } from './manifest-reader.ts';
 
 const check = createManifestCheck(undefined);

@@ -1,6 +1,6 @@
+import type { ManifestCheck } from '../../check/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { ManifestCheck } from '../check-manifest.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
 import type { DefinitionSource, SourceManifest } from '../sources/index.ts';
 import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';

@@ -1,15 +1,15 @@
 import {
+  type CheckedDocument,
+  type CheckedManifest,
+  diagnosticText,
+  type ManifestCheck,
+} from '../../check/index.ts';
+import {
   arrangeDiagnostics,
   type Diagnostic,
   isDnsLabel,
   type LocatedDefinition,
 } from '../../definition/index.ts';
-import {
-  type CheckedDocument,
-  type CheckedManifest,
-  diagnosticText,
-  type ManifestCheck,
-} from '../check-manifest.ts';
 import type { SourceManifest } from '../sources/index.ts';
 import { manifestControls } from './definition-controls.ts';
 

@@ -1,10 +1,10 @@
+import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
 import { KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { ManifestCheck } from '../check-manifest.ts';
 import type { StatusEvent } from '../definitions/status-events.ts';
 import {
   configMapKeyOf,

@@ -1,4 +1,5 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
+import { isSameKind } from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
@@ -6,7 +7,6 @@ import { changedPaths } from '../../util/changed-paths.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { isSameKind } from '../definition-kinds.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition, Rejection } from '../desired-definition.ts';
 import { errorMessage } from '../error-message.ts';

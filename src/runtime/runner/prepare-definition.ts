@@ -1,3 +1,4 @@
+import { diagnosticText } from '../../check/index.ts';
 import {
   compile,
   type KindSchema,
@@ -5,12 +6,12 @@ import {
   type SchemaSource,
 } from '../../compile/index.ts';
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import { childKindsOf, definesCrd } from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
-import { diagnosticText } from '../check-manifest.ts';
-import { definesCrd, installCrd } from '../crd/index.ts';
-import { childKindsOf, servedKinds } from '../definition-kinds.ts';
+import { installCrd } from '../crd/index.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { RuntimeCluster, SharedOptions } from '../runner-options.ts';
+import { servedKinds } from '../served-kinds.ts';
 
 /** A revision that is ready to run. */
 export interface PreparedDefinition {

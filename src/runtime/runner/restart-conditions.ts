@@ -1,9 +1,10 @@
+import { definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { Random } from '../../util/random.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { definesCrd, whenCrdLost } from '../crd/index.ts';
+import { whenCrdLost } from '../crd/index.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { whenKindLost } from './foreign-kind.ts';
 import type { PreparedDefinition } from './prepare-definition.ts';

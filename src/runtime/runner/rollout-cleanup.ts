@@ -1,10 +1,11 @@
 import type { OperatorDefinition } from '../../definition/index.ts';
+import { definesCrd } from '../../definition/index.ts';
 import type { Operator } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
-import { definesCrd, migrateStored } from '../crd/index.ts';
+import { migrateStored } from '../crd/index.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';

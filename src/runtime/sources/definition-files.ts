@@ -1,10 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DefinitionManifest } from '../../check/index.ts';
 import { ownerUidLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { DefinitionManifest } from '../check-manifest.ts';
 /** Whether a file or key of that name can contain definitions. Names that begin with a dot cannot: mounted volumes keep symlinks there. */
 export function isDefinitionFile(name: string): boolean {
   return !name.startsWith('.') && /\.(?:ya?ml|json)$/.test(name);

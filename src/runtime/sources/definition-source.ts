@@ -1,7 +1,7 @@
 /** CONTRACT between sources, which read files and ConfigMaps, and the publisher, which parses definitions (definition.md section 9). */
 
+import type { DefinitionManifest } from '../../check/index.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import type { DefinitionManifest } from '../check-manifest.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 
 /** A manifest of a source: a file, a key of a ConfigMap, or an object. */

@@ -1,6 +1,6 @@
+import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import { childLabel, definitionLabel, ownerUidLabel } from '../../reconcile/index.ts';
-import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';

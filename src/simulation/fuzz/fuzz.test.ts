@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { checkDefinitions, createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { createOperatorTestParser, printOrderedYaml } from '../../definition/index.ts';
-import { checkDefinitions, createManifestCheck } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { runTest } from '../testing/run-test.ts';
 import { type FuzzOptions, type FuzzResult, fuzz } from './fuzz.ts';

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check';
 import * as fc from 'fast-check';
-import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
+import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { FuzzCluster } from './fuzz-cluster.ts';

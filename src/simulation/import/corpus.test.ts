@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { parseYaml } from '../../definition/index.ts';
-import { checkDefinitions } from '../../runtime/index.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { renderResource } from '../render/render-resource.ts';

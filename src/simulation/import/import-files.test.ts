@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { checkDefinitions } from '../../runtime/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { importFiles } from './import-files.ts';
 

@@ -1,5 +1,5 @@
+import type { DefinitionManifest } from '../../check/index.ts';
 import { type Diagnostic, printOrderedYaml, readBoundedDocuments } from '../../definition/index.ts';
-import type { DefinitionManifest } from '../../runtime/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

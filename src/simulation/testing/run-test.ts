@@ -1,7 +1,7 @@
+import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import type { CoverageRecorder } from '../../compile/index.ts';
 import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
-import type { DefinitionManifest, ManifestCheck } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';

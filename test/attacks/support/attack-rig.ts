@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import { createManifestCheck } from '../../../src/check/index.ts';
 import { parseYaml } from '../../../src/definition/index.ts';
-import { ClusterRuntime, createManifestCheck } from '../../../src/runtime/index.ts';
+import { ClusterRuntime } from '../../../src/runtime/index.ts';
 import type { ReadableMetricRegistry } from '../../../src/telemetry/index.ts';
 import { ByteSemaphore } from '../../../src/util/byte-semaphore.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';

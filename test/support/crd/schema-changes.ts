@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { breakingChanges } from '../../../src/check/index.ts';
 import { parseYaml } from '../../../src/definition/index.ts';
-import { breakingChanges } from '../../../src/runtime/crd/change/index.ts';
 import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
 
 /** The schema of `spec.x`, before and after; `reason` is what must be said of it, nothing: it is safe. */
@@ -10,7 +10,7 @@ export type SchemaCase = readonly [before: string, after: string, reason?: RegEx
 /** A test for each case, by what the cases are about. */
 export function testSchemaChanges(cases: Readonly<Record<string, readonly SchemaCase[]>>): void {
   for (const [group, pairs] of Object.entries(cases)) {
-    describe(`runtime/crd/change: ${group}`, () => {
+    describe(`check/crd-change: ${group}`, () => {
       for (const [before, after, reason] of pairs) {
         test(`${before} -> ${after} ${reason === undefined ? 'is safe' : 'breaks'}`, () => {
           const reasons = schemaChange(before, after);

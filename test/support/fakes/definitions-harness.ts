@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createManifestCheck } from '../../../src/runtime/check-manifest.ts';
+import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import {
   DefinitionsController,
   type DefinitionsControllerOptions,

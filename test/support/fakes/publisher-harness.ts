@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import type { EventInput } from '../../../src/kube/roles.ts';
-import { createManifestCheck } from '../../../src/runtime/check-manifest.ts';
 import { definitionGvk } from '../../../src/runtime/objects/index.ts';
 import { Confirmations } from '../../../src/runtime/publish/publication.ts';
 import { Publisher } from '../../../src/runtime/publish/publisher.ts';

@@ -1,4 +1,4 @@
-import { type SchemaCase, testSchemaChanges } from '../../../../test/support/crd/schema-changes.ts';
+import { type SchemaCase, testSchemaChanges } from '../../../test/support/crd/schema-changes.ts';
 
 testSchemaChanges({
   bounds: [

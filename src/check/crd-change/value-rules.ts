@@ -1,5 +1,5 @@
-import { deepEqual } from '../../../util/deep-equal.ts';
-import { isJsonObject, type Json } from '../../../util/json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json } from '../../util/json.ts';
 import { type KeywordRule, nameOf, quoted } from './breaking-change.ts';
 
 /** Documentation only: every change is safe. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { standardStatusSchemas } from '../../../definition/index.ts';
-import type { Json, JsonObject } from '../../../util/json.ts';
+import { standardStatusSchemas } from '../../definition/index.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import type { CrdChange } from './breaking-change.ts';
 import { breakingChanges } from './compare-crds.ts';
 
@@ -245,7 +245,7 @@ function check({ before = {}, after = {}, storedVersions = ['v1'] }: Case, isOur
   return breakingChanges(change).map(({ message }) => message);
 }
 
-describe('runtime/crd/change: what is not in a schema', () => {
+describe('check/crd-change: what is not in a schema', () => {
   for (const each of cases) {
     const { what, reasons = [] } = each;
     test(`${what}: ${reasons.length === 0 ? 'safe' : 'breaks'}`, () => {

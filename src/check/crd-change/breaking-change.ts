@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 
 /** Why a change of a CRD may break stored resources. */
 export interface BreakingChange {

@@ -1,6 +1,6 @@
-import { standardStatusSchemas } from '../../../definition/index.ts';
-import { deepEqual } from '../../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
+import { standardStatusSchemas } from '../../definition/index.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { type BreakingChange, type CrdChange, type NodePlace, quoted } from './breaking-change.ts';
 import { compareNodes } from './compare-nodes.ts';
 

@@ -1,4 +1,4 @@
-import { testSchemaChanges } from '../../../../test/support/crd/schema-changes.ts';
+import { testSchemaChanges } from '../../../test/support/crd/schema-changes.ts';
 
 testSchemaChanges({
   fields: [

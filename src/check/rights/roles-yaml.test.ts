@@ -17,7 +17,7 @@ const rules = mergeRules([
 ]);
 const serviceAccount = { namespace: 'system', name: 'runner' };
 
-describe('runtime/rights: roles as YAML', () => {
+describe('check/rights: roles as YAML', () => {
   test('a ClusterRole, a Role for each namespace, and their bindings', () => {
     const documents = parseYamlDocuments(rolesYaml({ name: 'mine', serviceAccount, rules }));
     const subjects = [{ kind: 'ServiceAccount', ...serviceAccount }];

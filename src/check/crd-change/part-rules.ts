@@ -1,6 +1,6 @@
 /** Rules for child nodes: fields, items, map values. */
-import { deepEqual } from '../../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
 import {
   type BreakingChange,
   type KeywordRule,

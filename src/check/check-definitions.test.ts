@@ -20,7 +20,7 @@ const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' 
   };
 };
 
-describe('runtime/check-definitions', () => {
+describe('check/check-definitions', () => {
   test('what is rejected is reported by file, with the number of its definitions', () => {
     const mixed = `${good('aaa')}---\n${good('bbb')}  controler: {}\n---\n${good('ccc')}  reeds: []\n`;
     const { names, rejected } = check([

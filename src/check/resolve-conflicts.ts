@@ -1,7 +1,6 @@
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
+import { definesCrd, statusKindOf } from '../definition/index.ts';
 import { gvkKey } from '../util/gvk.ts';
-import { definesCrd } from './crd/index.ts';
-import { statusKindOf } from './definition-kinds.ts';
 
 /** Anything with a definition. */
 interface Candidate {

@@ -6,7 +6,7 @@ import { createPluralOf } from './access-rule.ts';
 
 const pluralOf = createPluralOf([], bundledPlural);
 
-describe('runtime/rights: plurals', () => {
+describe('check/rights: plurals', () => {
   for (const [apiVersion, kind, plural] of [
     ['v1', 'Endpoints', 'endpoints'],
     ['networking.k8s.io/v1', 'Ingress', 'ingresses'],

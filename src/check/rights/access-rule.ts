@@ -1,5 +1,5 @@
 import type { OperatorPlan } from '../../compile/index.ts';
-import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
+import { type Gvk, groupKindKey, gvkKey } from '../../util/gvk.ts';
 /** Purpose of a right. `scripts/deploy` names the test that verifies each. */
 export type RightPurpose =
   | 'crds'
@@ -153,10 +153,6 @@ export function createPluralOf(
     remembered.set(key, plural);
     return plural;
   };
-}
-
-function groupKindKey({ group, kind }: GroupKind): string {
-  return `${group}/${kind}`;
 }
 
 /** The rule of CRD code generators. */

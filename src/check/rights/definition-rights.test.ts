@@ -37,7 +37,7 @@ const configMap = `  children:
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { a: YQ== } }
 `;
 
-describe('runtime/rights: what a definition needs', () => {
+describe('check/rights: what a definition needs', () => {
   test('without children: to watch its resources and to write their status', () => {
     const rights = mine('  status: { a: b }\n');
     assert.deepEqual(
@@ -228,7 +228,7 @@ ${configMap}${rest}`;
   });
 });
 
-describe('runtime/rights: in namespaces', () => {
+describe('check/rights: in namespaces', () => {
   const served = (include: string, body: string) =>
     mine(`${body}  controller: { namespaces: { include: ${include}, exclude: [c] } }\n`);
 
@@ -255,7 +255,7 @@ describe('runtime/rights: in namespaces', () => {
   }
 });
 
-describe('runtime/rights: rights that are given to others', () => {
+describe('check/rights: rights that are given to others', () => {
   const rbac = 'rbac.authorization.k8s.io';
 
   test('a tenant: the rules of its Role are held, the roles that its members may have can be bound', () => {

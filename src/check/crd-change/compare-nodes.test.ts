@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { schemaChange, testSchemaChanges } from '../../../../test/support/crd/schema-changes.ts';
+import { schemaChange, testSchemaChanges } from '../../../test/support/crd/schema-changes.ts';
 
 testSchemaChanges({
   'what is the same': [
@@ -28,7 +28,7 @@ testSchemaChanges({
   ],
 });
 
-describe('runtime/crd/change', () => {
+describe('check/crd-change', () => {
   test('all reasons are reported, each at its place', () => {
     const before =
       'type: object\nproperties: { a: { type: string }, b: { type: integer, minimum: 0 } }';

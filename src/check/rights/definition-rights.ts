@@ -1,5 +1,5 @@
 import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
-import type { ServedKind } from '../../definition/index.ts';
+import { type ServedKind, statusKindOf } from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import {
   type AccessRule,
@@ -130,12 +130,7 @@ function hasVersions(kind: ServedKind): boolean {
 function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
   const { definition, reporting, needsFinalizer } = plan;
   const { gvk } = definition.kind;
-  const isForeign = definition.kind.source === 'for';
   const patchesItself = reporting?.patches.some((patch) => patch.gvk === undefined) === true;
-  const writesStatus =
-    !isForeign ||
-    Object.keys(definition.status).length > 0 ||
-    (reporting?.conditionTypes.length ?? 0) > 0;
   const owns = childrenOf(plan).some(({ isDetached }) => !isDetached);
   const all: readonly (RequiredRight | false)[] = [
     { gvk, verbs: watchVerbs, purpose: 'resources', reason: 'its resources', isNamespaced: false },
@@ -155,7 +150,7 @@ function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
       ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
       reason: 'its patches of the resource itself',
     },
-    writesStatus && {
+    statusKindOf(definition) !== undefined && {
       ...{ gvk, subresource: '/status', verbs: ['patch'], purpose: 'status' },
       reason: 'status of its resources',
     },

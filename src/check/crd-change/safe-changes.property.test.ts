@@ -6,10 +6,10 @@ import {
   changed,
   randomObject,
   randomValue,
-} from '../../../../test/support/crd/random-schema.ts';
-import { SeededRandom } from '../../../../test/support/model/seeded-random.ts';
-import { pruneObject } from '../../../sandbox/schema/index.ts';
-import type { JsonObject } from '../../../util/json.ts';
+} from '../../../test/support/crd/random-schema.ts';
+import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
+import { pruneObject } from '../../sandbox/schema/index.ts';
+import type { JsonObject } from '../../util/json.ts';
 import { breakingChanges } from './compare-crds.ts';
 
 const runs = 600;
@@ -24,7 +24,7 @@ function isSafe(before: JsonObject, after: JsonObject): boolean {
   return breakingChanges({ ...pair, storedVersions: ['v1'], isOurs: true }).length === 0;
 }
 
-describe('runtime/crd/change: safe changes', () => {
+describe('check/crd-change: safe changes', () => {
   test('what the old schema has accepted the new one accepts and keeps, whenever the change is called safe', () => {
     const counts = { safe: 0, breaking: 0, values: 0 };
     for (let seed = 1; seed <= runs; seed++) {

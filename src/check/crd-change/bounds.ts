@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../util/json.ts';
+import type { JsonObject } from '../../util/json.ts';
 import { type KeywordRule, nameOf, quoted } from './breaking-change.ts';
 
 /** `minLength` and similar: 0 equals unset. */

@@ -1,0 +1,23 @@
+export {
+  type CheckedDefinition,
+  type CheckOptions,
+  type CheckResult,
+  checkDefinitions,
+} from './check-definitions.ts';
+export {
+  type CheckedDocument,
+  type CheckedManifest,
+  createCheckCache,
+  createManifestCheck,
+  type DefinitionManifest,
+  diagnosticByPath,
+  diagnosticText,
+  type ManifestCheck,
+  type RejectedFile,
+} from './check-manifest.ts';
+export type { BreakingChange, CrdChange } from './crd-change/breaking-change.ts';
+export { breakingChanges } from './crd-change/compare-crds.ts';
+export { type MergedRule, mergeRules, type RightPurpose } from './rights/access-rule.ts';
+export { type DefinitionRights, definitionRights } from './rights/definition-rights.ts';
+export { rolesYaml, rulesYaml } from './rights/roles-yaml.ts';
+export { runtimeRights } from './rights/runtime-rights.ts';
