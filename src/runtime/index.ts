@@ -1,11 +1,12 @@
 export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
+export { applyCrd, type CrdRejection } from './crd/index.ts';
 export type {
   DefinitionState,
   DefinitionView,
   RolloutView,
   RuntimeView,
 } from './definition-view.ts';
-export { DefinitionTaskRunner } from './definitions/index.ts';
+export { DefinitionTaskRunner, recordOf } from './definitions/index.ts';
 export type {
   DefinitionOrigin,
   DesiredDefinition,
@@ -14,19 +15,11 @@ export type {
 export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
-export {
-  contentOf,
-  type DefinitionPlan,
-  type FieldChange,
-  fieldChanges,
-  type PlannedAction,
-  type PlannedChange,
-  planDefinition,
-  type ResourcePlan,
-  withoutOwnKeys,
-} from './plan/index.ts';
+export { definitionGvk } from './objects/index.ts';
 export type { ManifestFindings } from './publish/index.ts';
+export { compileFor } from './runner/index.ts';
 export type { RuntimeCluster } from './runner-options.ts';
+export { servedKinds } from './served-kinds.ts';
 export {
   createConfigMapSource,
   createDirectorySource,

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
-import {
-  type DefinitionPlan,
-  type PlannedChange,
-  planDefinition,
-} from '../../src/runtime/index.ts';
+import { type DefinitionPlan, type PlannedChange, planDefinition } from '../../src/plan/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';

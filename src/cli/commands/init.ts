@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
-import { fieldChanges } from '../../runtime/index.ts';
+import { fieldChanges } from '../../plan/index.ts';
 import {
   type Conversion,
   convertManifests,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { DefinitionPlan } from '../../runtime/index.ts';
+import type { DefinitionPlan } from '../../plan/index.ts';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
 
 const place = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' };

@@ -5,7 +5,7 @@ import type {
   PlannedAction,
   PlannedChange,
   ResourcePlan,
-} from '../../runtime/index.ts';
+} from '../../plan/index.ts';
 
 export interface PlanSummary {
   readonly resources: number;

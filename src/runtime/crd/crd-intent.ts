@@ -65,7 +65,7 @@ export function isUpToDate(
   );
 }
 
-export interface CrdApply {
+export interface SentIntent {
   readonly intent: CrdIntent;
   readonly live: StoredObject | undefined;
   readonly definition: CrdDefinition;
@@ -76,8 +76,8 @@ export interface CrdApply {
  * Creates the CRD, or updates exactly the live one.
  * @throws KubeError
  */
-export async function applyCrd(
-  { intent, live, definition, cluster }: CrdApply,
+export async function sendIntent(
+  { intent, live, definition, cluster }: SentIntent,
   signal: AbortSignal,
 ): Promise<void> {
   const guard =

@@ -1,4 +1,4 @@
-export { type CrdRejection, checkChange } from './check-change.ts';
+export type { CrdRejection } from './check-change.ts';
 export {
   type CrdContext,
   crdFlowOf,
@@ -9,7 +9,6 @@ export {
   runtimeLabel,
   storedKind,
 } from './crd-definition.ts';
-export { applyCrd, intentFor, isUpToDate } from './crd-intent.ts';
-export { checkLiveCrd, installCrd } from './install-crd.ts';
+export { applyCrd, installCrd } from './install-crd.ts';
 export { type MigrationResult, migrateStored } from './migrate-stored.ts';
 export { whenCrdLost, whenSynced } from './wait-for-crd.ts';

@@ -10,7 +10,7 @@ import {
   isTerminating,
   ownershipConflict,
 } from './crd-definition.ts';
-import { applyCrd, intentFor, isUpToDate } from './crd-intent.ts';
+import { intentFor, isUpToDate, sendIntent } from './crd-intent.ts';
 import { whenEstablished, whenServed, whenSynced } from './wait-for-crd.ts';
 
 export interface InstallOptions extends CrdContext {
@@ -64,7 +64,26 @@ export async function installCrd(
   }
 }
 
-/** Applies the CRD if needed. Returns the reason if it cannot. */
+/**
+ * Applies the definition's CRD as {@link installCrd} does, and does not wait until it is served.
+ * @returns why it cannot be applied
+ * @throws KubeError when a request fails.
+ */
+export async function applyCrd(
+  options: InstallOptions,
+  signal: AbortSignal,
+): Promise<CrdRejection | undefined> {
+  const { name } = options.definition.kind.crd.metadata;
+  const query = { gvk: crdGvk, fieldSelector: `metadata.name=${name}` };
+  const crds = options.cluster.acquire(query);
+  try {
+    await whenSynced(crds, signal);
+    return await applyWhereNeeded(crds, options, signal);
+  } finally {
+    crds.release();
+  }
+}
+
 async function applyWhereNeeded(
   crds: Informer,
   options: InstallOptions,
@@ -86,7 +105,7 @@ async function applyWhereNeeded(
       if (breaking !== undefined && !allowBreakingChanges) return breaking;
     }
     try {
-      await applyCrd({ intent, live, definition, cluster }, signal);
+      await sendIntent({ intent, live, definition, cluster }, signal);
       return undefined;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
@@ -98,11 +117,8 @@ async function applyWhereNeeded(
   return rejection(`The CustomResourceDefinition "${name}" was just created by another client`);
 }
 
-/** Whether the definition may write the live CRD. Undefined: it may. */
-export function checkLiveCrd(
-  live: KubeObject,
-  definition: CrdDefinition,
-): CrdRejection | undefined {
+/** Why the definition may not write the live CRD. Undefined: it may. */
+function checkLiveCrd(live: KubeObject, definition: CrdDefinition): CrdRejection | undefined {
   const conflict = ownershipConflict(live, definition);
   if (conflict !== undefined) return rejection(conflict);
   // Installed again after the API server has deleted it with all its objects.

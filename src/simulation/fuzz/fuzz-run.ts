@@ -1,6 +1,6 @@
 import type { FuzzRule } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
-import { contentOf, fieldChanges } from '../../runtime/index.ts';
+import { contentOf, fieldChanges } from '../../plan/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
 import { type Disturbance, disturbanceOf } from './disturbance.ts';

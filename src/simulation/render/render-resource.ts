@@ -6,8 +6,8 @@ import {
 import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
 import type { Diagnostic } from '../../definition/index.ts';
 import { type ApiRequest, KubeError } from '../../kube/index.ts';
+import { withoutOwnKeys } from '../../plan/index.ts';
 import { childLabel, definitionLabel } from '../../reconcile/index.ts';
-import { withoutOwnKeys } from '../../runtime/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';

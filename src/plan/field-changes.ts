@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { deepEqual } from '../util/deep-equal.ts';
+import { isJsonObject } from '../util/json.ts';
 
 /** A field that a write changes. */
 export interface FieldChange {

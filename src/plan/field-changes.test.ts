@@ -65,7 +65,7 @@ const cases: readonly (readonly [string, unknown, unknown, readonly unknown[]])[
   ['a list in place of a map', { a: {} }, { a: [] }, [{ path: 'a', before: {}, after: [] }]],
 ];
 
-describe('runtime/plan: field changes', () => {
+describe('plan: field changes', () => {
   for (const [what, before, after, expected] of cases)
     test(what, () => {
       assert.deepEqual(fieldChanges(before, after), expected);

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../definition/index.ts';
+import type { Diagnostic } from '../definition/index.ts';
 import type { FieldChange } from './field-changes.ts';
 
 /** What a definition would do to a cluster. Never contains a value of a Secret. */

@@ -1,5 +1,5 @@
-import type { CacheEvent, CacheIndex, Informer, StoredObject } from '../../kube/roles.ts';
-import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import type { CacheEvent, CacheIndex, Informer, StoredObject } from '../kube/roles.ts';
+import { type KubeObject, keyOf } from '../util/kube-object.ts';
 
 /** An informer whose store has some other objects in place of those in the cluster, or in addition to them. */
 export class OverlayInformer implements Informer {

@@ -1,6 +1,6 @@
-import { managedByLabel } from '../../reconcile/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { isHomeostatKey, type KubeObject } from '../../util/kube-object.ts';
+import { managedByLabel } from '../reconcile/index.ts';
+import { isJsonObject } from '../util/json.ts';
+import { isHomeostatKey, type KubeObject } from '../util/kube-object.ts';
 import type { FieldChange } from './field-changes.ts';
 
 /** Metadata that every write changes, or that is internal to Homeostat. */

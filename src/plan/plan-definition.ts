@@ -1,18 +1,18 @@
-import type { OperatorPlan } from '../../compile/index.ts';
-import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import { definesCrd } from '../../definition/index.ts';
-import type { KubeCluster } from '../../kube/index.ts';
-import { childLabel, createOperator, type DecisionRecord } from '../../reconcile/index.ts';
-import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
-import type { Clock } from '../../util/clock.ts';
-import { type GroupKind, gvkOf } from '../../util/gvk.ts';
-import { type KubeObject, keyOf } from '../../util/kube-object.ts';
-import type { Random } from '../../util/random.ts';
-import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
-import { recordOf } from '../definitions/index.ts';
-import { definitionGvk } from '../objects/index.ts';
-import { compileFor } from '../runner/index.ts';
-import { servedKinds } from '../served-kinds.ts';
+import type { OperatorPlan } from '../compile/index.ts';
+import {
+  definesCrd,
+  type LocatedDefinition,
+  type OperatorDefinition,
+} from '../definition/index.ts';
+import type { KubeCluster } from '../kube/index.ts';
+import { childLabel, createOperator, type DecisionRecord } from '../reconcile/index.ts';
+import { compileFor, definitionGvk, recordOf, servedKinds } from '../runtime/index.ts';
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import { type GroupKind, gvkOf } from '../util/gvk.ts';
+import { type KubeObject, keyOf } from '../util/kube-object.ts';
+import type { Random } from '../util/random.ts';
+import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
 import { fieldChanges } from './field-changes.ts';
 import type { DefinitionPlan, PlannedChange, ResourcePlan, UnresolvedChild } from './plan.ts';
@@ -47,11 +47,11 @@ export async function planDefinition(
   const compiled = await compileFor(located, { cluster }, signal);
   if (compiled.kind === 'rejected') return rejectedPlan(about, compiled.rejection.message, []);
   const crd = definesCrd(definition)
-    ? await planCrd({ definition, cluster, source: located.source }, signal)
-    : undefined;
-  if (crd?.kind === 'rejected')
+    ? await planCrd({ ...options, definition, cluster, source: located.source }, signal)
+    : {};
+  if (crd.rejection !== undefined)
     return rejectedPlan(about, crd.rejection.message, crd.rejection.diagnostics);
-  const changed = crd?.change === undefined ? {} : { crd: crd.change };
+  const changed = crd.change === undefined ? {} : { crd: crd.change };
   if ((await cluster.lookUp(definition.kind.gvk, signal)) === undefined)
     return { ...about, ...changed, resources: [], problems: [] };
   cluster.takeWrites();

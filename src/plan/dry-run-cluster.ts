@@ -10,10 +10,10 @@ import {
   type ObjectRef,
   pathOf,
   type StoredObject,
-} from '../../kube/index.ts';
-import { gvkKey, gvkOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+} from '../kube/index.ts';
+import type { RuntimeCluster } from '../runtime/index.ts';
+import { gvkKey, gvkOf } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
 import { OverlayInformer } from './overlay-informer.ts';
 
 /** A write that would have been made. */
