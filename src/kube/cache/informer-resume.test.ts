@@ -108,11 +108,24 @@ describe('kube/cache informer: watches that end or break', () => {
     await clock.advance(1_600);
     await tellVersion(api, 5);
     const list = await api.nextRequest();
-    assert.deepEqual(bench.told, ['suspected', 'restored']);
     assert.equal(list.request.query?.limit, '500');
     list.answer(listOf(5, [configMap('a', 2)]));
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.deepEqual(bench.told, ['suspected', 'restored']);
     assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
+
+  test('a list after an expired watch that is older than what was seen means that etcd was restored, too', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    stream.event('ERROR', { kind: 'Status', code: 410 });
+    await clock.advance(800);
+    await start(api, 5, [configMap('a', 2)]);
+    assert.deepEqual(namesIn(informer), ['a']);
+    assert.deepEqual(bench.told, ['restored']);
     await informers.close();
   });
 

@@ -26,6 +26,8 @@ export interface ObjectStoreOptions {
   readonly retainFields?: RetainFields;
   /** A listener threw. */
   readonly onFault: (error: unknown) => void;
+  /** A list is older than what was seen before: called before its objects are stored. @default nothing */
+  readonly onRollback?: () => void;
 }
 
 /** A list that is being stored page by page. All pages belong to one snapshot, which has a version. */
@@ -63,6 +65,7 @@ export class ObjectStore {
   readonly #deletions = new PendingDeletions();
   readonly #removals = new Removals();
   readonly #indexes = new Map<string, StoreIndex>();
+  readonly #onRollback: () => void;
   readonly #feed: EventFeed;
   readonly #held: HeldEvents;
   /** The version up to which list and watch have delivered all changes. */
@@ -75,6 +78,7 @@ export class ObjectStore {
   constructor(options: ObjectStoreOptions) {
     this.#selects = options.selects;
     this.#keep = options.retainFields ?? ((stored) => stored);
+    this.#onRollback = options.onRollback ?? (() => {});
     this.#feed = new EventFeed(options.onFault);
     this.#held = new HeldEvents(this.#feed);
   }
@@ -130,6 +134,7 @@ export class ObjectStore {
           // A list contains all responses received before its request. An older list means that etcd was restored
           // from a backup.
           facts = { number, version, rewritten: isNewer(known, version) };
+          if (facts.rewritten) this.#onRollback();
           this.#noteVersion(version);
         }
         for (const stored of page) {

@@ -137,14 +137,7 @@ export class Reflector {
 
   /** Resumes from the last version, unless the server has an older state. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (this.#mustCompare && (await this.#hasRolledBack(cut.signal))) {
-      this.#log.warn(
-        {},
-        'The API server returned an older state than before: etcd was probably restored from a backup',
-      );
-      this.#context.onRollback();
-      return this.#list(cut.signal);
-    }
+    if (this.#mustCompare && (await this.#hasRolledBack(cut.signal))) return this.#list(cut.signal);
     this.#mustCompare = false;
     return this.#watch(cut);
   }

@@ -27,7 +27,17 @@ export class SharedInformer {
         'A cache event listener threw an error',
       );
     };
-    this.store = new ObjectStore({ selects, onFault, ...(retainFields && { retainFields }) });
+    const onRollback = () => {
+      context.logger.warn(
+        { kind: gvkKey(query.gvk) },
+        'The API server returned an older state than before: etcd was probably restored from a backup',
+      );
+      context.onRollback();
+    };
+    this.store = new ObjectStore({
+      ...{ selects, onFault, onRollback },
+      ...(retainFields && { retainFields }),
+    });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
     this.#reflector = new Reflector({ context, query, store: this.store, onState });
