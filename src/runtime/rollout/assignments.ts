@@ -1,7 +1,7 @@
 import type { Priority } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RolloutRecord } from '../definition-view.ts';
-import { isEdited, type ResourceSnapshot, revisionOf, snapshotOf } from './reported-revisions.ts';
+import { isEdited, type ResourceSnapshot, revisionOf, snapshotOf } from './resource-snapshot.ts';
 import type { RevisionOperator } from './revision-operator.ts';
 
 /** A resource without the newest revision. */

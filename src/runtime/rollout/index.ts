@@ -1,5 +1,4 @@
 export type { RolloutRecord } from '../definition-view.ts';
-export { reportedRevisions } from './reported-revisions.ts';
 export type { RevisionOperator, RevisionOperatorHooks } from './revision-operator.ts';
 export { RevisionRouter, type RevisionRouterOptions } from './revision-router.ts';
 export { logRollout, type RolloutEvent } from './rollout.ts';

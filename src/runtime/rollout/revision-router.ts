@@ -9,7 +9,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RolloutRecord, RolloutView } from '../definition-view.ts';
 import { Assignments } from './assignments.ts';
-import { holdsDeletions, revisionOf } from './reported-revisions.ts';
+import { holdsDeletions, revisionOf } from './resource-snapshot.ts';
 import {
   isStalled,
   RevisionOperator,

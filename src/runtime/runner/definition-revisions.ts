@@ -10,7 +10,6 @@ import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition, Rejection } from '../desired-definition.ts';
 import { errorMessage } from '../error-message.ts';
-import { reportedRevisions } from '../rollout/index.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { waitToRetry } from '../waits.ts';
 import type { DefinitionStateTracker } from './definition-state-tracker.ts';
@@ -107,31 +106,20 @@ export class DefinitionRevisions {
   }
 
   /**
-   * Calls `use` with the older revisions that resources report. Revisions that do not compile any more are omitted: their resources take
-   * the newest.
-   * @throws KubeError, and what `use` throws
+   * Prepares the older revisions that resources may have. Those that do not compile any more are omitted: their resources take the newest.
+   * @throws KubeError
    */
-  async withPrevious(
+  async prepareOlder(
     first: PreparedDefinition,
-    use: (previousRevisions: readonly PreparedDefinition[]) => Promise<void>,
     signal: AbortSignal,
-  ): Promise<void> {
-    const candidates = this.#older.filter(
-      (each) => revisionOf({ located: each }) !== revisionOf(first),
-    );
-    if (candidates.length === 0) return use([]);
-    const reported = await reportedRevisions(first.plan, this.#options.cluster, signal);
-    try {
-      const previousRevisions: PreparedDefinition[] = [];
-      for (const previous of candidates) {
-        if (!reported.revisions.has(previous.definition.revision)) continue;
-        const prepared = await preparePrevious(previous, this.#options, signal);
-        if (prepared !== undefined) previousRevisions.push(prepared);
-      }
-      await use(previousRevisions);
-    } finally {
-      reported.release();
+  ): Promise<readonly PreparedDefinition[]> {
+    const older: PreparedDefinition[] = [];
+    for (const located of this.#older) {
+      if (revisionOf({ located }) === revisionOf(first)) continue;
+      const prepared = await preparePrevious(located, this.#options, signal);
+      if (prepared !== undefined) older.push(prepared);
     }
+    return older;
   }
 
   /**

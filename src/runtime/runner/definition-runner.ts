@@ -176,10 +176,9 @@ export class DefinitionRunner {
     this.#state.syncing();
     const ending = new AbortController();
     try {
+      const previous = await this.#revisions.prepareOlder(first, attempt);
       const { rollout } = this.#revisions.desired;
-      const start = (previousRevisions: readonly PreparedDefinition[]) =>
-        work.start({ previous: previousRevisions, rollout }, attempt);
-      await this.#revisions.withPrevious(first, start, attempt);
+      await work.start({ previous, rollout }, attempt);
       onStarted();
       this.#state.running(work.summary);
       const { approvedDeletions, isPaused = false } = this.#revisions.desired;

@@ -1,40 +1,6 @@
-import type { OperatorPlan } from '../../compile/index.ts';
-import type { Cluster } from '../../kube/roles.ts';
-import { membershipOf, settled } from '../../reconcile/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-
-/** Revisions that resources report. Holds the informer, so that its next user need not list again. */
-export interface ReportedRevisions {
-  readonly revisions: ReadonlySet<string>;
-  release(): void;
-}
-
-/**
- * Collects the revisions that resources report, through the definition's informer.
- * @throws the signal's reason
- */
-export async function reportedRevisions(
-  plan: OperatorPlan,
-  cluster: Pick<Cluster, 'acquire'>,
-  signal: AbortSignal,
-): Promise<ReportedRevisions> {
-  const { query, has } = membershipOf(plan);
-  const informer = cluster.acquire(query);
-  try {
-    await settled(informer, signal);
-  } catch (error) {
-    informer.release();
-    throw error;
-  }
-  const revisions = new Set<string>();
-  for (const { object } of informer.list()) {
-    const revision = has(object) ? revisionOf(object) : undefined;
-    if (revision !== undefined) revisions.add(revision);
-  }
-  return { revisions, release: () => informer.release() };
-}
 
 const reconcileAt = 'homeostat.dev/reconcile-at';
 

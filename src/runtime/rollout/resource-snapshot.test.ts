@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { isEdited, revisionOf, snapshotOf } from './reported-revisions.ts';
+import { isEdited, revisionOf, snapshotOf } from './resource-snapshot.ts';
 
 const counted: KubeObject = {
   apiVersion: 'example.com/v1',
