@@ -15,9 +15,8 @@ export {
   type ManifestCheck,
   type RejectedFile,
 } from './check-manifest.ts';
-export type { BreakingChange, CrdChange } from './crd-change/breaking-change.ts';
 export { breakingChanges } from './crd-change/compare-crds.ts';
-export { type MergedRule, mergeRules, type RightPurpose } from './rights/access-rule.ts';
+export type { MergedRule, RightPurpose } from './rights/access-rule.ts';
 export { type DefinitionRights, definitionRights } from './rights/definition-rights.ts';
 export { rolesYaml, rulesYaml } from './rights/roles-yaml.ts';
 export { runtimeRights } from './rights/runtime-rights.ts';

@@ -1,5 +1,6 @@
 import { type ApiClient, KubeError } from '../kube/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { pause } from '../util/pause.ts';
 import type { Random } from '../util/random.ts';
 
 export interface OutageBackoffOptions {
@@ -31,14 +32,10 @@ export class OutageBackoff {
     this.#inARow = isTogether ? this.#inARow + 1 : 0;
     this.#lastMs = nowMs;
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 4 ** this.#inARow);
-    await this.#sleep((pauseMs * (1 + random.fraction())) / 2, signal);
+    await pause(clock, (pauseMs * (1 + random.fraction())) / 2, signal);
     const { least, most } = betweenProbesMs;
     while (!signal.aborted && !(await serves(api, signal)))
-      await this.#sleep(least + (most - least) * random.fraction(), signal);
-  }
-
-  #sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#options.clock.sleep(ms, signal).catch(() => {});
+      await pause(clock, least + (most - least) * random.fraction(), signal);
   }
 }
 

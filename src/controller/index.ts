@@ -1,3 +1,2 @@
-export { Controller, type ControllerOptions, type ControllerSettings } from './controller.ts';
+export { Controller, type ControllerOptions } from './controller.ts';
 export type { Priority, ReconcileContext, ReconcileResult, Reconciler } from './reconciler.ts';
-export { WorkQueue, type WorkQueueOptions } from './work-queue.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock.ts';
+import { TokenBucket } from '../util/token-bucket.ts';
 
 export interface RetryBudgetOptions {
   readonly clock: Clock;
@@ -25,17 +26,16 @@ export class RetryBudget {
   /** Held keys in order of arrival: recently failed keys, and the others. */
   readonly #fresh = new Set<string>();
   readonly #older = new Set<string>();
-  #tokens: number;
-  #countedAtMs: number;
+  readonly #bucket: TokenBucket;
   /** Earliest time of the next retry by `spacingMs`. */
   #nextAtMs: number;
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: RetryBudgetOptions) {
+    const { clock, burst, perSecond } = options;
     this.#options = options;
-    this.#tokens = options.burst;
-    this.#countedAtMs = options.clock.monotonicMs();
-    this.#nextAtMs = this.#countedAtMs;
+    this.#bucket = new TokenBucket({ clock, burst, refillMs: 1_000 / perSecond });
+    this.#nextAtMs = clock.monotonicMs();
   }
 
   /** Number of keys that wait for a token. */
@@ -45,7 +45,6 @@ export class RetryBudget {
 
   /** Releases the key at once, or holds it until a token is available. `isFresh`: released before keys that failed often. */
   request(key: string, isFresh = false): void {
-    this.#refill();
     if (this.held === 0 && this.#mayRelease()) {
       this.#release(key, false);
       return;
@@ -63,31 +62,23 @@ export class RetryBudget {
 
   /** Returns the token of a released key that succeeded. */
   returnToken(): void {
-    this.#refill();
-    this.#tokens = Math.min(this.#options.burst, this.#tokens + 1);
-    this.#nextAtMs = this.#countedAtMs;
+    this.#bucket.give();
+    this.#nextAtMs = this.#options.clock.monotonicMs();
     this.#releaseHeld();
   }
 
   #mayRelease(): boolean {
-    const { burst, atOnce = burst } = this.#options;
-    if (this.#tokens < 1) return false;
-    return this.#tokens > burst - atOnce || this.#countedAtMs >= this.#nextAtMs;
+    const { clock, burst, atOnce = burst } = this.#options;
+    const { tokens } = this.#bucket;
+    if (tokens < 1) return false;
+    return tokens > burst - atOnce || clock.monotonicMs() >= this.#nextAtMs;
   }
 
   #release(key: string, isLate: boolean): void {
-    const { onRelease, spacingMs = 0 } = this.#options;
-    this.#tokens -= 1;
-    this.#nextAtMs = this.#countedAtMs + spacingMs;
+    const { clock, onRelease, spacingMs = 0 } = this.#options;
+    this.#bucket.take();
+    this.#nextAtMs = clock.monotonicMs() + spacingMs;
     onRelease(key, isLate);
-  }
-
-  #refill(): void {
-    const { clock, perSecond, burst } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const earned = ((nowMs - this.#countedAtMs) * perSecond) / 1_000;
-    this.#tokens = Math.min(burst, this.#tokens + earned);
-    this.#countedAtMs = nowMs;
   }
 
   #releaseHeld(): void {
@@ -104,13 +95,11 @@ export class RetryBudget {
 
   #schedule(): void {
     if (this.#cancelTimer !== undefined) return;
-    const { clock, perSecond } = this.#options;
-    // Rounded up: a timer that fires a hair too early would find nothing and be set again.
-    const tokenMs = Math.ceil(((1 - this.#tokens) * 1_000) / perSecond);
-    const delayMs = Math.max(1, tokenMs, Math.ceil(this.#nextAtMs - this.#countedAtMs));
+    const { clock } = this.#options;
+    const spacedMs = Math.ceil(this.#nextAtMs - clock.monotonicMs());
+    const delayMs = Math.max(1, this.#bucket.delayMs, spacedMs);
     this.#cancelTimer = clock.after(delayMs, () => {
       this.#cancelTimer = undefined;
-      this.#refill();
       this.#releaseHeld();
     });
   }

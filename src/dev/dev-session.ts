@@ -12,6 +12,7 @@ import {
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { pause } from '../util/pause.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { definitionChanges } from './definition-changes.ts';
@@ -172,7 +173,7 @@ export class DevSession {
   /** Waits until each definition runs or has failed. */
   async #whenSettled(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && runtime.view.definitions.some(isStarting))
-      await this.#options.clock.sleep(statePollMs, signal).catch(() => {});
+      await pause(this.#options.clock, statePollMs, signal);
     if (!signal.aborted) this.#reportStates(runtime);
   }
 

@@ -1,9 +1,5 @@
-export {
-  createFinalizingOperator,
-  createOperator,
-  type FinalizingOperatorOptions,
-} from './create-operator.ts';
-export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
+export { createFinalizingOperator, createOperator } from './create-operator.ts';
+export type { DecisionRecord, Verdict } from './decision.ts';
 export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
 export { covers } from './intent/covers.ts';
@@ -24,21 +20,10 @@ export {
   pausedAnnotation,
   statusManagerOf,
 } from './names.ts';
-export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+export type { Operator, OperatorOptions, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
 export { kindText, parseKinds } from './pass/inventory.ts';
-export { DeletionHold, type DeletionHoldOptions } from './preview/deletion-hold.ts';
-export {
-  type Preview,
-  type PreviewAllOptions,
-  type Previewer,
-  previewAll,
-} from './preview/preview.ts';
-export {
-  hasRemainingFinalizers,
-  type Membership,
-  membershipOf,
-  type RemainingFinalizersOptions,
-  whenNoFinalizersRemain as whenNoFinalizersLeft,
-} from './watch/membership.ts';
-export { settled } from './watch/settled.ts';
+export { DeletionHold } from './preview/deletion-hold.ts';
+export { type Preview, type Previewer, previewAll } from './preview/preview.ts';
+export { isKindMissing, settled, untilInformer } from './watch/informer-waits.ts';
+export { membershipOf } from './watch/membership.ts';

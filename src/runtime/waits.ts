@@ -1,38 +1,8 @@
-import { type Informer, KubeError } from '../kube/roles.ts';
+import { KubeError } from '../kube/roles.ts';
 import { type BackoffOptions, backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
-import { orAborted } from '../util/when-aborted.ts';
+import { Waker } from '../util/pause.ts';
 import type { RuntimeCluster } from './runner-options.ts';
-
-/**
- * Returns the first defined result of `look`, called now and after each change of the informer or its state. Rejects when the signal
- * aborts.
- */
-export async function waitForResult<T>(
-  informer: Informer,
-  signal: AbortSignal,
-  look: () => T | undefined,
-): Promise<T> {
-  signal.throwIfAborted();
-  const found = Promise.withResolvers<T>();
-  const check = () => {
-    const answer = look();
-    if (answer !== undefined) found.resolve(answer);
-  };
-  const stops = [informer.onState(check), informer.subscribe(check)];
-  try {
-    // An empty informer calls no subscriber, so check once now.
-    check();
-    return await orAborted(found.promise, signal);
-  } finally {
-    for (const stop of stops) stop();
-  }
-}
-
-/** Whether the API server does not serve the informer's kind. */
-export function isKindMissing({ state }: Informer): boolean {
-  return state.kind === 'failing' && state.error.code === 'kind-missing';
-}
 
 interface WaitOptions {
   readonly clock: Clock;
@@ -46,10 +16,10 @@ export async function waitToRetry(
   error: unknown,
   { clock, cluster, signal }: WaitOptions,
 ): Promise<void> {
-  const isOver = new AbortController();
+  const waker = new Waker(clock);
   const right = error instanceof KubeError ? error.right : undefined;
-  const unsubscribe = right && cluster.onGranted(right, () => isOver.abort());
-  await clock.sleep(ms, AbortSignal.any([signal, isOver.signal])).catch(() => {});
+  const unsubscribe = right && cluster.onGranted(right, () => waker.wake());
+  await waker.pause(ms, signal);
   unsubscribe?.();
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { TokenBucket } from '../../util/token-bucket.ts';
 import type { AccessRight } from '../kube-error.ts';
 import type { EventsDenied } from '../roles.ts';
 export interface BurstLimitOptions {
@@ -11,33 +12,25 @@ export interface BurstLimitOptions {
   readonly maxKeys: number;
 }
 
-interface Bucket {
-  tokens: number;
-  filledAtMs: number;
-}
-
 /** A token bucket per key. */
 export class BurstLimit {
+  readonly #clock: Clock;
   readonly #options: BurstLimitOptions;
-  readonly #buckets: LruMap<string, Bucket>;
+  readonly #buckets: LruMap<string, TokenBucket>;
 
-  constructor(options: BurstLimitOptions) {
+  constructor(clock: Clock, options: BurstLimitOptions) {
+    this.#clock = clock;
     this.#options = options;
     this.#buckets = new LruMap(options.maxKeys);
   }
 
   /** Takes a token; false when the bucket is empty. */
-  allows(key: string, nowMs: number): boolean {
-    const { burst, refillMs } = this.#options;
-    const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAtMs: nowMs };
-    const gained = Math.floor((nowMs - bucket.filledAtMs) / refillMs);
-    if (gained > 0) {
-      bucket.tokens = Math.min(burst, bucket.tokens + gained);
-      bucket.filledAtMs += gained * refillMs;
-    }
+  allows(key: string): boolean {
+    const bucket =
+      this.#buckets.get(key) ?? new TokenBucket({ clock: this.#clock, ...this.#options });
     this.#buckets.set(key, bucket);
     if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
+    bucket.take();
     return true;
   }
 }

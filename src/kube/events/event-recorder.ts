@@ -88,7 +88,7 @@ export function createEventRecorder(options: EventRecorderOptions): ClosableEven
 
 class QueuedEventRecorder implements ClosableEventRecorder {
   readonly #options: EventRecorderOptions;
-  readonly #limit = new BurstLimit(burst);
+  readonly #limit: BurstLimit;
   readonly #series = new LruMap<string, EventSeries>(maxSeries);
   readonly #queue: Delivery[] = [];
   readonly #stop = new AbortController();
@@ -101,6 +101,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    this.#limit = new BurstLimit(options.clock, burst);
     this.#dropped = options.metrics.counter(metricCatalogue.eventsDropped);
     this.#rejections = new EventDenials(options.clock, options.logger);
   }
@@ -141,7 +142,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       return;
     }
     if (series !== undefined) this.#writeCount(key, series);
-    if (!this.#limit.allows(subjectKey(event), nowMs)) {
+    if (!this.#limit.allows(subjectKey(event))) {
       this.#dropped.increment(['burst']);
       return;
     }

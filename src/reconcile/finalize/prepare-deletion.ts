@@ -11,7 +11,7 @@ import { observeReads } from '../observe/observe-reads.ts';
 import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 import { publicContent } from '../secrecy.ts';
-import { isKnown, listOf } from '../watch/settled.ts';
+import { isKnown, listOf } from '../watch/informer-waits.ts';
 import { type DeletionOptions, doneValue } from './deletion-options.ts';
 
 /** Whether `onDelete` is done, so that the children can be removed. */

@@ -10,7 +10,7 @@ import type { Pass } from '../pass/pass.ts';
 import { disclosureOfUntracked, findUntracked } from '../removal/untracked-children.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import type { ChildWatch } from '../watch/child-watch.ts';
-import { isKnown, listOf } from '../watch/settled.ts';
+import { isKnown, listOf } from '../watch/informer-waits.ts';
 
 /** Maximum number of kinds that are watched for a resource only because of its annotation. */
 const maxKinds = 20;

@@ -2,7 +2,7 @@ import { identityOf, identityOfObject } from '../identity.ts';
 import { hasFinalizer, isControlledBy } from '../ownership-claims.ts';
 import { entriesFor, parseIdentity } from '../pass/inventory.ts';
 import { isRemoved, type Pass } from '../pass/pass.ts';
-import { isKnown } from '../watch/settled.ts';
+import { isKnown } from '../watch/informer-waits.ts';
 import { isChild } from './is-child.ts';
 import { ownNamespace } from './placement.ts';
 

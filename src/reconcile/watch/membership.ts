@@ -6,7 +6,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { formatSelector, matchesSelector } from '../../util/label-selector.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { finalizerOf } from '../names.ts';
-import { settled } from './settled.ts';
+import { settled } from './informer-waits.ts';
 
 /** Determines which objects of a kind are resources of a definition. */
 export interface Membership {
@@ -79,7 +79,7 @@ function isSelective(kind: SelectiveKind): boolean {
   return kind.selector !== undefined || kind.annotationSelector !== undefined;
 }
 
-export interface RemainingFinalizersOptions {
+interface RemainingFinalizersOptions {
   /** The definition's name. */
   readonly name: string;
   readonly kind: ServedKind;
@@ -101,32 +101,6 @@ export async function hasRemainingFinalizers(
   } finally {
     informer.release();
   }
-}
-
-/** Resolves when no object in the watch has our finalizer any more. Rejects when the signal aborts. */
-export function whenNoFinalizersRemain(
-  { name, kind, watcher }: RemainingFinalizersOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const informer = watcher.acquire(wholeKindQuery(name, kind));
-  const finalizer = finalizerOf(name);
-  return new Promise<void>((resolve, reject) => {
-    const stops: (() => void)[] = [];
-    const end = (finish: () => void) => {
-      signal.removeEventListener('abort', onAbort);
-      for (const stop of stops) stop();
-      finish();
-    };
-    const onAbort = () => end(() => reject(signal.reason));
-    const look = () => {
-      if (informer.state.kind === 'synced' && !holds(informer, finalizer)) end(resolve);
-    };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    stops.push(informer.subscribe(look), informer.onState(look));
-    // A state that was reached during the subscription is checked here.
-    look();
-  }).finally(() => informer.release());
 }
 
 function holds(informer: Informer, finalizer: string): boolean {

@@ -14,11 +14,11 @@ import { invariant } from '../../util/homeostat-error.ts';
 import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
 import { DependencyIndex, PassDependencies } from './dependency-index.ts';
+import { settled, settledSoon } from './informer-waits.ts';
 import { type Lookup, type NamedObject, NamedObjects } from './named-objects.ts';
 import type { ResourceQueue } from './resource-queue.ts';
 import { type ResourceWatch, watchResources } from './resource-watch.ts';
 import { NamespaceWatch, ReadList } from './selections.ts';
-import { settled, settledSoon } from './settled.ts';
 
 /** How long a reconcile waits for the first sync of an object that it reads by name, before it continues without. */
 const firstSyncLimitMs = 2_000;

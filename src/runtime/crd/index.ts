@@ -1,6 +1,5 @@
 export type { CrdRejection } from './check-change.ts';
 export {
-  type CrdContext,
   crdFlowOf,
   crdGvk,
   isAdopted,
@@ -10,5 +9,5 @@ export {
   storedKind,
 } from './crd-definition.ts';
 export { applyCrd, installCrd } from './install-crd.ts';
-export { type MigrationResult, migrateStored } from './migrate-stored.ts';
+export { migrateStored } from './migrate-stored.ts';
 export { whenCrdLost, whenSynced } from './wait-for-crd.ts';

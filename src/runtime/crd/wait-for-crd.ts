@@ -1,7 +1,6 @@
 import type { Informer } from '../../kube/roles.ts';
-import { settled } from '../../reconcile/index.ts';
+import { settled, untilInformer } from '../../reconcile/index.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { waitForResult } from '../waits.ts';
 import { type CrdContext, crdGvk, ownershipConflict } from './crd-definition.ts';
 
 /** Interval of discovery requests until every API server serves the kind. */
@@ -27,8 +26,8 @@ export async function whenCrdLost(
   const { name } = definition.kind.crd.metadata;
   const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
   try {
-    await crds.whenSynced(signal);
-    return await waitForResult(crds, signal, () => {
+    return await untilInformer(crds, signal, () => {
+      if (crds.state.kind !== 'synced') return undefined;
       const live = crds.get(undefined, name)?.object;
       if (live === undefined) return `The CustomResourceDefinition "${name}" was deleted`;
       return ownershipConflict(live, definition);
@@ -44,7 +43,7 @@ export async function whenEstablished(
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { conflict } = await waitForResult(crds, signal, () => {
+  const { conflict } = await untilInformer(crds, signal, () => {
     const live = crds.get(undefined, name)?.object;
     if (live === undefined) return undefined;
     const accepted = conditionsOf(live).find(({ type }) => type === 'NamesAccepted');

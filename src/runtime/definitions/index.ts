@@ -1,8 +1,5 @@
 export { originText } from '../desired-definition.ts';
-export {
-  DefinitionTaskRunner,
-  type DefinitionTaskRunnerOptions,
-} from './definition-task-runner.ts';
+export { DefinitionTaskRunner } from './definition-task-runner.ts';
 export {
   DefinitionsController,
   type DefinitionsControllerOptions,

@@ -1,3 +1,3 @@
 export type { FinalizeOptions } from './finalize-kind.ts';
-export { abandonResources, type FinalizeKindsOptions, finalizeKinds } from './finalize-kinds.ts';
-export { type UninstallOptions, uninstall } from './uninstall.ts';
+export { abandonResources, finalizeKinds } from './finalize-kinds.ts';
+export { uninstall } from './uninstall.ts';

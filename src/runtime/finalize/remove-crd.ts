@@ -1,5 +1,6 @@
 import type { CrdDefinition } from '../../definition/index.ts';
 import { type Informer, KubeError } from '../../kube/roles.ts';
+import { untilInformer } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import {
   crdFlowOf,
@@ -10,7 +11,6 @@ import {
   whenSynced,
 } from '../crd/index.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-import { waitForResult } from '../waits.ts';
 
 export interface RemoveCrdOptions {
   readonly definition: CrdDefinition;
@@ -91,7 +91,7 @@ async function deleteAndWait(
       if (!(error instanceof KubeError && error.code === 'uid-mismatch')) throw error;
     }
   }
-  await waitForResult(crds, signal, () => {
+  await untilInformer(crds, signal, () => {
     const isThere = crds.get(undefined, name)?.object.metadata.uid === uid;
     return isThere ? undefined : true;
   });

@@ -10,6 +10,7 @@ import {
 import type { Clock } from '../../util/clock.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { pause, Waker } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { orAborted } from '../../util/when-aborted.ts';
 import { createLeaseClient, type LeaseClient } from './lease-client.ts';
@@ -57,13 +58,13 @@ export class LeaderElector {
   readonly #logger: Logger;
   readonly #gauge: Gauge;
   readonly #observed: ObservedLease;
+  readonly #waker: Waker;
   readonly #won = Promise.withResolvers<void>();
   #hasWon = false;
   #lossReason: string | undefined;
   #failuresInARow = 0;
   #warning: string | undefined;
   #loggedHolder: string | undefined;
-  #endWait = () => {};
 
   constructor(options: LeaderElectorOptions) {
     const { cluster, namespace, name, identity, clock, fence, logger, metrics, times } = options;
@@ -74,6 +75,7 @@ export class LeaderElector {
     this.#gauge = metrics.gauge(metricCatalogue.leaderStatus);
     this.#gauge.set(0, [name]);
     this.#observed = new ObservedLease(clock, identity);
+    this.#waker = new Waker(clock);
     fence.onExpired = (reason) => this.#lose(reason);
   }
 
@@ -131,7 +133,7 @@ export class LeaderElector {
     let startedMs = clock.monotonicMs();
     while (!signal.aborted && fence.isOpen) {
       const restMs = startedMs + times.retryPeriodMs - clock.monotonicMs();
-      await clock.sleep(Math.max(0, restMs), signal).catch(() => {});
+      await pause(clock, Math.max(0, restMs), signal);
       if (signal.aborted || !fence.isOpen) return;
       startedMs = clock.monotonicMs();
       await this.#tryAcquireOrRenew(signal);
@@ -256,25 +258,21 @@ export class LeaderElector {
 
   /** Waits until the Lease may be acquirable: it expires or changes, or, without a current watch, the poll interval has passed. */
   async #wait(watch: LeaseWatch, signal: AbortSignal): Promise<void> {
-    const { clock, random, times } = this.#options;
+    const { random, times } = this.#options;
     const pollMs = times.retryPeriodMs * (1 + jitterFactor * random.fraction());
     const { remainingMs: leftMs } = this.#observed;
     const restMs = watch.isCurrent() && leftMs > 0 ? Math.ceil(leftMs) : pollMs;
-    const woken = new AbortController();
-    this.#endWait = () => woken.abort();
-    await clock.sleep(restMs, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    this.#endWait = () => {};
+    await this.#waker.pause(restMs, signal);
   }
 
   #watch(): LeaseWatch {
     const { cluster, namespace, name } = this.#options;
-    const onMayTake = () => this.#endWait();
     return watchLease({
       watcher: cluster,
       namespace,
       name,
       observed: this.#observed,
-      onAcquirable: onMayTake,
+      onAcquirable: () => this.#waker.wake(),
     });
   }
 }

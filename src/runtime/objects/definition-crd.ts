@@ -12,6 +12,7 @@ import {
 } from '../../reconcile/index.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { crdGvk } from '../crd/index.ts';
@@ -197,16 +198,17 @@ const flow = { name: 'definitions', priority: 'object' } as const;
 /** Delays between discovery requests until the kind is served. */
 const served = { baseDelayMs: 100, maxDelayMs: 10_000 };
 
+const missingCrdMessage = `The kind OperatorDefinition is not served and the runtime may not install its CustomResourceDefinition: apply deploy/crds/${definitionCrdName}.yaml, or grant the runtime the right to create CustomResourceDefinitions`;
+
 /**
- * Installs the CRD of `OperatorDefinition` and waits until it is served. Writes nothing if it is up to date, or if the rights to write are
- * missing.
- * @returns false: it is not served, and the rights to install it are missing
- * @throws KubeError when a request fails for another reason than a missing right.
+ * Installs the CRD of `OperatorDefinition` and waits until it is served. Writes nothing if it is up to date, or if it is served and the
+ * rights to write are missing.
+ * @throws HomeostatError `kind-missing`: it is not served, and the rights to install it are missing; KubeError when another request fails.
  */
 export async function installDefinitionCrd(
   { cluster, clock }: { readonly cluster: RuntimeCluster; readonly clock: Clock },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   try {
     let hasChanged = false;
     for (let tries = 0; ; tries++) {
@@ -216,10 +218,10 @@ export async function installDefinitionCrd(
       await clock.sleep(backoffMs(tries, served), signal);
     }
     if (hasChanged) cluster.kindChanged(definitionGvk);
-    return true;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'forbidden') throw error;
-    return (await cluster.lookUp(definitionGvk, signal)) !== undefined;
+    if ((await cluster.lookUp(definitionGvk, signal)) !== undefined) return;
+    throw new HomeostatError('kind-missing', missingCrdMessage, { cause: error });
   }
 }
 

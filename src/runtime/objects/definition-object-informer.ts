@@ -1,18 +1,16 @@
 import type { CacheEvent, Informer } from '../../kube/roles.ts';
+import { isKindMissing, untilInformer } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
-import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorMessage } from '../error-message.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-import { isKindMissing, waitForResult } from '../waits.ts';
+import { retryUntilDone } from '../waits.ts';
 import { installDefinitionCrd } from './definition-crd.ts';
-import { definitionCrdName, definitionGvk } from './names.ts';
+import { definitionGvk } from './names.ts';
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
-
-const missingCrdMessage = `The kind OperatorDefinition is not served and the runtime may not install its CustomResourceDefinition: apply deploy/crds/${definitionCrdName}.yaml, or grant the runtime the right to create CustomResourceDefinitions`;
 
 /** Cached `OperatorDefinition` objects. */
 export interface DefinitionObjects {
@@ -63,31 +61,27 @@ export class DefinitionObjectInformer implements DefinitionObjects {
 
   /** Installs the CRD, again after it is deleted, and watches the objects. Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { logger, clock } = this.#options;
-    let failures = 0;
     while (!signal.aborted) {
-      try {
-        if (await installDefinitionCrd(this.#options, signal)) {
-          this.#installError = undefined;
-          failures = 0;
-          await whenLost(this.#follow(), signal);
-        } else {
-          this.#installError = missingCrdMessage;
-          await clock.sleep(backoffMs(failures++, retry), signal);
-        }
-      } catch (error) {
-        if (signal.aborted) break;
-        this.#installError = errorMessage(error);
-        const level = failures === 0 ? 'warn' : 'debug';
-        logger[level](
-          errorLogFields(error),
-          'CustomResourceDefinition of OperatorDefinition cannot be installed, will retry',
-        );
-        await clock.sleep(backoffMs(failures++, retry), signal).catch(() => {});
-      }
+      await retryUntilDone(() => installDefinitionCrd(this.#options, signal), {
+        ...this.#options,
+        ...{ signal, delays: retry },
+        onFailure: (error, failures) => this.#noteFailure(error, failures),
+      });
+      if (signal.aborted) break;
+      this.#installError = undefined;
+      await whenLost(this.#follow(), signal).catch(() => {});
     }
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#objects?.release();
+  }
+
+  #noteFailure(error: unknown, failures: number): void {
+    this.#installError = errorMessage(error);
+    const level = failures === 0 ? 'warn' : 'debug';
+    this.#options.logger[level](
+      errorLogFields(error),
+      'CustomResourceDefinition of OperatorDefinition cannot be installed, will retry',
+    );
   }
 
   #follow(): Informer {
@@ -106,7 +100,7 @@ export class DefinitionObjectInformer implements DefinitionObjects {
 /** Resolves when the kind is no longer served after it was synced. */
 async function whenLost(objects: Informer, signal: AbortSignal): Promise<void> {
   let wasSynced = false;
-  await waitForResult(objects, signal, () => {
+  await untilInformer(objects, signal, () => {
     wasSynced ||= objects.state.kind === 'synced';
     return wasSynced && isKindMissing(objects) ? true : undefined;
   });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import { TokenBucket } from '../../util/token-bucket.ts';
 
 /**
  * Result of the first pass with the newer revision. `blocked`: not reconciled; `transient`: failed with an error that a retry may resolve.
@@ -46,9 +47,8 @@ export class RolloutPacer {
   #isStopped: boolean;
   #isHeld = true;
   #isStoppedForGood = false;
-  /** May exceed 1 according to {@link burstMs}. */
-  #tokens = 1;
-  #countedAtMs: number;
+  /** Undefined: no limit. */
+  #rate: TokenBucket | undefined;
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: RolloutPacerOptions) {
@@ -56,7 +56,6 @@ export class RolloutPacer {
     this.#options = options;
     this.#failing = new Set(resumed?.failing);
     this.#isStopped = resumed?.isStopped === true && this.#failing.size > 0;
-    this.#countedAtMs = options.clock.monotonicMs();
   }
 
   get isStopped(): boolean {
@@ -77,7 +76,8 @@ export class RolloutPacer {
   start(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#countedAtMs = this.#options.clock.monotonicMs();
+    // Nothing is earned while it is held.
+    this.#rate = rateOf(this.#options);
     this.#updateStopped();
     this.#advance();
   }
@@ -131,13 +131,13 @@ export class RolloutPacer {
       this.#options.onDone();
       return;
     }
-    this.#refill();
     while (!this.#isStopped && this.#hasRoom() && this.#hasNext()) {
-      if (this.#tokens < 1) {
-        this.#advanceLater();
+      const delayMs = this.#rate?.delayMs ?? 0;
+      if (delayMs > 0) {
+        this.#advanceLater(delayMs);
         return;
       }
-      this.#tokens -= 1;
+      this.#rate?.take();
       this.#reachNext();
     }
   }
@@ -163,23 +163,16 @@ export class RolloutPacer {
     this.#inProgress.set(key, failedBefore);
   }
 
-  #refill(): void {
-    const { clock, perSecond } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const earned = ((nowMs - this.#countedAtMs) * perSecond) / 1_000;
-    const most =
-      perSecond === 0 ? Number.POSITIVE_INFINITY : Math.max(1, (perSecond * burstMs) / 1_000);
-    this.#tokens = perSecond === 0 ? most : Math.min(most, this.#tokens + earned);
-    this.#countedAtMs = nowMs;
-  }
-
-  #advanceLater(): void {
-    if (this.#cancelTimer !== undefined) return;
-    const { clock, perSecond } = this.#options;
-    const delayMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1_000) / perSecond));
-    this.#cancelTimer = clock.after(delayMs, () => {
+  #advanceLater(delayMs: number): void {
+    this.#cancelTimer ??= this.#options.clock.after(delayMs, () => {
       this.#cancelTimer = undefined;
       this.#advance();
     });
   }
+}
+
+function rateOf({ clock, perSecond }: RolloutPacerOptions): TokenBucket | undefined {
+  if (perSecond === 0) return undefined;
+  const burst = Math.max(1, (perSecond * burstMs) / 1_000);
+  return new TokenBucket({ clock, burst, refillMs: 1_000 / perSecond, initial: 1 });
 }

@@ -1,10 +1,9 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 import type { OperatorDefinition, ServedKind } from '../../definition/index.ts';
 import type { Informer } from '../../kube/roles.ts';
-import { membershipOf } from '../../reconcile/index.ts';
+import { isKindMissing, membershipOf, untilInformer } from '../../reconcile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-import { isKindMissing, waitForResult } from '../waits.ts';
 
 /** Message of a definition that waits for its kind. */
 export function missingKindMessage({ gvk }: ServedKind): string {
@@ -23,7 +22,7 @@ export async function whenServed(
   const informer = cluster.acquire(membershipOf({ definition, needsFinalizer: false }).query);
   try {
     let isReported = false;
-    await waitForResult(informer, signal, () => {
+    await untilInformer(informer, signal, () => {
       const isMissing = isKindMissing(informer);
       if (isMissing && !isReported) onMissing();
       isReported ||= isMissing;
@@ -46,7 +45,7 @@ export async function whenKindLost(
   const { kind } = plan.definition;
   const informer = cluster.acquire(membershipOf(plan).query);
   try {
-    return await waitForResult(informer, signal, () =>
+    return await untilInformer(informer, signal, () =>
       isKindMissing(informer) ? missingKindMessage(kind) : undefined,
     );
   } finally {

@@ -2,6 +2,7 @@ import { definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { whenCrdLost } from '../crd/index.ts';
@@ -71,7 +72,7 @@ async function whenNewKind(
   const sinceMs = clock.monotonicMs();
   let tries = 0;
   while (unknown.length > 0 && tries < schemaTries && !signal.aborted) {
-    await clock.sleep(newKindPollMs, signal).catch(() => {});
+    await pause(clock, newKindPollMs, signal);
     const served = unknown.find((gvk) => cluster.resourceFor(gvk) !== undefined);
     if (served === undefined || signal.aborted) continue;
     // API servers publish the schema after they serve the kind, and for some kinds never.
@@ -103,7 +104,7 @@ export async function resync(
   signal: AbortSignal,
 ): Promise<void> {
   while (everyMs > 0 && !signal.aborted) {
-    await clock.sleep(everyMs * (0.9 + 0.2 * random.fraction()), signal).catch(() => {});
+    await pause(clock, everyMs * (0.9 + 0.2 * random.fraction()), signal);
     if (!signal.aborted) runAll();
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
+import { pause } from '../../util/pause.ts';
 import { migrateStored } from '../crd/index.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
@@ -37,7 +38,7 @@ export async function dropPreviousKinds(
       operator.retainPreviousKinds(remaining);
       onKindsGone({ children: removed });
     }
-    await clock.sleep(checkIntervalMs, signal).catch(() => {});
+    await pause(clock, checkIntervalMs, signal);
   }
 }
 

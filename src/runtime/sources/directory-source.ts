@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { Waker } from '../../util/pause.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 import {
   type FolderScan,
@@ -51,7 +52,7 @@ function isAt(file: string, path: string): boolean {
 class DirectorySource {
   readonly #options: DirectorySourceOptions;
   readonly #listener: SourceListener;
-  readonly #changes = new ChangeSignal();
+  readonly #waker: Waker;
   /** When each file was first seen. */
   #sinceMs: ReadonlyMap<string, number> | undefined;
   #reported: FolderScan | undefined;
@@ -62,10 +63,10 @@ class DirectorySource {
   constructor(options: DirectorySourceOptions, listener: SourceListener) {
     this.#options = options;
     this.#listener = listener;
+    this.#waker = new Waker(options.clock);
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     let isNotified = true;
     while (!signal.aborted) {
       await this.#scanAndReport(isNotified, signal).catch((error: unknown) => {
@@ -73,7 +74,7 @@ class DirectorySource {
         if (!signal.aborted) this.#reportError(fileReason(error));
       });
       const isTroubled = this.#error !== undefined || this.#cannotWatch;
-      isNotified = await this.#changes.wait(isTroubled ? errorPollMs : pollMs, clock, signal);
+      isNotified = await this.#waker.pause(isTroubled ? errorPollMs : pollMs, signal);
     }
     this.#unwatch();
   }
@@ -170,7 +171,7 @@ class DirectorySource {
         logger.warn({ folders, reason: fileReason(error) }, 'Folder cannot be watched, polling it');
       this.#cannotWatch = true;
     };
-    const onChange = () => this.#changes.notify();
+    const onChange = () => this.#waker.wake();
     this.#watched = { identity, stop: watchFolders({ folders, clock, onChange, onFailure }) };
   }
 
@@ -186,28 +187,4 @@ function rejectUnstable(file: ScannedFile, before: FolderScan): ScannedFile {
     ({ path, fingerprint: mark }) => path === file.path && mark === file.fingerprint,
   );
   return isCalm ? file : { ...file, text: '', unreadable: 'it is being written continuously' };
-}
-
-/** Wakes one waiter. A notification without a waiter wakes the next one at once. */
-class ChangeSignal {
-  #isSet = false;
-  #endWait: (() => void) | undefined;
-
-  notify(): void {
-    this.#isSet = true;
-    this.#endWait?.();
-  }
-
-  /** Resolves with true after a notification, with false after `ms` or when the signal aborts. One waiter at a time. */
-  async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
-    if (!this.#isSet && !signal.aborted) {
-      const notified = new AbortController();
-      this.#endWait = () => notified.abort();
-      await clock.sleep(ms, AbortSignal.any([signal, notified.signal])).catch(() => {});
-      this.#endWait = undefined;
-    }
-    const wasSet = this.#isSet;
-    this.#isSet = false;
-    return wasSet;
-  }
 }

@@ -1,29 +1,35 @@
 import type { Informer } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { orAborted } from '../../util/when-aborted.ts';
+
+/**
+ * Returns the first defined result of `look`, called now and after each change of the informer or its state. Rejects when the signal
+ * aborts.
+ */
+export async function untilInformer<T>(
+  informer: Informer,
+  signal: AbortSignal,
+  look: () => T | undefined,
+): Promise<T> {
+  signal.throwIfAborted();
+  const found = Promise.withResolvers<T>();
+  const check = () => {
+    const answer = look();
+    if (answer !== undefined) found.resolve(answer);
+  };
+  const stops = [informer.onState(check), informer.subscribe(check)];
+  try {
+    // An empty informer calls no subscriber, so check once now.
+    check();
+    return await orAborted(found.promise, signal);
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
 
 /** Resolves when an informer has synced or failed for the first time; rejects when the signal aborts. */
-export function settled(informer: Informer, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    if (informer.state.kind === 'failing') return resolve();
-    const stop = new AbortController();
-    const finish = (end: () => void) => {
-      unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      stop.abort();
-      end();
-    };
-    const onAbort = () => finish(() => reject(signal.reason));
-    const unsubscribe = informer.onState((state) => {
-      if (state.kind === 'failing') finish(resolve);
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-    // Synced implies that the subscribers received the first list.
-    informer.whenSynced(stop.signal).then(
-      () => finish(resolve),
-      () => undefined,
-    );
-  });
+export async function settled(informer: Informer, signal: AbortSignal): Promise<void> {
+  await untilInformer(informer, signal, () => informer.state.kind !== 'waiting' || undefined);
 }
 
 export interface SettleLimit {
@@ -53,9 +59,12 @@ export async function settledSoon(
 
 /** Whether the objects of a kind are known. An informer that has not synced is never treated as empty; a kind that is not served has no objects. */
 export function isKnown({ state }: Informer): boolean {
-  return (
-    state.kind === 'synced' || (state.kind === 'failing' && state.error.code === 'kind-missing')
-  );
+  return state.kind === 'synced' || isKindMissing({ state });
+}
+
+/** Whether the API server does not serve the informer's kind. */
+export function isKindMissing({ state }: Pick<Informer, 'state'>): boolean {
+  return state.kind === 'failing' && state.error.code === 'kind-missing';
 }
 
 /** The list that is not known yet, for messages. */
