@@ -1,7 +1,4 @@
-import { type CheckResult, checkDefinitions, type DefinitionManifest } from '../check/index.ts';
-import { bundledSchemas } from '../compile/index.ts';
-import { arrangeDiagnostics } from '../definition/index.ts';
-import { CrdCheck } from '../simulation/index.ts';
+import { DefinitionValidator } from '../simulation/index.ts';
 import {
   githubReport,
   jsonReport,
@@ -29,7 +26,9 @@ export async function validate(
   output: Output,
 ): Promise<number> {
   const texts = await loadManifests(paths);
-  const { accepted, diagnostics } = checkAll(texts);
+  const validator = new DefinitionValidator();
+  const { accepted, diagnostics } = validator.validate(texts);
+  validator.close();
   const definitions = accepted.map(({ located, plan }) => ({
     file: located.source.file,
     name: plan.name,
@@ -46,18 +45,6 @@ export async function validate(
   if (!hasErrors && accepted.length === 0)
     output.error('homeostat: There is no definition to check');
   return hasErrors || accepted.length === 0 ? exitCode.failure : exitCode.ok;
-}
-
-/** Checks definitions, and asks a simulated server about the CRDs of those that are valid. */
-function checkAll(texts: readonly DefinitionManifest[]): Omit<CheckResult, 'rejected'> {
-  const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
-  const crdCheck = new CrdCheck();
-  const found = accepted.map((each) => ({ each, rejected: crdCheck.check(each.located) }));
-  crdCheck.close();
-  return {
-    accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),
-    diagnostics: arrangeDiagnostics([...diagnostics, ...found.flatMap(({ rejected }) => rejected)]),
-  };
 }
 
 function printValid(definitions: ValidationResult['definitions'], output: Output): void {

@@ -4,9 +4,16 @@ export type { CoverageKind, CoveragePoint, CoverageRecorder } from './coverage.t
 export { type ExplainedChild, type Explanation, explainDefinition } from './explain.ts';
 export {
   ExpressionError,
+  expressionAt,
+  type LanguageName,
+  type LeafRange,
+  languageNames,
+  nameAt,
   patternProblem,
   WorkBudget,
   type WorkBudgetOptions,
+  type WrittenExpression,
+  type WrittenName,
 } from './language/index.ts';
 export type {
   ChildPlan,
@@ -41,6 +48,7 @@ export type {
 export {
   type BuiltinDocuments,
   builtinDocuments,
+  bundledKinds,
   bundledPlural,
   bundledSchemas,
   type ComponentDescription,
@@ -59,4 +67,4 @@ export type {
   StructField,
   StructType,
 } from './schema/schema-type.ts';
-export type { KindSchema, SchemaSource } from './schema-source.ts';
+export { type KindSchema, resourceSchema, type SchemaSource } from './schema-source.ts';

@@ -32,7 +32,7 @@ export interface KindTypes {
 const openSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /** The schema of the definition for a CRD kind; the schema of the server for a `for` kind, or an open schema if unknown. */
-function resourceSchema(kind: ServedKind, schemas: SchemaSource | undefined): KindSchema {
+export function resourceSchema(kind: ServedKind, schemas: SchemaSource | undefined): KindSchema {
   if (kind.source === 'for') {
     return schemas?.schemaFor(kind.gvk) ?? customResourceSchema(openSchema, kind.gvk);
   }

@@ -72,6 +72,7 @@ export {
   type ParsedDefinitions,
   type ParsedDocument,
 } from './parse-definitions.ts';
+export { resolveDefinition } from './resolve-definition.ts';
 export { isDnsLabel } from './rules/rule.ts';
 export {
   definitionApiVersion,
@@ -88,3 +89,11 @@ export {
   printYaml,
   YamlError,
 } from './yaml/yaml-text.ts';
+export {
+  entryAt,
+  nodeAtSteps,
+  placeAt,
+  type YamlEntry,
+  type YamlNode,
+  type YamlPlace,
+} from './yaml/yaml-tree.ts';

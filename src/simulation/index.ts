@@ -1,4 +1,3 @@
-export { CrdCheck } from './check-crd.ts';
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
 export { CoverageCollector } from './coverage/coverage-collector.ts';
@@ -33,3 +32,4 @@ export {
   type TestResult,
 } from './testing/run-test.ts';
 export { updateTest } from './testing/update-test.ts';
+export { DefinitionValidator } from './validate-definitions.ts';

@@ -3,6 +3,7 @@ export { ExpressionError, type ExpressionErrorCode, shortSource } from './evalua
 export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { helmValueHint } from './foreign-calls.ts';
 export { type LanguageFunction, languageFunctions } from './functions.ts';
+export { type LanguageName, languageNames } from './language-names.ts';
 export type {
   Expression,
   Leaf,
@@ -24,3 +25,10 @@ export {
 } from './syntax-tree.ts';
 export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';
 export { WorkBudget, type WorkBudgetOptions } from './work-budget.ts';
+export {
+  expressionAt,
+  type LeafRange,
+  nameAt,
+  type WrittenExpression,
+  type WrittenName,
+} from './written-expression.ts';

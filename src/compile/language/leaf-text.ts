@@ -111,8 +111,7 @@ type ReadPart =
   | { readonly kind: 'problem'; readonly problem: LeafProblem };
 
 function readExpression(text: string, start: number): ReadPart {
-  const mode = modeAt(text, start + 2);
-  const from = start + 2 + (mode === 'optional' ? 1 : mode === 'spread' ? 3 : 0);
+  const { mode, from } = openingAt(text, start);
   const scan = scanExpression(text, from);
   if (scan.kind === 'open') return { kind: 'problem', problem: openProblem(scan, start) };
   const written = text.slice(from, scan.end);
@@ -135,9 +134,15 @@ function readExpression(text: string, start: number): ReadPart {
   };
 }
 
-function modeAt(text: string, position: number): ExpressionPart['mode'] {
-  if (text.startsWith('...', position)) return 'spread';
-  return text.charAt(position) === '?' ? 'optional' : 'value';
+/** The mode of the `${` at an offset, and the offset of the expression. */
+export function openingAt(
+  text: string,
+  start: number,
+): Pick<ExpressionPart, 'mode'> & { readonly from: number } {
+  if (text.startsWith('...', start + 2)) return { mode: 'spread', from: start + 5 };
+  return text.charAt(start + 2) === '?'
+    ? { mode: 'optional', from: start + 3 }
+    : { mode: 'value', from: start + 2 };
 }
 
 function openProblem(scan: Extract<Scan, { kind: 'open' }>, start: number): LeafProblem {

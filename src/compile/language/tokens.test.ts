@@ -39,7 +39,8 @@ describe('compile/language tokens', () => {
     ['$match(a, /b})}', 'regular expression', 10],
   ] as const) {
     test(`reports what is not closed in "${text}"`, () => {
-      assert.deepEqual(scanExpression(text, 0), { kind: 'open', what, offset });
+      const { tokens: _, ...scan } = scanExpression(text, 0);
+      assert.deepEqual(scan, { kind: 'open', what, offset });
     });
   }
 

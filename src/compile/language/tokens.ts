@@ -10,12 +10,14 @@ export interface Token {
 export type Scan =
   /** `end` is the offset of the closing brace. */
   | { readonly kind: 'closed'; readonly tokens: readonly Token[]; readonly end: number }
-  /** `offset` is the start of the unclosed element. */
-  | {
-      readonly kind: 'open';
-      readonly what: 'expression' | 'string' | 'name' | 'comment' | 'regular expression';
-      readonly offset: number;
-    };
+  /** `offset` is the start of the unclosed element, `tokens` those before it. */
+  | (OpenElement & { readonly tokens: readonly Token[] });
+
+interface OpenElement {
+  readonly kind: 'open';
+  readonly what: 'expression' | 'string' | 'name' | 'comment' | 'regular expression';
+  readonly offset: number;
+}
 
 const singleOperators = '.[]{}(),@#;:?+-*/%|=<>^&!~';
 const doubleOperators = new Set(['..', ':=', '!=', '>=', '<=', '**', '~>', '?:', '??']);
@@ -42,13 +44,13 @@ export function scanExpression(text: string, start: number): Scan {
     }
     if (text.startsWith('/*', position)) {
       const end = text.indexOf('*/', position + 2);
-      if (end < 0) return { kind: 'open', what: 'comment', offset: position };
+      if (end < 0) return { kind: 'open', what: 'comment', offset: position, tokens };
       position = end + 2;
       continue;
     }
     if (character === '}' && depth === 0) return { kind: 'closed', tokens, end: position };
     const read = readToken(text, position, wantsOperand);
-    if (read.kind === 'open') return read;
+    if (read.kind === 'open') return { ...read, tokens };
     const { token } = read;
     tokens.push(token);
     if (token.text === '{') depth++;
@@ -56,7 +58,7 @@ export function scanExpression(text: string, start: number): Scan {
     wantsOperand = expectsOperandAfter(token, wantsOperand);
     position = token.end;
   }
-  return { kind: 'open', what: 'expression', offset: start };
+  return { kind: 'open', what: 'expression', offset: start, tokens };
 }
 
 function expectsOperandAfter(token: Token, wantedOperand: boolean): boolean {
@@ -68,9 +70,7 @@ function expectsOperandAfter(token: Token, wantedOperand: boolean): boolean {
   return true;
 }
 
-type Read =
-  | { readonly kind: 'token'; readonly token: Token }
-  | Extract<Scan, { readonly kind: 'open' }>;
+type Read = { readonly kind: 'token'; readonly token: Token } | OpenElement;
 
 function readToken(text: string, start: number, wantsOperand: boolean): Read {
   const character = text.charAt(start);

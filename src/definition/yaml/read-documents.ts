@@ -12,6 +12,7 @@ import { createNodeSourceMap } from './node-source-map.ts';
 import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
 import { findBinaryContent, findTextLimitViolation } from './text-limits.ts';
 import { toJson, type YamlProblem } from './to-json.ts';
+import { type YamlNode, yamlTree } from './yaml-tree.ts';
 
 /** One document of a file as plain JSON, with the positions of its parts. */
 export interface YamlDocument {
@@ -23,6 +24,8 @@ export interface YamlDocument {
   readonly unread: ReadonlySet<string>;
   /** The first line from which the parser may have misread the structure (1-based); undefined: none. */
   readonly unreliableFrom: number | undefined;
+  /** The document as it is written, for editors. Computed when it is called. Undefined: nothing could be read. */
+  tree(): YamlNode | undefined;
 }
 
 export interface YamlFile {
@@ -109,6 +112,7 @@ export function readDocuments(text: string, file: string): YamlFile {
       unread: new Set(problems.filter(isError).map(({ path }) => path)),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
       unreliableFrom,
+      tree: () => yamlTree(document, targets),
     });
   }
   return { documents, syntaxErrors };
