@@ -79,6 +79,7 @@ export {
   definitionKind,
   definitionSchema,
 } from './schema/definition-schema.ts';
+export { valueAt } from './tree.ts';
 export { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
 export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';

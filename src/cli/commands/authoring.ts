@@ -14,6 +14,7 @@ export function addAuthoringCommands(program: Command, context: ProgramContext):
   addRender(program, context);
   addExplain(program, context);
   addTest(program, context);
+  addLsp(program, context);
 }
 
 function addExplain(program: Command, { output, exit }: ProgramContext): void {
@@ -134,6 +135,17 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
       }
       const { test } = await import('./test.ts');
       exit(await test(paths, testOptions, output));
+    });
+}
+
+function addLsp(program: Command, { signal, exit }: ProgramContext): void {
+  program
+    .command('lsp')
+    .description('serve editors: a language server for definitions, on standard input and output')
+    .option('--stdio', 'the only transport, for editors that name it')
+    .action(async () => {
+      const { lsp } = await import('./lsp.ts');
+      exit(await lsp(signal));
     });
 }
 

@@ -35,8 +35,8 @@ export interface YamlEntry {
   readonly value: YamlNode | undefined;
 }
 
-/** Where an offset is in a tree. */
-export interface YamlPlace {
+/** Where an offset is in a tree; with the offsets of the key or the value. */
+export interface YamlPlace extends Span {
   /** Steps from the root to the value, or to the field of the key. */
   readonly steps: readonly string[];
   readonly at: 'key' | 'value';
@@ -96,27 +96,29 @@ export function placeAt(root: YamlNode, offset: number): YamlPlace | undefined {
   const steps: string[] = [];
   let node = root;
   while (node.start <= offset && offset <= node.end) {
-    if (node.kind === 'scalar') return { steps, at: 'value', node };
+    const { start, end } = node;
+    const here: YamlPlace = { steps, at: 'value', node, start, end };
+    if (node.kind === 'scalar') return here;
     if (node.kind === 'list') {
       const index = node.items.findLastIndex(({ start }) => start <= offset);
       const item = node.items[index];
-      if (item === undefined) return { steps, at: 'value', node };
+      if (item === undefined) return here;
       steps.push(String(index));
       node = item;
       continue;
     }
     const entry = node.entries.findLast(({ keyStart }) => keyStart <= offset);
-    if (entry === undefined) return { steps, at: 'value', node };
-    const { key, keyEnd, value } = entry;
+    if (entry === undefined) return here;
+    const { key, keyStart, keyEnd, value } = entry;
     steps.push(key);
-    if (offset <= keyEnd) return { steps, at: 'key', node: value };
+    if (offset <= keyEnd) return { steps, at: 'key', node: value, start: keyStart, end: keyEnd };
     if (value === undefined || offset < value.start) return undefined;
     node = value;
   }
   return undefined;
 }
 
-/** The field or item of a node. */
+/** The field of a map. */
 export function entryAt(node: YamlNode | undefined, step: string): YamlEntry | undefined {
   return node?.kind === 'map' ? node.entries.find(({ key }) => key === step) : undefined;
 }

@@ -1,0 +1,181 @@
+import type { LanguageName } from '../compile/index.ts';
+import { nodeAtSteps } from '../definition/index.ts';
+import { expressionCursor, isInExpression, type YamlCursor, yamlCursor } from './cursor.ts';
+import { type ExpressionScope, expressionScope } from './expression-scope.ts';
+import type { Knowledge } from './knowledge.ts';
+import { describeField, describeName } from './markdown.ts';
+import { documentAt, type ParsedDocument, type ParsedText } from './parsed-text.ts';
+import { schemaAt } from './places.ts';
+import { CompletionItemKind } from './protocol.ts';
+import {
+  fieldsOf,
+  isRequired,
+  literal,
+  type SchemaNode,
+  throughLists,
+  typesOf,
+  typeText,
+  valuesOf,
+} from './schema-node.ts';
+import { suggestedValues } from './suggested-values.ts';
+
+/** A text that can be inserted. */
+export interface Proposal {
+  readonly label: string;
+  readonly kind: CompletionItemKind;
+  /** Type or signature, on one line. */
+  readonly detail: string;
+  /** Markdown. */
+  readonly documentation: string;
+  /** What takes the place of the word. */
+  readonly text: string;
+  /** Proposals are shown by rank, then by name. */
+  readonly rank: number;
+}
+
+/** What can be written at an offset. `start` and `end` are the offsets of the word that a proposal replaces. */
+export interface Proposals {
+  readonly start: number;
+  readonly end: number;
+  readonly proposals: readonly Proposal[];
+}
+
+const nothing: Proposals = { start: 0, end: 0, proposals: [] };
+
+/** Proposes what can be written at an offset. The text need not be valid. */
+export function complete(parsed: ParsedText, offset: number, knowledge: Knowledge): Proposals {
+  const document = documentAt(parsed, offset);
+  if (document === undefined) return nothing;
+  if (isInExpression(parsed, offset))
+    return completeExpression(parsed, offset, { document, knowledge });
+  const cursor = yamlCursor(parsed.text, offset);
+  if (cursor === undefined) return nothing;
+  const { start, end } = cursor;
+  const proposals =
+    cursor.at === 'key'
+      ? proposeKeys(cursor, parsed.text, { document, knowledge })
+      : proposeValues(cursor.steps, { document, knowledge });
+  return { start, end, proposals };
+}
+
+interface Context {
+  readonly document: ParsedDocument;
+  readonly knowledge: Knowledge;
+}
+
+function proposeKeys(
+  { container, siblings, isFlow, start, end }: Extract<YamlCursor, { at: 'key' }>,
+  text: string,
+  { document, knowledge }: Context,
+): readonly Proposal[] {
+  const node = schemaAt(document, container, knowledge.kinds);
+  if (node === undefined) return [];
+  const fields = fieldsOf(node);
+  // In place of a key the value of the map itself can be meant: an item of a list, a value on its own line.
+  if (fields.size === 0)
+    return siblings.length === 0 ? proposeValues(container, { document, knowledge }) : [];
+  const map = nodeAtSteps(document.tree, container);
+  const following = map?.kind === 'map' ? map.entries.filter(({ keyStart }) => keyStart > end) : [];
+  const taken = new Set([...siblings, ...following.map(({ key }) => key)]);
+  const hasColon = /^\s*:/.test(text.slice(end));
+  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
+  return [...fields]
+    .filter(([name]) => !taken.has(name))
+    .map(([name, field]) => ({
+      ...fieldProposal(name, field),
+      rank: isRequired(node, name) ? 0 : 1,
+      text: hasColon ? name : `${name}:${isFlow ? ' ' : beginningOf(field, column)}`,
+    }));
+}
+
+/** How the value of a field begins; `column` is that of its key. */
+function beginningOf(field: SchemaNode, column: number): string {
+  const indent = ' '.repeat(column + 2);
+  const [type, ...others] = typesOf(field);
+  if (others.length > 0) return ' ';
+  if (type === 'object') return `\n${indent}`;
+  return type === 'array' ? `\n${indent}- ` : ' ';
+}
+
+function proposeValues(
+  steps: readonly string[],
+  { document, knowledge }: Context,
+): readonly Proposal[] {
+  const node = schemaAt(document, steps, knowledge.kinds);
+  const suggested = suggestedValues(document, steps, knowledge.kinds);
+  const allowed = node === undefined ? [] : valuesOf(node).map(literal);
+  const byDefault = node?.schema.default;
+  const values = suggested.length > 0 ? suggested : allowed;
+  const documentation = node === undefined ? '' : describeField(steps.at(-1) ?? '', node);
+  return values.map((value) => ({
+    label: value,
+    kind: CompletionItemKind.Value,
+    detail: byDefault !== undefined && literal(byDefault) === value ? 'default' : '',
+    documentation,
+    text: value,
+    rank: 1,
+  }));
+}
+
+function completeExpression(
+  parsed: ParsedText,
+  offset: number,
+  { document, knowledge }: Context,
+): Proposals {
+  const cursor = expressionCursor(parsed, offset);
+  if (cursor === undefined) return nothing;
+  const { name, steps, expression } = cursor;
+  const { start, end, base } = name;
+  const scope = expressionScope(document, steps, knowledge.kinds);
+  if (base === undefined || scope === undefined) return nothing;
+  if (base.length > 0) {
+    const node = scope.resolve(base);
+    return {
+      start,
+      end,
+      proposals: node === undefined ? [] : proposeFields(node, expression.language),
+    };
+  }
+  const isHandlebars = expression.language === 'handlebars';
+  const names = knowledge.names.filter(({ kind }) => (kind === 'helper') === isHandlebars);
+  const known = names
+    .filter((each) => isUsable(each, scope) && (!isHandlebars || name.isHelper))
+    .map(nameProposal);
+  const fields = [...scope.root].map(([field, node]) => fieldProposal(field, node));
+  const isVariable = name.text.startsWith('$');
+  return { start, end, proposals: isVariable ? known : [...fields, ...known] };
+}
+
+function isUsable({ kind, name }: LanguageName, { variables }: ExpressionScope): boolean {
+  return kind !== 'variable' || variables.has(name);
+}
+
+function proposeFields(node: SchemaNode, language: 'jsonata' | 'handlebars'): readonly Proposal[] {
+  return [...fieldsOf(throughLists(node))].map(([name, field]) => ({
+    ...fieldProposal(name, field),
+    text: language === 'handlebars' || /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``,
+  }));
+}
+
+function fieldProposal(name: string, field: SchemaNode): Proposal {
+  return {
+    label: name,
+    kind: CompletionItemKind.Field,
+    detail: typeText(field),
+    documentation: describeField(name, field),
+    text: name,
+    rank: 1,
+  };
+}
+
+function nameProposal(name: LanguageName): Proposal {
+  const isVariable = name.kind === 'variable';
+  return {
+    label: name.name,
+    kind: isVariable ? CompletionItemKind.Variable : CompletionItemKind.Function,
+    detail: name.call,
+    documentation: describeName(name),
+    text: name.name,
+    rank: 2,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Diagnostic as Problem } from '../definition/index.ts';
+import type { TextChecker } from './check-text.ts';
+import type { MarkData } from './marks.ts';
+import type { Diagnostic, TextDocument } from './protocol.ts';
+
+/** A change of a text that removes a diagnostic. */
+export interface Fix {
+  readonly title: string;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * The fix of a diagnostic that suggests another name. Undefined: it suggests none, or the changed text has an error at the same place,
+ * because the hint does not replace what is marked.
+ */
+export function fixOf(
+  { range, code, data }: Diagnostic,
+  { document, checker }: { readonly document: TextDocument; readonly checker: TextChecker },
+): Fix | undefined {
+  const { hint, path } = (data ?? {}) as Partial<MarkData>;
+  const name = /^Did you mean "([^"]+)"\?$/.exec(hint ?? '')?.[1];
+  if (name === undefined) return undefined;
+  const text = document.getText();
+  const start = document.offsetAt(range.start);
+  const isProblem = (found: Problem) =>
+    (found.code === code && found.path === path) ||
+    (found.line - 1 === range.start.line && found.column - 1 === range.start.character);
+  return candidates(text, { start, end: document.offsetAt(range.end), name })
+    .map((candidate) => ({ ...candidate, title: `Change to "${name}"` }))
+    .find((fix) => {
+      const fixed = text.slice(0, fix.start) + fix.text + text.slice(fix.end);
+      return !checker.check(fixed, '').some(isProblem);
+    });
+}
+
+/** What the suggested name may replace: the marked text without its quotes, or the whole path that begins there. */
+function candidates(
+  text: string,
+  { start, end, name }: { readonly start: number; readonly end: number; readonly name: string },
+): readonly Omit<Fix, 'title'>[] {
+  const marked = text.slice(start, end);
+  const isQuoted = /^(["']).*\1$/s.test(marked);
+  const word = isQuoted
+    ? { start: start + 1, end: end - 1, text: name }
+    : { start, end, text: name };
+  const path = /^[\w$.]+/.exec(text.slice(start))?.[0] ?? '';
+  const isField = text.charAt(start - 1) === '.';
+  return name.includes('.') && !isField
+    ? [{ start, end: start + path.length, text: name }, word]
+    : [word];
+}

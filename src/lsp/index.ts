@@ -1,0 +1,1 @@
+export { type LanguageServerOptions, type SessionEnd, serveLanguage } from './language-server.ts';

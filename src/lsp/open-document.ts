@@ -1,0 +1,45 @@
+import { type DefinitionParts, type ParsedText, parseText } from './parsed-text.ts';
+import { TextDocument } from './protocol.ts';
+
+/** A document that a client has opened, with what is known about its current text. */
+export class OpenDocument {
+  readonly document: TextDocument;
+  #parsed: ParsedText | undefined;
+  #parsedVersion = -1;
+
+  constructor(document: TextDocument) {
+    this.document = document;
+  }
+
+  change(changes: Parameters<typeof TextDocument.update>[1], version: number): void {
+    TextDocument.update(this.document, changes, version);
+  }
+
+  /** The parsed text. While it has syntax errors, a definition from which children have disappeared has the parts of the last text without. */
+  parsed(): ParsedText {
+    const { version } = this.document;
+    if (this.#parsed === undefined || this.#parsedVersion !== version) {
+      this.#parsed = withKnownParts(parseText(this.document.getText()), this.#parsed);
+      this.#parsedVersion = version;
+    }
+    return this.#parsed;
+  }
+}
+
+function withKnownParts(parsed: ParsedText, last: ParsedText | undefined): ParsedText {
+  if (!parsed.hasSyntaxErrors || last === undefined) return parsed;
+  return {
+    ...parsed,
+    documents: parsed.documents.map((document, index) => {
+      const known = last.documents[index]?.parts;
+      const isPoorer = known !== undefined && sizeOf(document.parts) < sizeOf(known);
+      return isPoorer ? { ...document, parts: known } : document;
+    }),
+  };
+}
+
+function sizeOf(parts: DefinitionParts | undefined): number {
+  if (parts === undefined) return 0;
+  const { children, reads, vars } = parts.definition;
+  return 1 + children.length + reads.length + Object.keys(vars).length;
+}

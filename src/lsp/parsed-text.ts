@@ -1,0 +1,107 @@
+import {
+  definitionKind,
+  type LocatedDefinition,
+  operatorFuzzKind,
+  operatorTestKind,
+  readBoundedDocuments,
+  resolveDefinition,
+  valueAt,
+  type YamlNode,
+} from '../definition/index.ts';
+import { isJsonObject, type Json, pointerSteps, pointerTo } from '../util/json.ts';
+
+export type DocumentKind = 'OperatorDefinition' | 'OperatorTest' | 'OperatorFuzz';
+
+/** A document of Homeostat in a file, as far as it can be read. */
+export interface ParsedDocument {
+  readonly kind: DocumentKind;
+  readonly value: Json;
+  readonly tree: YamlNode | undefined;
+  /** The parts of a definition that can be read. Undefined: it has no name or no kind yet, or the document is no definition. */
+  readonly parts: DefinitionParts | undefined;
+}
+
+export type DefinitionParts = Pick<LocatedDefinition, 'definition' | 'pointers'>;
+
+/** The documents of Homeostat in a text, by their offsets. */
+export interface ParsedText {
+  readonly text: string;
+  readonly hasSyntaxErrors: boolean;
+  readonly documents: readonly ParsedDocument[];
+}
+
+const ownVersion = /^\s*["']?apiVersion["']?\s*:\s*["']?homeostat\.dev\//m;
+
+/** Whether a text may contain a document of Homeostat. Other YAML files are none of its concern. */
+export function isOwnText(text: string): boolean {
+  return ownVersion.test(text);
+}
+
+/** Reads a text that need not be complete. Does not throw. */
+export function parseText(text: string): ParsedText {
+  if (!isOwnText(text)) return { text, hasSyntaxErrors: false, documents: [] };
+  const { documents, syntaxErrors } = readBoundedDocuments(text, '');
+  return {
+    text,
+    hasSyntaxErrors: syntaxErrors.length > 0,
+    documents: documents.flatMap(({ value, tree }) => {
+      const kind = kindOf(value);
+      if (kind === undefined) return [];
+      const parts = kind === definitionKind ? resolveDefinition(value) : undefined;
+      return [{ kind, value, tree: tree(), parts }];
+    }),
+  };
+}
+
+/** Undefined: a document of another API. A document whose kind is missing or mistyped counts as a definition. */
+function kindOf(value: Json): DocumentKind | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { apiVersion, kind } = value;
+  if (typeof apiVersion !== 'string' || !apiVersion.startsWith('homeostat.dev/')) return undefined;
+  return kind === operatorTestKind || kind === operatorFuzzKind ? kind : definitionKind;
+}
+
+/** Offsets of the YAML document that contains an offset. */
+export function documentRange(
+  text: string,
+  offset: number,
+): { readonly start: number; readonly end: number } {
+  const marks = [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index);
+  return {
+    start: marks.findLast((mark) => mark < offset) ?? 0,
+    end: marks.find((mark) => mark >= offset) ?? text.length,
+  };
+}
+
+/** The document at an offset. Undefined: a document of another API, or an empty one. */
+export function documentAt(
+  { text, documents }: ParsedText,
+  offset: number,
+): ParsedDocument | undefined {
+  const { start, end } = documentRange(text, offset);
+  return documents.find(
+    ({ tree }) => tree !== undefined && start <= tree.start && tree.start < end,
+  );
+}
+
+/** The value at the end of a path. */
+export function valueAtSteps(root: Json | undefined, steps: readonly string[]): unknown {
+  return valueAt(root, steps.reduce<string>(pointerTo, ''));
+}
+
+/** The child of a definition in whose field a path ends, with its pointer. */
+export function childOf(parts: DefinitionParts | undefined, steps: readonly string[]) {
+  if (parts === undefined) return undefined;
+  const { definition, pointers } = parts;
+  const all = [
+    ...definition.children.map((child, index) => ({ child, pointer: pointers.children[index] })),
+    ...(definition.onDelete?.children ?? []).map((child, index) => ({
+      child,
+      pointer: pointers.onDelete[index],
+    })),
+  ];
+  return all.find(({ pointer = '' }) => {
+    const start = pointerSteps(pointer);
+    return start.length > 0 && start.every((step, index) => steps[index] === step);
+  });
+}

@@ -1,0 +1,85 @@
+import { gvkKey, gvkOf } from '../util/gvk.ts';
+import { isJsonObject } from '../util/json.ts';
+import type { KindSchemas } from './kind-schemas.ts';
+import { type ParsedDocument, valueAtSteps } from './parsed-text.ts';
+import { fieldsOf, nodeOfFields, type SchemaNode, stepInto } from './schema-node.ts';
+
+/** Where a document contains the manifest of another kind. */
+const manifests: Readonly<Record<ParsedDocument['kind'], RegExp>> = {
+  OperatorDefinition: /^spec\/(?:onDelete\/)?children\/\d+\/template$/,
+  OperatorTest:
+    /^spec\/(?:given\/\d+|steps\/\d+\/(?:apply(?:\/\d+)?|expect\/\d+\/(?:object|absent)))$/,
+  OperatorFuzz: /^spec\/given\/\d+$/,
+};
+
+/** What a document may contain at the end of a path. Undefined: not known. */
+export function schemaAt(
+  document: ParsedDocument,
+  steps: readonly string[],
+  kinds: KindSchemas,
+): SchemaNode | undefined {
+  let node: SchemaNode | undefined = kinds.format(document.kind);
+  for (const [index, step] of steps.entries()) {
+    node = node && stepInto(node, step);
+    node = foreignSchema(document, steps.slice(0, index + 1), kinds) ?? node;
+  }
+  return node;
+}
+
+/** The schema of another kind that begins at a path: of a manifest, of the status, of a patch. */
+function foreignSchema(
+  document: ParsedDocument,
+  steps: readonly string[],
+  kinds: KindSchemas,
+): SchemaNode | undefined {
+  const path = steps.join('/');
+  if (manifests[document.kind].test(path)) {
+    const manifest = valueAtSteps(document.value, steps);
+    // Objects are listed, or there is one.
+    if (Array.isArray(manifest)) return undefined;
+    return schemaOfKind(manifest, document, kinds) ?? anyManifest(kinds);
+  }
+  if (path === 'spec/status') return statusSchema(document, kinds);
+  if (document.kind !== 'OperatorDefinition' || !/^spec\/patches\/\d+\/patch$/.test(path))
+    return undefined;
+  const target = valueAtSteps(document.value, [...steps.slice(0, -1), 'target']);
+  return target === undefined
+    ? servedSchema(document, kinds)
+    : schemaOfKind(target, document, kinds);
+}
+
+/** The schema of the kind that `apiVersion` and `kind` of a value name. Undefined: it is not known. */
+export function schemaOfKind(
+  value: unknown,
+  document: ParsedDocument,
+  kinds: KindSchemas,
+): SchemaNode | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { apiVersion, kind } = value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  const gvk = gvkOf(apiVersion, kind);
+  const served = document.parts?.definition.kind;
+  return served !== undefined && gvkKey(served.gvk) === gvkKey(gvk)
+    ? kinds.served(served)
+    : kinds.builtin(gvk);
+}
+
+/** The schema of the resources of a definition. */
+export function servedSchema(document: ParsedDocument, kinds: KindSchemas): SchemaNode | undefined {
+  return document.parts && kinds.served(document.parts.definition.kind);
+}
+
+/** What each object has, before its kind is written. */
+function anyManifest(kinds: KindSchemas): SchemaNode | undefined {
+  const configMap = kinds.builtin({ group: '', version: 'v1', kind: 'ConfigMap' });
+  if (configMap === undefined) return undefined;
+  const common = [...fieldsOf(configMap)].filter(([name]) =>
+    ['apiVersion', 'kind', 'metadata'].includes(name),
+  );
+  return nodeOfFields(new Map(common));
+}
+
+function statusSchema(document: ParsedDocument, kinds: KindSchemas): SchemaNode | undefined {
+  const served = servedSchema(document, kinds);
+  return served && fieldsOf(served).get('status');
+}

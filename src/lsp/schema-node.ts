@@ -1,0 +1,191 @@
+import type { ComponentDescription } from '../compile/index.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The schemas that references mean. */
+export interface SchemaLibrary {
+  /** Start of a reference: `#/$defs/`. */
+  readonly prefix: string;
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+  /** Descriptions that the schemas do not contain, by name of the schema. */
+  readonly descriptions?: Readonly<Record<string, ComponentDescription>>;
+}
+
+/** A place in a JSON schema: what a value may contain. */
+export interface SchemaNode {
+  /** Without references. */
+  readonly schema: JsonSchema;
+  readonly description: string | undefined;
+  readonly library: SchemaLibrary;
+  /** Name of the schema in the library. */
+  readonly name: string | undefined;
+  /** Fields that take the place of those of the schema. */
+  readonly fields?: ReadonlyMap<string, SchemaNode>;
+}
+
+const emptyLibrary: SchemaLibrary = { prefix: '#', schemas: {} };
+
+/** A node of a schema; `description` takes precedence over that of what the schema refers to. */
+export function schemaNode(
+  schema: JsonSchema,
+  library: SchemaLibrary,
+  description = textOf(schema.description),
+): SchemaNode {
+  const seen = new Set<string>();
+  let current = schema;
+  let name: string | undefined;
+  for (
+    let next = referenceOf(current, library);
+    next !== undefined && !seen.has(next);
+    next = referenceOf(current, library)
+  ) {
+    seen.add(next);
+    name = next;
+    const { $ref: _, allOf: __, ...own } = current;
+    current = { ...library.schemas[next], ...own };
+  }
+  const inherited = name && library.descriptions?.[name]?.description;
+  return {
+    schema: current,
+    description: description ?? textOf(current.description) ?? inherited,
+    library,
+    name,
+  };
+}
+
+/** A map with these fields. */
+export function nodeOfFields(
+  fields: ReadonlyMap<string, SchemaNode>,
+  description?: string,
+): SchemaNode {
+  return { ...nodeOfSchema({ type: 'object' }, description), fields };
+}
+
+/** A schema without references. */
+export function nodeOfSchema(schema: JsonSchema, description?: string): SchemaNode {
+  return schemaNode(schema, emptyLibrary, description);
+}
+
+/** The fields of a map, by name. Empty for other values. */
+export function fieldsOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
+  if (node.fields !== undefined) return node.fields;
+  const { schema, library, name } = node;
+  const { properties } = schema;
+  if (!isSchema(properties)) return new Map();
+  const texts = name === undefined ? undefined : library.descriptions?.[name]?.properties;
+  return new Map(
+    Object.entries(properties)
+      .filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
+      .map(([key, field]) => [
+        key,
+        schemaNode(field, library, textOf(field.description) ?? texts?.[key]),
+      ]),
+  );
+}
+
+/** What a step leads to: a field of a map, or an item of a list. Undefined: the schema does not have it. */
+export function stepInto(node: SchemaNode, step: string): SchemaNode | undefined {
+  const { schema, library } = node;
+  if (isSchema(schema.items) && /^\d+$/.test(step)) return schemaNode(schema.items, library);
+  const { additionalProperties } = schema;
+  return (
+    fieldsOf(node).get(step) ??
+    (isSchema(additionalProperties) ? schemaNode(additionalProperties, library) : undefined)
+  );
+}
+
+/** As {@link stepInto}, with steps that apply to the items of lists, as in expressions. */
+export function pathInto(start: SchemaNode, steps: readonly string[]): SchemaNode | undefined {
+  return steps.reduce<SchemaNode | undefined>(
+    (node, step) => node && stepInto(throughLists(node), step),
+    start,
+  );
+}
+
+/** The node of the items, also of lists of lists; the node itself if it is no list. */
+export function throughLists(node: SchemaNode): SchemaNode {
+  const { items } = node.schema;
+  return isSchema(items) && !typesOf(node).includes('object')
+    ? throughLists(schemaNode(items, node.library))
+    : node;
+}
+
+export function typesOf({ schema }: SchemaNode): readonly string[] {
+  return [schema.type ?? []].flat().map(String);
+}
+
+export function isRequired({ schema }: SchemaNode, field: string): boolean {
+  return Array.isArray(schema.required) && schema.required.includes(field);
+}
+
+/** The values that are allowed, if there are few. */
+export function valuesOf(node: SchemaNode): readonly unknown[] {
+  const { schema } = node;
+  if (Array.isArray(schema.enum)) return schema.enum;
+  if (schema.const !== undefined) return [schema.const];
+  return typesOf(node).includes('boolean') ? [true, false] : [];
+}
+
+const constraints: Readonly<Record<string, string>> = {
+  minimum: 'minimum',
+  maximum: 'maximum',
+  multipleOf: 'multiple of',
+  minLength: 'minimum length',
+  maxLength: 'maximum length',
+  minItems: 'minimum number of items',
+  maxItems: 'maximum number of items',
+  pattern: 'pattern',
+  default: 'default',
+};
+
+/** A type with its limits: `integer, minimum 0, default 1`. */
+export function typeText(node: SchemaNode): string {
+  const { schema } = node;
+  const values = Array.isArray(schema.enum)
+    ? [`one of ${schema.enum.map(literal).join(', ')}`]
+    : [];
+  const limits = Object.entries(constraints)
+    .filter(([key]) => schema[key] !== undefined && !isEmptyMap(schema[key]))
+    .map(([key, name]) => `${name} ${literal(schema[key])}`);
+  return [typeName(node), ...values, ...limits].join(', ');
+}
+
+function typeName(node: SchemaNode): string {
+  const { schema, library } = node;
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string')
+    return 'integer or string';
+  const names = typesOf(node).map((type) => {
+    const { items, additionalProperties } = schema;
+    if (type === 'array')
+      return isSchema(items) ? `list of ${typeName(schemaNode(items, library))}` : 'list';
+    if (type !== 'object') return type;
+    return isSchema(additionalProperties)
+      ? `map of ${typeName(schemaNode(additionalProperties, library))}`
+      : 'map';
+  });
+  return names.length === 0 ? 'any value' : names.join(' or ');
+}
+
+export function literal(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return isSchema(value) && Object.keys(value).length === 0;
+}
+
+function referenceOf({ $ref, allOf }: JsonSchema, { prefix, schemas }: SchemaLibrary) {
+  const [only, ...others] = Array.isArray(allOf) ? (allOf as unknown[]) : [];
+  const reference = $ref ?? (others.length === 0 && isSchema(only) ? only.$ref : undefined);
+  if (typeof reference !== 'string' || !reference.startsWith(prefix)) return undefined;
+  const name = reference.slice(prefix.length);
+  return Object.hasOwn(schemas, name) ? name : undefined;
+}
+
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

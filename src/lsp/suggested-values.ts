@@ -1,0 +1,51 @@
+import {
+  definitionApiVersion,
+  definitionKind,
+  operatorFuzzKind,
+  operatorTestKind,
+} from '../definition/index.ts';
+import { apiVersionOf } from '../util/gvk.ts';
+import type { KindSchemas } from './kind-schemas.ts';
+import { childOf, type ParsedDocument, valueAtSteps } from './parsed-text.ts';
+
+/** Values that the schema of a field does not list: API versions, kinds, ids of children. */
+export function suggestedValues(
+  document: ParsedDocument,
+  steps: readonly string[],
+  kinds: KindSchemas,
+): readonly string[] {
+  const field = steps.at(-1) ?? '';
+  if (steps.length === 1 && field === 'apiVersion') return [definitionApiVersion];
+  if (steps.length === 1 && field === 'kind')
+    return [definitionKind, operatorTestKind, operatorFuzzKind];
+  const parent = steps.at(-2) ?? '';
+  if (parent === 'after') return idsOfSiblings(document, steps);
+  if (!isKindReference(steps)) return [];
+  const served = document.parts?.definition.kind.gvk;
+  if (field === 'apiVersion')
+    return [...kinds.apiVersions(), ...(served === undefined ? [] : [apiVersionOf(served)])];
+  if (field !== 'kind') return [];
+  const apiVersion = valueAtSteps(document.value, [...steps.slice(0, -1), 'apiVersion']);
+  if (typeof apiVersion !== 'string') return kinds.kinds(undefined);
+  const own = served !== undefined && apiVersionOf(served) === apiVersion ? [served.kind] : [];
+  return [...own, ...kinds.kinds(apiVersion)];
+}
+
+/** Whether `apiVersion` and `kind` at the end of a path name a kind of the cluster. */
+function isKindReference(steps: readonly string[]): boolean {
+  const [, section = ''] = steps;
+  const parent = steps.slice(0, -1).join('/');
+  return (
+    ['template', 'target', 'for'].includes(steps.at(-2) ?? '') ||
+    /^spec\/(?:reads|given)\/\d+$/.test(parent) ||
+    (section === 'steps' && /\/(?:apply(?:\/\d+)?|object|absent)$/.test(parent))
+  );
+}
+
+/** The children that a child can wait for. */
+function idsOfSiblings(document: ParsedDocument, steps: readonly string[]): readonly string[] {
+  const { children = [], onDelete } = document.parts?.definition ?? {};
+  const others = steps.includes('onDelete') ? (onDelete?.children ?? []) : children;
+  const { child } = childOf(document.parts, steps) ?? {};
+  return others.map(({ id }) => id).filter((id) => id !== child?.id);
+}

@@ -1,0 +1,120 @@
+import { entryAt, nodeAtSteps, placeAt, type YamlNode } from '../definition/index.ts';
+import { pointerSteps } from '../util/json.ts';
+import { expressionCursor } from './cursor.ts';
+import {
+  type DefinitionParts,
+  documentAt,
+  type ParsedDocument,
+  type ParsedText,
+} from './parsed-text.ts';
+
+/** Offsets of a name in the text. */
+export interface Target {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the name at an offset is defined. Undefined: it is no name, or defined elsewhere. */
+export function targetAt(parsed: ParsedText, offset: number): Target | undefined {
+  const document = documentAt(parsed, offset);
+  const { parts, tree } = document ?? {};
+  if (document === undefined || parts === undefined || tree === undefined) return undefined;
+  const cursor = expressionCursor(parsed, offset);
+  if (cursor !== undefined) {
+    const { base, text } = cursor.name;
+    return base && targetOfPath([...base, text], { tree, parts });
+  }
+  return targetOfPlace(document, offset, { tree, parts });
+}
+
+interface Definition {
+  readonly tree: YamlNode;
+  readonly parts: DefinitionParts;
+}
+
+function targetOfPlace(
+  { kind }: ParsedDocument,
+  offset: number,
+  definition: Definition,
+): Target | undefined {
+  const place = placeAt(definition.tree, offset);
+  if (place === undefined || kind !== 'OperatorDefinition') return undefined;
+  const { steps, node, at } = place;
+  if (steps.at(-2) === 'after' && node?.kind === 'scalar')
+    return targetOfChild(node.text, [], definition);
+  // The field of the CRD that a status field fills.
+  const isStatusField = at === 'key' && steps[0] === 'spec' && steps[1] === 'status';
+  return isStatusField && steps.length > 2 ? targetOfField(steps.slice(1), definition) : undefined;
+}
+
+function targetOfPath(path: readonly string[], definition: Definition): Target | undefined {
+  const { tree, parts } = definition;
+  const [root = '', id, ...rest] = path;
+  if (root === 'children' || root === 'observed')
+    return id === undefined ? undefined : targetOfChild(id, rest, definition);
+  if (root === 'reads') {
+    const index = parts.definition.reads.findIndex((read) => read.id === id);
+    const pointer = parts.pointers.reads[index];
+    return pointer === undefined ? undefined : spanAt(tree, [...pointerSteps(pointer), 'id']);
+  }
+  if (root === 'vars') {
+    if (id === undefined) return undefined;
+    return spanAt(tree, ['spec', 'vars', id, ...rest]) ?? spanAt(tree, ['spec', 'vars', id]);
+  }
+  return targetOfField(path, definition);
+}
+
+/** A field of the template of a child, else its id. */
+function targetOfChild(
+  id: string,
+  field: readonly string[],
+  { tree, parts: { definition, pointers } }: Definition,
+): Target | undefined {
+  const ids = [...definition.children, ...(definition.onDelete?.children ?? [])];
+  const index = ids.findIndex((child) => child.id === id);
+  const pointer = [...pointers.children, ...pointers.onDelete][index];
+  if (pointer === undefined) return undefined;
+  const steps = pointerSteps(pointer);
+  const inTemplate =
+    field.length === 0 ? undefined : spanAt(tree, [...steps, 'template', ...field]);
+  return inTemplate ?? valueSpan(nodeAtSteps(tree, [...steps, 'id']));
+}
+
+/** The property of the CRD schema that a path of the resource means. */
+function targetOfField(
+  path: readonly string[],
+  { tree, parts: { definition } }: Definition,
+): Target | undefined {
+  const { kind } = definition;
+  const versions = nodeAtSteps(tree, ['spec', 'crd', 'versions']);
+  if (kind.source !== 'crd' || versions?.kind !== 'list') return undefined;
+  const version = versions.items.find((item) => {
+    const name = entryAt(item, 'name')?.value;
+    return name?.kind === 'scalar' && name.text === kind.gvk.version;
+  });
+  let schema = nodeAtSteps(version, ['schema', 'openAPIV3Schema']);
+  let found: Target | undefined;
+  for (const name of path) {
+    while (entryAt(schema, 'items')?.value !== undefined) schema = entryAt(schema, 'items')?.value;
+    const entry = entryAt(entryAt(schema, 'properties')?.value, name);
+    if (entry === undefined) return undefined;
+    found = { start: entry.keyStart, end: entry.keyEnd };
+    schema = entry.value;
+  }
+  return found;
+}
+
+/** The key of a field; for `id`, its value; for an item of a list, the item. */
+function spanAt(tree: YamlNode, steps: readonly string[]): Target | undefined {
+  const step = steps.at(-1) ?? '';
+  const parent = nodeAtSteps(tree, steps.slice(0, -1));
+  if (parent?.kind === 'list') return valueSpan(parent.items[Number(step)]);
+  const entry = entryAt(parent, step);
+  if (entry === undefined) return undefined;
+  if (step === 'id') return valueSpan(entry.value);
+  return { start: entry.keyStart, end: entry.keyEnd };
+}
+
+function valueSpan(node: YamlNode | undefined): Target | undefined {
+  return node && { start: node.start, end: node.end };
+}
