@@ -48,7 +48,6 @@ export type {
 export {
   type BuiltinDocuments,
   builtinDocuments,
-  bundledKinds,
   bundledPlural,
   bundledSchemas,
   type ComponentDescription,

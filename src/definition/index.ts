@@ -74,6 +74,7 @@ export {
 } from './parse-definitions.ts';
 export { resolveDefinition } from './resolve-definition.ts';
 export { isDnsLabel } from './rules/rule.ts';
+export { unsupportedFields } from './rules/whole-document.ts';
 export {
   definitionApiVersion,
   definitionKind,

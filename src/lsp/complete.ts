@@ -1,10 +1,15 @@
 import type { LanguageName } from '../compile/index.ts';
-import { nodeAtSteps } from '../definition/index.ts';
+import {
+  definitionKind,
+  nodeAtSteps,
+  standardStatusSchemas,
+  unsupportedFields,
+} from '../definition/index.ts';
 import { expressionCursor, isInExpression, type YamlCursor, yamlCursor } from './cursor.ts';
 import { type ExpressionScope, expressionScope } from './expression-scope.ts';
 import type { Knowledge } from './knowledge.ts';
 import { describeField, describeName } from './markdown.ts';
-import { documentAt, type ParsedDocument, type ParsedText } from './parsed-text.ts';
+import { documentAt, type ParsedDocument, type ParsedText, parseText } from './parsed-text.ts';
 import { schemaAt } from './places.ts';
 import { CompletionItemKind } from './protocol.ts';
 import {
@@ -44,18 +49,34 @@ const nothing: Proposals = { start: 0, end: 0, proposals: [] };
 
 /** Proposes what can be written at an offset. The text need not be valid. */
 export function complete(parsed: ParsedText, offset: number, knowledge: Knowledge): Proposals {
-  const document = documentAt(parsed, offset);
-  if (document === undefined) return nothing;
-  if (isInExpression(parsed, offset))
-    return completeExpression(parsed, offset, { document, knowledge });
-  const cursor = yamlCursor(parsed.text, offset);
+  if (isInExpression(parsed, offset)) {
+    const document = documentAt(parsed, offset);
+    return document === undefined
+      ? nothing
+      : completeExpression(parsed, offset, { document, knowledge });
+  }
+  const { text } = parsed;
+  const cursor = yamlCursor(text, offset);
   if (cursor === undefined) return nothing;
   const { start, end } = cursor;
+  const isUnfinished = cursor.at === 'key' && !cursor.isFlow && !hasColon(text, end);
+  const document = documentAt(isUnfinished ? withKey(parsed, end) : parsed, offset);
+  if (document === undefined) return nothing;
   const proposals =
     cursor.at === 'key'
-      ? proposeKeys(cursor, parsed.text, { document, knowledge })
+      ? proposeKeys(cursor, text, { document, knowledge })
       : proposeValues(cursor.steps, { document, knowledge });
   return { start, end, proposals };
+}
+
+/** A key without a colon makes the parser misread what follows. */
+function withKey({ text, documents }: ParsedText, end: number): ParsedText {
+  const repaired = parseText(`${text.slice(0, end)}x:${text.slice(end)}`);
+  return repaired.documents.length < documents.length ? { ...repaired, documents } : repaired;
+}
+
+function hasColon(text: string, end: number): boolean {
+  return /^["']?[ \t]*:/.test(text.slice(end));
 }
 
 interface Context {
@@ -77,15 +98,26 @@ function proposeKeys(
   const map = nodeAtSteps(document.tree, container);
   const following = map?.kind === 'map' ? map.entries.filter(({ keyStart }) => keyStart > end) : [];
   const taken = new Set([...siblings, ...following.map(({ key }) => key)]);
-  const hasColon = /^\s*:/.test(text.slice(end));
+  const isKey = hasColon(text, end);
   const column = start - (text.lastIndexOf('\n', start - 1) + 1);
   return [...fields]
-    .filter(([name]) => !taken.has(name))
+    .filter(([name]) => !taken.has(name) && !isRejected(document, [...container, name]))
     .map(([name, field]) => ({
       ...fieldProposal(name, field),
       rank: isRequired(node, name) ? 0 : 1,
-      text: hasColon ? name : `${name}:${isFlow ? ' ' : beginningOf(field, column)}`,
+      text: isKey ? name : `${name}:${isFlow ? ' ' : beginningOf(field, column)}`,
     }));
+}
+
+/** Fields of the schemas that a definition cannot have. */
+function isRejected({ kind }: ParsedDocument, steps: readonly string[]): boolean {
+  if (kind !== definitionKind) return false;
+  const [, section = '', field = ''] = steps;
+  if (section === 'status' && Object.hasOwn(standardStatusSchemas, field)) return true;
+  const pattern = steps.map((step) => (/^\d+$/.test(step) ? '*' : step)).join('/');
+  return unsupportedFields.some(
+    ({ path, supportedValues }) => supportedValues === undefined && path === `/${pattern}`,
+  );
 }
 
 /** How the value of a field begins; `column` is that of its key. */

@@ -1,5 +1,5 @@
 import type { ChildDefinition } from '../definition/index.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
+import type { Gvk } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KindSchemas } from './kind-schemas.ts';
 import { childOf, type ParsedDocument } from './parsed-text.ts';
@@ -35,11 +35,10 @@ export function expressionScope(
   const { parts } = document;
   const resource = servedSchema(document, kinds);
   if (parts === undefined || resource === undefined) return undefined;
-  const { kind, children, onDelete, reads, vars } = parts.definition;
-  const served = kind;
+  const { children, onDelete, reads, vars } = parts.definition;
 
   const typeOf = (gvk: Gvk, what: string): SchemaNode => {
-    const node = gvkKey(gvk) === gvkKey(served.gvk) ? resource : kinds.builtin(gvk);
+    const node = kinds.find(gvk);
     return node === undefined ? nodeOfSchema({}, what) : { ...node, description: what };
   };
   const objects = [...children, ...(onDelete?.children ?? [])].map(

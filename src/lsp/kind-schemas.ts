@@ -1,7 +1,5 @@
 import {
-  type BuiltinDocuments,
   builtinDocuments,
-  bundledKinds,
   bundledSchemas,
   type KindSchema,
   loadBuiltinDescriptions,
@@ -14,7 +12,7 @@ import {
   operatorTestSchema,
   type ServedKind,
 } from '../definition/index.ts';
-import type { Gvk } from '../util/gvk.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { DocumentKind } from './parsed-text.ts';
 import { type JsonSchema, type SchemaLibrary, type SchemaNode, schemaNode } from './schema-node.ts';
 
@@ -28,14 +26,27 @@ const formats: Readonly<Record<DocumentKind, JsonSchema>> = {
 export class KindSchemas {
   readonly #schemas: SchemaSource = bundledSchemas();
   readonly #descriptions: NonNullable<SchemaLibrary['descriptions']>;
-  readonly #roots: BuiltinDocuments['roots'] = builtinDocuments().roots;
+  /** Kinds of definitions by {@link gvkKey}. */
+  readonly #served: ReadonlyMap<string, ServedKind>;
 
-  private constructor(descriptions: NonNullable<SchemaLibrary['descriptions']>) {
+  private constructor(
+    descriptions: NonNullable<SchemaLibrary['descriptions']>,
+    served: readonly ServedKind[],
+  ) {
     this.#descriptions = descriptions;
+    this.#served = new Map(
+      served.filter(({ source }) => source === 'crd').map((kind) => [gvkKey(kind.gvk), kind]),
+    );
   }
 
+  /** Only the built-in kinds. */
   static async load(): Promise<KindSchemas> {
-    return new KindSchemas(await loadBuiltinDescriptions());
+    return new KindSchemas(await loadBuiltinDescriptions(), []);
+  }
+
+  /** With the kinds of these definitions. */
+  withServed(served: readonly ServedKind[]): KindSchemas {
+    return new KindSchemas(this.#descriptions, served);
   }
 
   /** The format of a document of Homeostat. */
@@ -45,27 +56,38 @@ export class KindSchemas {
     return schemaNode(schema, { prefix: '#/$defs/', schemas });
   }
 
-  /** A built-in kind. */
-  builtin(gvk: Gvk): SchemaNode | undefined {
+  /** The resources of a kind. Undefined: the kind is not known. */
+  find(gvk: Gvk): SchemaNode | undefined {
+    const served = this.#served.get(gvkKey(gvk));
+    if (served !== undefined) return this.served(served);
     const schema = this.#schemas.schemaFor(gvk);
     return schema && this.#nodeOf(schema);
   }
 
-  /** The kind of a definition. */
+  /** The resources of a definition. */
   served(kind: ServedKind): SchemaNode {
     return this.#nodeOf(resourceSchema(kind, this.#schemas));
   }
 
-  /** The `apiVersion`s of the built-in kinds. */
+  /** All `apiVersion`s with a known kind. */
   apiVersions(): readonly string[] {
-    const versions = Object.keys(this.#roots).map((key) => key.slice(0, key.lastIndexOf('/')));
-    return [...new Set(versions)];
+    return [...new Set(this.#all().map(({ apiVersion }) => apiVersion))].sort();
   }
 
-  /** Names of the built-in kinds of an `apiVersion`; of all without one. */
+  /** Names of the kinds of an `apiVersion`; of all without one. */
   kinds(apiVersion: string | undefined): readonly string[] {
-    const versions = apiVersion === undefined ? this.apiVersions() : [apiVersion];
-    return [...new Set(versions.flatMap(bundledKinds))];
+    const found = this.#all().filter(
+      (each) => apiVersion === undefined || each.apiVersion === apiVersion,
+    );
+    return [...new Set(found.map(({ kind }) => kind))].sort();
+  }
+
+  #all() {
+    const keys = [...this.#served.keys(), ...Object.keys(builtinDocuments().roots)];
+    return keys.map((key) => {
+      const slash = key.lastIndexOf('/');
+      return { apiVersion: key.slice(0, slash), kind: key.slice(slash + 1) };
+    });
   }
 
   #nodeOf({ root, components }: KindSchema): SchemaNode {

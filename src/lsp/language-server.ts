@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { completionsOf, definitionOf, fixesOf, hoverOf, symbolsOf } from './answers.ts';
 import { TextChecker } from './check-text.ts';
-import { type Knowledge, loadKnowledge } from './knowledge.ts';
+import { type Knowledge, loadKnowledge, withTexts } from './knowledge.ts';
 import { markOf } from './marks.ts';
 import { OpenDocument } from './open-document.ts';
 import {
@@ -150,10 +150,10 @@ class Session {
   #answerQuestions(): void {
     const connection = this.#connection;
     connection.onRequest(CompletionRequest.type, ({ textDocument: { uri }, position }) => [
-      ...(this.#ask(uri, (open) => completionsOf(open, position, this.#knowledge)) ?? []),
+      ...(this.#ask(uri, (open) => completionsOf(open, position, this.#known())) ?? []),
     ]);
     connection.onRequest(HoverRequest.type, ({ textDocument: { uri }, position }) =>
-      this.#ask(uri, (open) => hoverOf(open, position, this.#knowledge)),
+      this.#ask(uri, (open) => hoverOf(open, position, this.#known())),
     );
     connection.onRequest(DefinitionRequest.type, ({ textDocument: { uri }, position }) =>
       this.#ask(uri, (open) => definitionOf(open, position)),
@@ -164,6 +164,14 @@ class Session {
     connection.onRequest(CodeActionRequest.type, ({ textDocument: { uri }, context }) => [
       ...(this.#ask(uri, (open) => fixesOf(open, context.diagnostics, this.#checker)) ?? []),
     ]);
+  }
+
+  /** Documents can use the kinds of the definitions that are open. */
+  #known(): Knowledge {
+    return withTexts(
+      this.#knowledge,
+      [...this.#open.values()].map((open) => open.parsed()),
+    );
   }
 
   /** Null: the client has not opened the document. @throws ResponseError before `initialize` and after `shutdown` */

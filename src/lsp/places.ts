@@ -1,4 +1,4 @@
-import { gvkKey, gvkOf } from '../util/gvk.ts';
+import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KindSchemas } from './kind-schemas.ts';
 import { type ParsedDocument, valueAtSteps } from './parsed-text.ts';
@@ -37,7 +37,7 @@ function foreignSchema(
     const manifest = valueAtSteps(document.value, steps);
     // Objects are listed, or there is one.
     if (Array.isArray(manifest)) return undefined;
-    return schemaOfKind(manifest, document, kinds) ?? anyManifest(kinds);
+    return schemaOfKind(manifest, kinds) ?? anyManifest(kinds);
   }
   if (path === 'spec/status') return statusSchema(document, kinds);
   if (document.kind !== 'OperatorDefinition' || !/^spec\/patches\/\d+\/patch$/.test(path))
@@ -45,23 +45,15 @@ function foreignSchema(
   const target = valueAtSteps(document.value, [...steps.slice(0, -1), 'target']);
   return target === undefined
     ? servedSchema(document, kinds)
-    : schemaOfKind(target, document, kinds);
+    : schemaOfKind(target, kinds);
 }
 
 /** The schema of the kind that `apiVersion` and `kind` of a value name. Undefined: it is not known. */
-export function schemaOfKind(
-  value: unknown,
-  document: ParsedDocument,
-  kinds: KindSchemas,
-): SchemaNode | undefined {
+function schemaOfKind(value: unknown, kinds: KindSchemas): SchemaNode | undefined {
   if (!isJsonObject(value)) return undefined;
   const { apiVersion, kind } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
-  const gvk = gvkOf(apiVersion, kind);
-  const served = document.parts?.definition.kind;
-  return served !== undefined && gvkKey(served.gvk) === gvkKey(gvk)
-    ? kinds.served(served)
-    : kinds.builtin(gvk);
+  return kinds.find(gvkOf(apiVersion, kind));
 }
 
 /** The schema of the resources of a definition. */
@@ -71,7 +63,7 @@ export function servedSchema(document: ParsedDocument, kinds: KindSchemas): Sche
 
 /** What each object has, before its kind is written. */
 function anyManifest(kinds: KindSchemas): SchemaNode | undefined {
-  const configMap = kinds.builtin({ group: '', version: 'v1', kind: 'ConfigMap' });
+  const configMap = kinds.find({ group: '', version: 'v1', kind: 'ConfigMap' });
   if (configMap === undefined) return undefined;
   const common = [...fieldsOf(configMap)].filter(([name]) =>
     ['apiVersion', 'kind', 'metadata'].includes(name),

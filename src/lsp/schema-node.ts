@@ -145,7 +145,7 @@ export function typeText(node: SchemaNode): string {
     ? [`one of ${schema.enum.map(literal).join(', ')}`]
     : [];
   const limits = Object.entries(constraints)
-    .filter(([key]) => schema[key] !== undefined && !isEmptyMap(schema[key]))
+    .filter(([key]) => schema[key] !== undefined && !isZero(schema[key]))
     .map(([key, name]) => `${name} ${literal(schema[key])}`);
   return [typeName(node), ...values, ...limits].join(', ');
 }
@@ -170,8 +170,9 @@ export function literal(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function isEmptyMap(value: unknown): boolean {
-  return isSchema(value) && Object.keys(value).length === 0;
+/** The published schemas of built-in kinds have these as defaults of all that Go does not leave out. */
+function isZero(value: unknown): boolean {
+  return value === '' || (isSchema(value) && Object.keys(value).length === 0);
 }
 
 function referenceOf({ $ref, allOf }: JsonSchema, { prefix, schemas }: SchemaLibrary) {

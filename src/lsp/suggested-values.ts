@@ -4,7 +4,6 @@ import {
   operatorFuzzKind,
   operatorTestKind,
 } from '../definition/index.ts';
-import { apiVersionOf } from '../util/gvk.ts';
 import type { KindSchemas } from './kind-schemas.ts';
 import { childOf, type ParsedDocument, valueAtSteps } from './parsed-text.ts';
 
@@ -21,14 +20,10 @@ export function suggestedValues(
   const parent = steps.at(-2) ?? '';
   if (parent === 'after') return idsOfSiblings(document, steps);
   if (!isKindReference(steps)) return [];
-  const served = document.parts?.definition.kind.gvk;
-  if (field === 'apiVersion')
-    return [...kinds.apiVersions(), ...(served === undefined ? [] : [apiVersionOf(served)])];
+  if (field === 'apiVersion') return kinds.apiVersions();
   if (field !== 'kind') return [];
   const apiVersion = valueAtSteps(document.value, [...steps.slice(0, -1), 'apiVersion']);
-  if (typeof apiVersion !== 'string') return kinds.kinds(undefined);
-  const own = served !== undefined && apiVersionOf(served) === apiVersion ? [served.kind] : [];
-  return [...own, ...kinds.kinds(apiVersion)];
+  return kinds.kinds(typeof apiVersion === 'string' ? apiVersion : undefined);
 }
 
 /** Whether `apiVersion` and `kind` at the end of a path name a kind of the cluster. */
