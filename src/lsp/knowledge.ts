@@ -14,10 +14,7 @@ export async function loadKnowledge(): Promise<Knowledge> {
 }
 
 /** With the kinds of the definitions in these texts. */
-export function withTexts(
-  knowledge: Knowledge,
-  texts: readonly ParsedText[],
-): Knowledge {
+export function withTexts(knowledge: Knowledge, texts: readonly ParsedText[]): Knowledge {
   const served = texts.flatMap(({ documents }) =>
     documents.flatMap(({ parts }) => (parts === undefined ? [] : [parts.definition.kind])),
   );

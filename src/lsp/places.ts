@@ -43,9 +43,7 @@ function foreignSchema(
   if (document.kind !== 'OperatorDefinition' || !/^spec\/patches\/\d+\/patch$/.test(path))
     return undefined;
   const target = valueAtSteps(document.value, [...steps.slice(0, -1), 'target']);
-  return target === undefined
-    ? servedSchema(document, kinds)
-    : schemaOfKind(target, kinds);
+  return target === undefined ? servedSchema(document, kinds) : schemaOfKind(target, kinds);
 }
 
 /** The schema of the kind that `apiVersion` and `kind` of a value name. Undefined: it is not known. */

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { describe, test } from 'node:test';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { LspClient } from '../../test/support/lsp/lsp-client.ts';
+import { operatorText } from '../../test/support/lsp/marked-text.ts';
+import { DefinitionValidator } from '../simulation/index.ts';
+import { serveLanguage } from './language-server.ts';
+import {
+  CodeActionRequest,
+  CompletionRequest,
+  DefinitionRequest,
+  DidChangeTextDocumentNotification,
+  DidCloseTextDocumentNotification,
+  DocumentSymbolRequest,
+  ExitNotification,
+  HoverRequest,
+  ShutdownRequest,
+} from './protocol.ts';
+
+const uri = 'file:///operators/podset.yaml';
+const podset = operatorText('podset');
+
+function startSession(signal: AbortSignal = new AbortController().signal) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const clock = new FakeClock();
+  const ended = serveLanguage({ input, output, clock, version: '1.2.3' }, signal);
+  return { input, clock, ended, client: new LspClient(output, input) };
+}
+
+/** A session with an open document whose diagnostics have arrived. */
+async function openSession(text: string) {
+  const session = startSession();
+  await session.client.initialize();
+  await session.client.open(uri, text);
+  await untilPending(session.clock);
+  await session.clock.advance(0);
+  return { ...session, diagnostics: await session.client.diagnosticsOf(uri, 1) };
+}
+
+/** Waits until the server has received a change. */
+async function untilPending(clock: FakeClock): Promise<void> {
+  while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Line and character of a part of a text. */
+function positionOf(text: string, part: string, add = 0) {
+  const lines = text.slice(0, text.indexOf(part) + add).split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+}
+
+describe('lsp/language-server', () => {
+  test('initialize names the server and what it can do', async () => {
+    const { client, ended } = startSession();
+    const { serverInfo, capabilities } = await client.initialize();
+    assert.deepEqual(serverInfo, { name: 'homeostat', version: '1.2.3' });
+    assert.equal(capabilities.hoverProvider, true);
+    assert.deepEqual(capabilities.codeActionProvider, { codeActionKinds: ['quickfix'] });
+    await client.shutdown();
+    assert.equal(await ended, 'shutdown');
+  });
+
+  test('an open document has the diagnostics of "homeostat validate", with code, hint and range', async () => {
+    const text = podset.replace('template:', 'tempalte:');
+    const { diagnostics, client } = await openSession(text);
+    const [first] = diagnostics;
+    const validator = new DefinitionValidator();
+    const validated = validator.validate([{ file: uri, text }]).diagnostics;
+    validator.close();
+    assert.deepEqual(
+      diagnostics.map(({ code, range }) => [code, range.start]),
+      validated.map(({ code, line, column }) => [code, { line: line - 1, character: column - 1 }]),
+    );
+    assert.deepEqual(first, {
+      severity: 1,
+      source: 'homeostat',
+      code: 'unknown-field',
+      message: 'Unknown field "tempalte". Did you mean "template"?',
+      range: {
+        start: positionOf(text, 'tempalte'),
+        end: positionOf(text, 'tempalte', 'tempalte'.length),
+      },
+      data: { path: '/spec/children/0/tempalte', hint: 'Did you mean "template"?' },
+    });
+    await client.shutdown();
+  });
+
+  test('changes are checked once, after a pause', async () => {
+    const { client, clock } = await openSession(podset);
+    await client.replace(uri, 2, podset.replace('spec:', 'spce:'));
+    await client.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+      textDocument: { uri, version: 3 },
+      contentChanges: [
+        {
+          range: { start: positionOf(podset, 'spec:'), end: positionOf(podset, 'spec:', 4) },
+          text: 'spec',
+        },
+      ],
+    });
+    await client.connection.sendRequest(DocumentSymbolRequest.type, { textDocument: { uri } });
+    await clock.advance(149);
+    assert.deepEqual(
+      client.published.map(({ version }) => version),
+      [1],
+    );
+    await clock.advance(1);
+    assert.deepEqual(await client.diagnosticsOf(uri, 3), []);
+    assert.deepEqual(
+      client.published.map(({ version }) => version),
+      [1, 3],
+    );
+    await client.shutdown();
+  });
+
+  test('a closed document has no diagnostics, and no check that waits', async () => {
+    const { client, clock, ended } = await openSession(podset.replace('template:', 'tempalte:'));
+    await client.replace(uri, 2, podset);
+    await client.connection.sendNotification(DidCloseTextDocumentNotification.type, {
+      textDocument: { uri },
+    });
+    assert.deepEqual(await client.diagnosticsOf(uri), client.published[0]?.diagnostics);
+    await client.shutdown();
+    await ended;
+    assert.deepEqual(client.published.at(-1)?.diagnostics, []);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a YAML file of another tool has no diagnostics and no proposals', async () => {
+    const { client, diagnostics } = await openSession('apiVersion: v1\nkind: ConfigMap\nspce: 1\n');
+    assert.deepEqual(diagnostics, []);
+    const at = { textDocument: { uri }, position: { line: 2, character: 2 } };
+    assert.deepEqual(await client.connection.sendRequest(CompletionRequest.type, at), []);
+    assert.equal(await client.connection.sendRequest(HoverRequest.type, at), null);
+    await client.shutdown();
+  });
+
+  test('completion, hover, definition and symbols are answered with lines and columns', async () => {
+    const { client } = await openSession(podset);
+    const position = positionOf(podset, 'spec.size', 'spec.si'.length);
+    const at = { textDocument: { uri }, position };
+    const word = {
+      start: positionOf(podset, 'spec.size', 5),
+      end: positionOf(podset, 'spec.size', 9),
+    };
+    const items = await client.connection.sendRequest(CompletionRequest.type, at);
+    const size = Array.isArray(items) ? items.find(({ label }) => label === 'size') : undefined;
+    assert.deepEqual(size?.textEdit, { range: word, newText: 'size' });
+    const hover = await client.connection.sendRequest(HoverRequest.type, at);
+    assert.deepEqual(hover?.range, word);
+    const target = await client.connection.sendRequest(DefinitionRequest.type, at);
+    assert.deepEqual(target, {
+      uri,
+      range: { start: positionOf(podset, 'size:'), end: positionOf(podset, 'size:', 4) },
+    });
+    const symbols = await client.connection.sendRequest(DocumentSymbolRequest.type, {
+      textDocument: { uri },
+    });
+    assert.deepEqual(
+      symbols?.map(({ name }) => name),
+      ['podset'],
+    );
+    await client.shutdown();
+  });
+
+  test('a diagnostic that suggests a name has a quick fix', async () => {
+    const text = podset.replace('template:', 'tempalte:');
+    const { client, diagnostics } = await openSession(text);
+    const [diagnostic] = diagnostics;
+    assert.ok(diagnostic);
+    const actions = await client.connection.sendRequest(CodeActionRequest.type, {
+      textDocument: { uri },
+      range: diagnostic.range,
+      context: { diagnostics: [...diagnostics] },
+    });
+    assert.deepEqual(actions, [
+      {
+        title: 'Change to "template"',
+        kind: 'quickfix',
+        diagnostics: [diagnostic],
+        isPreferred: true,
+        edit: { changes: { [uri]: [{ range: diagnostic.range, newText: 'template' }] } },
+      },
+    ]);
+    await client.shutdown();
+  });
+
+  test('a question about a document that is not open has no answer', async () => {
+    const { client } = startSession();
+    await client.initialize();
+    const at = { textDocument: { uri }, position: { line: 0, character: 0 } };
+    assert.equal(await client.connection.sendRequest(HoverRequest.type, at), null);
+    await client.shutdown();
+  });
+
+  test('questions before "initialize" and after "shutdown" are errors', async () => {
+    const { client, ended } = startSession();
+    const at = { textDocument: { uri }, position: { line: 0, character: 0 } };
+    const ask = () => client.connection.sendRequest(HoverRequest.type, at);
+    await assert.rejects(ask, { code: -32002 });
+    await client.initialize();
+    await client.connection.sendRequest(ShutdownRequest.type);
+    await assert.rejects(ask, { code: -32600 });
+    await client.connection.sendNotification(ExitNotification.type);
+    assert.equal(await ended, 'shutdown');
+  });
+
+  test('a request that the server does not have is an error, and the session continues', async () => {
+    const { client, ended } = startSession();
+    await client.initialize();
+    await assert.rejects(client.connection.sendRequest('homeostat/nothing'), { code: -32601 });
+    await client.shutdown();
+    assert.equal(await ended, 'shutdown');
+  });
+
+  test('a client that ends without "shutdown" is disconnected', async () => {
+    const exiting = startSession();
+    await exiting.client.initialize();
+    await exiting.client.connection.sendNotification(ExitNotification.type);
+    assert.equal(await exiting.ended, 'disconnected');
+
+    const closing = startSession();
+    await closing.client.initialize();
+    closing.input.end();
+    await once(closing.input, 'end');
+    assert.equal(await closing.ended, 'disconnected');
+  });
+
+  test('an aborted signal ends the session', async () => {
+    const stopper = new AbortController();
+    const { client, ended } = startSession(stopper.signal);
+    await client.initialize();
+    stopper.abort();
+    assert.equal(await ended, 'shutdown');
+  });
+});

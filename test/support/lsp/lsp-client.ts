@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import {
+  createProtocolConnection,
+  type Diagnostic,
+  DidChangeTextDocumentNotification,
+  DidOpenTextDocumentNotification,
+  ExitNotification,
+  InitializeRequest,
+  type ProtocolConnection,
+  PublishDiagnosticsNotification,
+  type PublishDiagnosticsParams,
+  ShutdownRequest,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from '../../../src/lsp/protocol.ts';
+
+/** An editor: opens and changes documents, and collects what the server publishes. */
+export class LspClient {
+  readonly connection: ProtocolConnection;
+  readonly published: PublishDiagnosticsParams[] = [];
+  readonly #events = new EventTarget();
+
+  /** `fromServer`: the output of the server; `toServer`: its input. */
+  constructor(fromServer: NodeJS.ReadableStream, toServer: NodeJS.WritableStream) {
+    this.connection = createProtocolConnection(
+      new StreamMessageReader(fromServer),
+      new StreamMessageWriter(toServer),
+    );
+    this.connection.onNotification(PublishDiagnosticsNotification.type, (params) => {
+      this.published.push(params);
+      this.#events.dispatchEvent(new Event('published'));
+    });
+    this.connection.listen();
+  }
+
+  initialize() {
+    return this.connection.sendRequest(InitializeRequest.type, {
+      processId: process.pid,
+      rootUri: null,
+      capabilities: {},
+    });
+  }
+
+  async open(uri: string, text: string): Promise<void> {
+    const textDocument = { uri, languageId: 'yaml', version: 1, text };
+    await this.connection.sendNotification(DidOpenTextDocumentNotification.type, { textDocument });
+  }
+
+  async replace(uri: string, version: number, text: string): Promise<void> {
+    await this.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+      textDocument: { uri, version },
+      contentChanges: [{ text }],
+    });
+  }
+
+  /** The first diagnostics that are published for a version of a document. */
+  async diagnosticsOf(uri: string, version?: number): Promise<readonly Diagnostic[]> {
+    for (;;) {
+      const found = this.published.find(
+        (each) => each.uri === uri && (version === undefined || each.version === version),
+      );
+      if (found !== undefined) return found.diagnostics;
+      await once(this.#events, 'published');
+    }
+  }
+
+  async shutdown(): Promise<void> {
+    await this.connection.sendRequest(ShutdownRequest.type);
+    await this.connection.sendNotification(ExitNotification.type);
+  }
+}
