@@ -156,7 +156,13 @@ describe('lsp/complete', () => {
       '  events:\n    - |||\n  vars:',
       ['when', 'type', 'reason', 'message'],
     ],
-    ['fields of a test', appTest, 'outcome: { pods: { app.kubernetes.io/instance: site },', 'outcome: { pods: { app.kubernetes.io/instance: site }, |||', ['is']],
+    [
+      'fields of a test',
+      appTest,
+      'outcome: { pods: { app.kubernetes.io/instance: site }, is: never-ready }',
+      'outcome: { |||',
+      ['is'],
+    ],
     [
       'fields of a resource of an open definition',
       appTest,

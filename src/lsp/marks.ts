@@ -38,6 +38,6 @@ function endOfMark({ text, documents }: ParsedText, start: number): number {
     if (written !== '' && !isBlock)
       return start + (written.split(/\r?\n/)[0]?.trimEnd().length ?? 0);
   }
-  const word = /^(?:\$\{|\{\{|`[^`\n]*`|[$\w][\w-]*|\S)/.exec(text.slice(start, start + 200));
+  const word = /^(?:\$\{|\{\{|`[^`\n]*`|[$\w][\w-]*|[ \t]*\S)/.exec(text.slice(start, start + 200));
   return start + (word?.[0].length ?? 0);
 }

@@ -1,4 +1,5 @@
 import type { Gvk } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
 import type { KindSchema } from '../schema-source.ts';
 import bundled from './builtin-schemas.generated.json' with { type: 'json' };
 import { createSchemaCompiler, type JsonSchema } from './schema-compiler.ts';
@@ -50,7 +51,8 @@ function withObjectFields(schema: JsonSchema): JsonSchema {
   };
 }
 
-function withEmbeddedObjects(schema: JsonSchema): JsonSchema {
+function withEmbeddedObjects(written: JsonSchema): JsonSchema {
+  const schema = usablePart(written);
   const copy: JsonSchema = {
     ...schema,
     ...(schema.properties && { properties: mapValues(schema.properties, withEmbeddedObjects) }),
@@ -63,6 +65,28 @@ function withEmbeddedObjects(schema: JsonSchema): JsonSchema {
   const required = new Set([...(copy.required ?? []), 'kind', 'apiVersion']);
   return withObjectFields({ ...copy, required: [...required] });
 }
+
+/**
+ * Rejected definitions are compiled, too, to report all errors at once: what is no schema accepts everything, and keywords with a value
+ * of another type are left out. Each has a diagnostic of its own.
+ */
+function usablePart(schema: JsonSchema): JsonSchema {
+  if (!isJsonObject(schema)) return { 'x-kubernetes-preserve-unknown-fields': true };
+  const usable = Object.entries(schema).filter(([keyword, value]) => {
+    if (listKeywords.has(keyword)) return Array.isArray(value) && !value.includes(null);
+    return !mapKeywords.has(keyword) || isJsonObject(value);
+  });
+  return Object.fromEntries(usable);
+}
+
+const listKeywords: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'required',
+  'x-kubernetes-list-map-keys',
+]);
+const mapKeywords: ReadonlySet<string> = new Set(['properties', 'items']);
 
 function mapValues<T>(
   record: Readonly<Record<string, T>>,

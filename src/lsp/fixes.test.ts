@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { operatorText } from '../../test/support/lsp/marked-text.ts';
+import { TextChecker } from './check-text.ts';
+import { fixOf } from './fixes.ts';
+import { markOf } from './marks.ts';
+import { parseText } from './parsed-text.ts';
+import { TextDocument } from './protocol.ts';
+
+const webApp = operatorText('web-app');
+const database = operatorText('database');
+
+describe('lsp/fixes', () => {
+  const checker = new TextChecker();
+  after(() => checker.close());
+
+  /** The marked texts of a file, each with the text after its fix. */
+  function marksOf(text: string) {
+    const document = TextDocument.create('file:///a.yaml', 'yaml', 1, text);
+    const parsed = parseText(text);
+    return checker.check(text, '').map((problem) => {
+      const mark = markOf(problem, { document, parsed });
+      const fix = fixOf(mark, { document, checker });
+      const fixed = fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
+      return { code: mark.code, marked: document.getText(mark.range), fixed };
+    });
+  }
+
+  for (const [what, text, right, wrong, code, marked] of [
+    ['a key', webApp, 'pathType: Prefix', 'pathTpye: Prefix', 'unknown-child-field', 'pathTpye'],
+    [
+      'a field of the format',
+      database,
+      'deletionPolicy: Delete',
+      'deletionPolcy: Delete',
+      'unknown-field',
+      'deletionPolcy',
+    ],
+    [
+      'a value',
+      database,
+      'deletionPolicy: Delete',
+      'deletionPolicy: Delte',
+      'invalid-value',
+      'Delte',
+    ],
+    [
+      'a value in quotes',
+      database,
+      'deletionPolicy: Delete',
+      'deletionPolicy: "Delte"',
+      'invalid-value',
+      '"Delte"',
+    ],
+    ['a field of spec', webApp, '${ spec.image }', '${ spec.imgae }', 'unknown-path', 'imgae'],
+    ['a field in quotes', webApp, '"${ spec.port }"', '"${ spec.prot }"', 'unknown-path', 'prot'],
+    [
+      'a field in a template of Handlebars',
+      webApp,
+      '{{ spec.port }}',
+      '{{ spec.prot }}',
+      'unknown-path',
+      'prot',
+    ],
+    [
+      'an id of a child',
+      webApp,
+      'observed.deployment.spec',
+      'observed.deploymnet.spec',
+      'unknown-name',
+      'deploymnet',
+    ],
+    [
+      'a path without spec',
+      webApp,
+      'image: ${ spec.image }',
+      'image: ${ image }',
+      'unknown-path',
+      'image',
+    ],
+    [
+      'a path of kro',
+      webApp,
+      'image: ${ spec.image }',
+      'image: ${ schema.spec.image }',
+      'unknown-path',
+      'schema',
+    ],
+    [
+      'a variable without $',
+      database,
+      '${ metadata.name }-${ $item }\n          labels',
+      '${ metadata.name }-${ item }\n          labels',
+      'unknown-path',
+      'item',
+    ],
+  ] as const) {
+    test(`changes ${what}`, () => {
+      const marks = marksOf(text.replace(right, () => wrong));
+      const first = marks.find((mark) => mark.code === code);
+      assert.equal(first?.marked, marked);
+      const quoted = wrong.includes('"Delte"') ? right.replace('Delete', '"Delete"') : right;
+      assert.equal(
+        first?.fixed,
+        text.replace(right, () => quoted),
+      );
+    });
+  }
+
+  test('marks the first line of a value of several lines, and a word of an expression', () => {
+    const text = webApp
+      .replace('replicas: >-', 'replicsa: >-')
+      .replace('${ spec.image }', '${ spec.image + }');
+    const marks = marksOf(text).map(({ marked }) => marked);
+    assert.deepEqual(marks, ['replicsa', ' }']);
+  });
+
+  test('a name that belongs elsewhere has no fix', () => {
+    const marks = marksOf(webApp.replace('observed.deployment.spec', 'observed.labels.spec'));
+    assert.deepEqual(marks[0], { code: 'unknown-name', marked: 'labels', fixed: undefined });
+  });
+
+  test('a diagnostic without a suggestion has no fix', () => {
+    const [mark] = marksOf(webApp.replace('kind: Ingress', 'kind: Ingress\n        nothing: 1'));
+    assert.deepEqual([mark?.marked, mark?.fixed], ['nothing', undefined]);
+  });
+});
