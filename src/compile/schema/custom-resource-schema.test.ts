@@ -61,6 +61,29 @@ describe('compile/schema/custom-resource-schema', () => {
     }
   });
 
+  for (const value of [null, 'text', 7, true, {}, [], [null], { a: null }] as const) {
+    test(`keywords with the value ${JSON.stringify(value)} are left out if they cannot have it`, () => {
+      const keywords = ['properties', 'items', 'required', 'enum', 'allOf', 'additionalProperties'];
+      for (const keyword of keywords) {
+        const schema = {
+          type: 'object',
+          properties: { spec: { type: 'object', [keyword]: value } },
+        };
+        const spec = field(structOf(schemaOfCustomResource(schema, gvk)), 'spec');
+        assert.notEqual(spec, undefined, keyword);
+        if (spec?.kind === 'struct') assert.ok(Array.isArray(spec.required), keyword);
+        if (spec?.kind === 'scalar') assert.ok(spec.enum === undefined || Array.isArray(spec.enum));
+      }
+    });
+  }
+
+  test('what is no schema accepts everything', () => {
+    const type = structOf(
+      schemaOfCustomResource({ type: 'object', properties: { spec: null as never } }, gvk),
+    );
+    assert.equal(field(type, 'spec')?.kind, 'any');
+  });
+
   test('the schema of the CRD is not changed', () => {
     const schema = Object.freeze({ properties: Object.freeze({}) });
     schemaOfCustomResource(schema, gvk);

@@ -73,6 +73,7 @@ function withEmbeddedObjects(written: JsonSchema): JsonSchema {
 function usablePart(schema: JsonSchema): JsonSchema {
   if (!isJsonObject(schema)) return { 'x-kubernetes-preserve-unknown-fields': true };
   const usable = Object.entries(schema).filter(([keyword, value]) => {
+    if (keyword === 'enum') return Array.isArray(value);
     if (listKeywords.has(keyword)) return Array.isArray(value) && !value.includes(null);
     return !mapKeywords.has(keyword) || isJsonObject(value);
   });
