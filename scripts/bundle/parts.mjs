@@ -90,10 +90,16 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
     source: unusedCommonJs('extractBody'),
   },
   {
-    // We read no body of a request; this one brings the character sets of the world (550 KB).
-    filter: /^body-parser$/,
-    importer: /[\\/]express[\\/]lib[\\/]/,
-    source: unusedCommonJs('json', 'raw', 'text', 'urlencoded'),
+    // Metrics are read from us, by one process.
+    filter: /^\.\/lib\/(?:pushgateway|cluster)$/,
+    importer: /[\\/]prom-client[\\/]/,
+    source: unusedFunction('pushgateway, cluster'),
+  },
+  {
+    // For exemplars, which we do not have.
+    filter: /^@opentelemetry\/api$/,
+    importer: /[\\/]prom-client[\\/]/,
+    source: unusedCommonJs('trace'),
   },
   {
     // Logs go to standard output, never through a worker.
@@ -108,7 +114,7 @@ export function jsonPlugin() {
   return {
     name: 'json',
     setup(build) {
-      build.onLoad({ filter: /\.generated\.json$|[\\/]mime-db[\\/]db\.json$/ }, ({ path }) => {
+      build.onLoad({ filter: /\.generated\.json$/ }, ({ path }) => {
         const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
         const isEsm = path.endsWith('.generated.json');
         const value = `/* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`;

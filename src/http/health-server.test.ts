@@ -234,6 +234,30 @@ describe('http/health-server', () => {
     });
   });
 
+  test('serves nothing else, reads only, and answers HEAD without a body', async () => {
+    await withServer(viewOf(), async (url) => {
+      const statusOf = async (path: string, method = 'GET') =>
+        (await fetch(`${url}${path}`, { method })).status;
+      for (const path of ['/', '/healthz/x', '/metrics/x', '/other', '//healthz'])
+        assert.equal(await statusOf(path), 404, path);
+      assert.equal(await statusOf('/metrics', 'POST'), 405);
+      const head = await fetch(`${url}/healthz`, { method: 'HEAD' });
+      assert.deepEqual([head.status, head.headers.get('content-length')], [200, '3']);
+      assert.equal(await head.text(), '');
+    });
+  });
+
+  test('reports metrics that cannot be rendered as an internal error', async () => {
+    const broken = { contentType: 'text/plain', expose: () => Promise.reject(new Error('no')) };
+    const server = await startHealthServer({
+      ...{ host: '127.0.0.1', port: 0, clock: new FakeClock(), metrics: broken },
+      ...{ view: () => viewOf(), observe: () => {} },
+    });
+    const response = await fetch(`${server.url}/metrics`);
+    assert.deepEqual([response.status, await response.text()], [500, 'internal error\n']);
+    await server.close();
+  });
+
   test('answers one request for each connection', async () => {
     await withServer(viewOf(), async (url) => {
       const client = connect(Number(new URL(url).port), '127.0.0.1');

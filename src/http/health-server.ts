@@ -1,18 +1,10 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express, type Request, type Response } from 'express';
 import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { MetricsPage } from './metrics-page.ts';
-import {
-  type Check,
-  type CheckPage,
-  type CheckQuery,
-  checkPage,
-  readinessChecks,
-  viewLines,
-} from './readiness.ts';
+import { type Check, type CheckQuery, checkPage, readinessChecks, viewLines } from './readiness.ts';
 import { limitConnections, OnePerTurn } from './request-limits.ts';
 
 // An import of "node:http" loads all of its exports, including the WebSocket client: 70 ms and 13 MiB.
@@ -46,7 +38,7 @@ export interface HealthServer {
  * @throws Error of `node:net` when the address is unavailable (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
-  const server = createServer(createApp(options));
+  const server = createServer(createListener(options));
   // Pipelined requests are not served either.
   server.maxRequestsPerSocket = 1;
   limitConnections(server, options.clock);
@@ -62,29 +54,71 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   };
 }
 
-function createApp({ metrics, view, observe, failure, clock }: HealthServerOptions): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  // An ETag would be computed from the whole body of each response.
-  app.disable('etag');
-  app.use((_request, response, next) => {
-    response.set('connection', 'close');
-    next();
-  });
-  app.get('/healthz', (request, response) => {
-    send(response, checkPage('healthz', healthChecks(failure?.()), queryOf(request)));
-  });
-  app.get('/readyz', (request, response) => {
-    const now = view();
-    const details = viewLines(now);
-    send(response, checkPage('readyz', readinessChecks(now), { ...queryOf(request), details }));
-  });
-  app.get('/readyz/:check', (request, response) => {
-    const { check } = request.params;
-    const checks = readinessChecks(view()).filter(({ name }) => name === check);
-    if (checks.length === 0) response.status(404).type('text/plain').send('no such check\n');
-    else send(response, checkPage(`readyz/${check}`, checks, queryOf(request)));
-  });
+interface Answer {
+  readonly status: number;
+  readonly text: string | Buffer;
+  /** @default {@link plainText} */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers a request; undefined: there is no such page. */
+type Route = (rest: string, query: CheckQuery) => Answer | undefined | Promise<Answer>;
+
+/** Every answer closes its connection. */
+function createListener(options: HealthServerOptions): RequestListener {
+  const routes = createRoutes(options);
+  return (request, response) => {
+    respond(routes, request).then(
+      (answer) => send(response, answer),
+      () => send(response, { status: 500, text: 'internal error\n' }),
+    );
+  };
+}
+
+async function respond(
+  routes: ReadonlyMap<string, Route>,
+  { method, url = '/' }: IncomingMessage,
+): Promise<Answer> {
+  if (method !== 'GET' && method !== 'HEAD') return notAllowed;
+  // A target can be anything, such as "//": only what is before and after the question mark counts.
+  const [path = '', query = ''] = url.split('?', 2);
+  const [, page = '', ...rest] = path.split('/');
+  const answer = await routes.get(page)?.(rest.join('/'), checkQueryOf(query));
+  return answer ?? notFound;
+}
+
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+const notFound: Answer = { status: 404, text: 'not found\n' };
+const notAllowed: Answer = {
+  status: 405,
+  text: 'method not allowed\n',
+  headers: { ...plainText, allow: 'GET, HEAD' },
+};
+
+/** By the first part of the path. */
+function createRoutes(options: HealthServerOptions): ReadonlyMap<string, Route> {
+  const { view, failure } = options;
+  return new Map<string, Route>([
+    [
+      'healthz',
+      (rest, query) =>
+        rest === '' ? checkPage('healthz', healthChecks(failure?.()), query) : undefined,
+    ],
+    ['readyz', (name, query) => readinessPage(view(), name, query)],
+    ['metrics', metricsRoute(options)],
+  ]);
+}
+
+/** All checks, or the one of that name. */
+function readinessPage(view: RuntimeView, name: string, query: CheckQuery): Answer {
+  const checks = readinessChecks(view);
+  if (name === '') return checkPage('readyz', checks, { ...query, details: viewLines(view) });
+  const named = checks.filter((check) => check.name === name);
+  if (named.length === 0) return { status: 404, text: 'no such check\n' };
+  return checkPage(`readyz/${name}`, named, query);
+}
+
+function metricsRoute({ metrics, observe, clock }: HealthServerOptions): Route {
   const page = new MetricsPage({
     clock,
     render: () => {
@@ -93,13 +127,13 @@ function createApp({ metrics, view, observe, failure, clock }: HealthServerOptio
     },
   });
   const turns = new OnePerTurn();
-  app.get('/metrics', async (_request, response) => {
+  const headers = { 'content-type': metrics.contentType };
+  const read = async () => {
     const text = await page.read();
     await turns.next();
-    // The connection may have been closed by the connection limit meanwhile.
-    if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
-  });
-  return app;
+    return { status: 200, text, headers };
+  };
+  return (rest) => (rest === '' ? read() : undefined);
 }
 
 function healthChecks(failure: string | undefined): readonly Check[] {
@@ -110,14 +144,18 @@ function healthChecks(failure: string | undefined): readonly Check[] {
   ];
 }
 
-function queryOf({ query }: Request): CheckQuery {
-  const { verbose, exclude = [] } = query;
-  const excluded = (Array.isArray(exclude) ? exclude : [exclude]).map(String);
-  return { isVerbose: verbose !== undefined, excluded };
+function checkQueryOf(query: string): CheckQuery {
+  const parameters = new URLSearchParams(query);
+  return { isVerbose: parameters.has('verbose'), excluded: parameters.getAll('exclude') };
 }
 
-function send(response: Response, { status, text }: CheckPage): void {
-  response.status(status).type('text/plain').set('cache-control', 'no-store').send(text);
+function send(response: ServerResponse, { status, text, headers = plainText }: Answer): void {
+  // The connection may have been closed by the connection limit meanwhile.
+  if (response.destroyed) return;
+  const length = String(Buffer.byteLength(text));
+  response.writeHead(status, { ...headers, 'content-length': length, connection: 'close' });
+  // Node omits the body of an answer to HEAD.
+  response.end(text);
 }
 
 function listen(
