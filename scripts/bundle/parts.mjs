@@ -62,12 +62,6 @@ export const parts = [
     source: 'export class HttpProxyAgent {}\nexport class HttpsProxyAgent {}',
   },
   {
-    // An ES import of node:http reads all its exports, WebSocket too, which brings 12 MiB of Node's own fetch to life.
-    filter: /^node:http$/,
-    importer: clientNode,
-    source: "module.exports = require('node:http');",
-  },
-  {
     // Its index holds fetch, WebSocket, caches, mocks. The files are those that the index takes the names from, and its one side effect.
     filter: /^undici$/,
     source: `import api from 'undici/lib/api/index.js';
@@ -109,6 +103,24 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
   },
 ];
 
+/**
+ * Takes Node's own modules from `process.getBuiltinModule`. An ES import reads every export of the module at once, and some load much more:
+ * `node:util` loads the comparison of texts and the worker threads, `node:http` its WebSocket.
+ */
+export function builtinsPlugin() {
+  return {
+    name: 'builtins',
+    setup(build) {
+      build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+        kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
+      );
+      build.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
+        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      }));
+    },
+  };
+}
+
 /** Large JSON is parsed by JSON.parse, which takes a third of the time and of the memory of an object literal. */
 export function jsonPlugin() {
   return {
@@ -116,9 +128,9 @@ export function jsonPlugin() {
     setup(build) {
       build.onLoad({ filter: /\.generated\.json$/ }, ({ path }) => {
         const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
-        const isEsm = path.endsWith('.generated.json');
-        const value = `/* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`;
-        return { contents: `${isEsm ? 'export default' : 'module.exports ='} ${value};` };
+        return {
+          contents: `export default /* @__PURE__ */ JSON.parse(${JSON.stringify(text)});`,
+        };
       });
     },
   };
