@@ -84,6 +84,12 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
     source: unusedCommonJs('extractBody'),
   },
   {
+    // We read no body of a request; this one brings the character sets of the world (550 KB).
+    filter: /^body-parser$/,
+    importer: /[\\/]express[\\/]lib[\\/]/,
+    source: unusedCommonJs('json', 'raw', 'text', 'urlencoded'),
+  },
+  {
     // Metrics are read from us, by one process.
     filter: /^\.\/lib\/(?:pushgateway|cluster)$/,
     importer: /[\\/]prom-client[\\/]/,
@@ -126,11 +132,11 @@ export function jsonPlugin() {
   return {
     name: 'json',
     setup(build) {
-      build.onLoad({ filter: /\.generated\.json$/ }, ({ path }) => {
+      build.onLoad({ filter: /\.generated\.json$|[\\/]mime-db[\\/]db\.json$/ }, ({ path }) => {
         const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
-        return {
-          contents: `export default /* @__PURE__ */ JSON.parse(${JSON.stringify(text)});`,
-        };
+        const isEsm = path.endsWith('.generated.json');
+        const value = `/* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`;
+        return { contents: `${isEsm ? 'export default' : 'module.exports ='} ${value};` };
       });
     },
   };

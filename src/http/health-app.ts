@@ -1,0 +1,102 @@
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type Response,
+} from 'express';
+import type { RuntimeView } from '../runtime/index.ts';
+import type { ReadableMetricRegistry } from '../telemetry/index.ts';
+import type { Clock } from '../util/clock.ts';
+import { MetricsPage } from './metrics-page.ts';
+import {
+  type Check,
+  type CheckPage,
+  type CheckQuery,
+  checkPage,
+  readinessChecks,
+  viewLines,
+} from './readiness.ts';
+import { OnePerTurn } from './request-limits.ts';
+
+export interface HealthAppOptions {
+  readonly clock: Clock;
+  readonly metrics: Pick<ReadableMetricRegistry, 'contentType' | 'expose'>;
+  readonly view: () => RuntimeView;
+  /** Returns why `/healthz` fails; only a restart of the process helps. @default never fails */
+  readonly failure?: () => string | undefined;
+  /** Called before the metrics are rendered. */
+  readonly observe: () => void;
+}
+
+/** The routes. */
+export function createHealthApp({
+  metrics,
+  view,
+  observe,
+  failure,
+  clock,
+}: HealthAppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // An ETag would be computed from the whole body of each response.
+  app.disable('etag');
+  app.use(({ method }, response, next) => {
+    response.set('connection', 'close');
+    if (method === 'GET' || method === 'HEAD') next();
+    else sendText(response.set('allow', 'GET, HEAD'), 405, 'method not allowed\n');
+  });
+  app.get('/healthz', (request, response) => {
+    send(response, checkPage('healthz', healthChecks(failure?.()), queryOf(request)));
+  });
+  app.get('/readyz', (request, response) => {
+    const now = view();
+    const details = viewLines(now);
+    send(response, checkPage('readyz', readinessChecks(now), { ...queryOf(request), details }));
+  });
+  app.get('/readyz/:check', (request, response) => {
+    const { check } = request.params;
+    const checks = readinessChecks(view()).filter(({ name }) => name === check);
+    if (checks.length === 0) sendText(response, 404, 'no such check\n');
+    else send(response, checkPage(`readyz/${check}`, checks, queryOf(request)));
+  });
+  const page = new MetricsPage({
+    clock,
+    render: () => {
+      observe();
+      return metrics.expose();
+    },
+  });
+  const turns = new OnePerTurn();
+  app.get('/metrics', async (_request, response) => {
+    const text = await page.read();
+    await turns.next();
+    // The connection may have been closed by the connection limit meanwhile.
+    if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
+  });
+  app.use((_request, response) => sendText(response, 404, 'not found\n'));
+  app.use(((_error, _request, response, _next) =>
+    sendText(response, 500, 'internal error\n')) satisfies ErrorRequestHandler);
+  return app;
+}
+
+function healthChecks(failure: string | undefined): readonly Check[] {
+  return [
+    // A response proves that the event loop runs.
+    { name: 'ping' },
+    { name: 'leader-election', ...(failure !== undefined && { failure }) },
+  ];
+}
+
+function queryOf({ query }: Request): CheckQuery {
+  const { verbose, exclude = [] } = query;
+  const excluded = (Array.isArray(exclude) ? exclude : [exclude]).map(String);
+  return { isVerbose: verbose !== undefined, excluded };
+}
+
+function send(response: Response, { status, text }: CheckPage): void {
+  sendText(response.set('cache-control', 'no-store'), status, text);
+}
+
+function sendText(response: Response, status: number, text: string): void {
+  response.status(status).type('text/plain').send(text);
+}
