@@ -43,7 +43,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   };
 }
 
-/** The routes are loaded with the first request: the framework takes 60 ms of CPU, more than the start of all else. */
+/** The routes are loaded with the first request: the framework takes more CPU time than the rest of the start. */
 function createListener(options: HealthAppOptions): RequestListener {
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
