@@ -26,8 +26,11 @@ function startSession(signal: AbortSignal = new AbortController().signal) {
   const input = new PassThrough();
   const output = new PassThrough();
   const clock = new FakeClock();
-  const ended = serveLanguage({ input, output, clock, version: '1.2.3' }, signal);
-  return { input, clock, ended, client: new LspClient(output, input) };
+  const broken: string[] = [];
+  const options = { input, output, clock, version: '1.2.3' };
+  const onBrokenConnection = (reason: string) => void broken.push(reason);
+  const ended = serveLanguage({ ...options, onBrokenConnection }, signal);
+  return { input, clock, ended, broken, client: new LspClient(output, input) };
 }
 
 /** A session with an open document whose diagnostics have arrived. */
@@ -225,6 +228,14 @@ describe('lsp/language-server', () => {
     closing.input.end();
     await once(closing.input, 'end');
     assert.equal(await closing.ended, 'disconnected');
+  });
+
+  test('bytes that are no messages end the session with the reason', async () => {
+    const { input, ended, broken } = startSession();
+    input.write('kind: PodSet\r\n\r\n');
+    assert.equal(await ended, 'disconnected');
+    assert.equal(broken.length, 1);
+    assert.match(broken[0] ?? '', /Content-Length/);
   });
 
   test('an aborted signal ends the session', async () => {

@@ -38,6 +38,8 @@ export interface LanguageServerOptions {
   readonly clock: Clock;
   /** Version that is sent to the client. */
   readonly version: string;
+  /** Receives the reason why the connection cannot continue: a message that is none of the protocol. */
+  readonly onBrokenConnection: (reason: string) => void;
   /** Time without a change after which a text is checked, in ms. @default 150 */
   readonly checkAfterMs?: number;
 }
@@ -89,7 +91,10 @@ class Session {
     signal.addEventListener('abort', stop, { once: true });
     this.#connection.onNotification(ExitNotification.type, end);
     this.#connection.onClose(end);
-    this.#connection.onError(end);
+    this.#connection.onError(([{ message }]) => {
+      this.#options.onBrokenConnection(message);
+      end();
+    });
     this.#answerLifecycle();
     this.#followDocuments();
     this.#answerQuestions();

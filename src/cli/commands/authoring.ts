@@ -138,14 +138,14 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
     });
 }
 
-function addLsp(program: Command, { signal, exit }: ProgramContext): void {
+function addLsp(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('lsp')
     .description('serve editors: a language server for definitions, on standard input and output')
     .option('--stdio', 'the only transport, for editors that name it')
     .action(async () => {
       const { lsp } = await import('./lsp.ts');
-      exit(await lsp(signal));
+      exit(await lsp(output, signal));
     });
 }
 
