@@ -36,7 +36,10 @@ describe('docs/editors', () => {
     ...globSync('{operators,docs/tutorial,docs/coming-from}/*.yaml', { cwd: root }).map(
       (file) => [file, readFileSync(root + file, 'utf8')] as const,
     ),
-    ['the example of the page', blocks[0]?.lines.join('\n') ?? ''] as const,
+    [
+      'the example of the page',
+      blocks.find(({ language }) => language === 'yaml')?.lines.join('\n') ?? '',
+    ] as const,
   ];
 
   for (const [file, text] of texts) {

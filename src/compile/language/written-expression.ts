@@ -71,7 +71,7 @@ export function nameAt(
   if (isInOpenElement && offset > scan.offset) return undefined;
   const { tokens } = scan;
   const around = tokens.filter(({ start, end }) => start <= offset && offset <= end);
-  const touched = around.find(isName);
+  const touched = around.find(isWord);
   if (touched === undefined && around.some((token) => cannotHoldName(token, offset)))
     return undefined;
   const before = tokens.filter(({ end }) => end <= (touched?.start ?? offset));
@@ -82,16 +82,12 @@ export function nameAt(
     text: touched === undefined ? '' : nameOf(touched),
     start: touched?.start ?? offset,
     end: touched?.end ?? offset,
-    base: isVariable
-      ? []
-      : previous === '.'
-        ? valueBefore(before.slice(0, -1), root)
-        : innerContext(before, root),
+    base: isVariable ? [] : contextAfter(before, root),
     isHelper: isHandlebars && (previous === undefined || previous === '(' || previous === '#'),
   };
 }
 
-function isName({ kind }: Token): boolean {
+function isWord({ kind }: Token): boolean {
   return kind === 'name' || kind === 'variable';
 }
 
@@ -116,15 +112,23 @@ function valueBefore(
     const opener = openerOf(tokens, tokens.length - 1);
     return opener > 0 ? valueBefore(tokens.slice(0, opener), root) : undefined;
   }
-  if (last.kind === 'variable') {
-    if (last.text === '$') return innerContext(rest, root);
+  if (last.kind === 'variable' && last.text !== '$')
     return last.text === '$$' || last.text === '$self' ? [] : [last.text];
-  }
-  if (last.kind !== 'name' && last.kind !== 'string') return undefined;
   if (last.text === 'this' && root.length > 0) return root;
-  const base =
-    rest.at(-1)?.text === '.' ? valueBefore(rest.slice(0, -1), root) : innerContext(rest, root);
-  return base && [...base, nameOf(last)];
+  const base = contextAfter(rest, root);
+  if (last.text === '$') return base;
+  const isName = last.kind === 'name' || last.kind === 'string';
+  return isName ? base && [...base, nameOf(last)] : undefined;
+}
+
+/** The path of the value whose field a name after these tokens is. */
+function contextAfter(
+  tokens: readonly Token[],
+  root: readonly string[],
+): readonly string[] | undefined {
+  return tokens.at(-1)?.text === '.'
+    ? valueBefore(tokens.slice(0, -1), root)
+    : innerContext(tokens, root);
 }
 
 /** The path of the value whose fields the next first name means: in `[ ]`, `.( )` and `.{ }` that of the element. */
