@@ -20,7 +20,7 @@ import {
   type Range,
   type TextDocument,
 } from './protocol.ts';
-import { targetAt } from './targets.ts';
+import { referencesAt, targetAt } from './targets.ts';
 
 export function completionsOf(
   open: OpenDocument,
@@ -55,6 +55,20 @@ export function definitionOf(open: OpenDocument, position: Position): Location |
   const { document } = open;
   const target = targetAt(open.parsed(), document.offsetAt(position));
   return target === undefined ? null : { uri: document.uri, range: rangeOf(document, target) };
+}
+
+export function referencesOf(
+  open: OpenDocument,
+  position: Position,
+  { includeDeclaration }: { readonly includeDeclaration: boolean },
+): readonly Location[] {
+  const { document } = open;
+  const [declaration, ...names] = referencesAt(open.parsed(), document.offsetAt(position));
+  if (declaration === undefined) return [];
+  return [...(includeDeclaration ? [declaration] : []), ...names].map((target) => ({
+    uri: document.uri,
+    range: rangeOf(document, target),
+  }));
 }
 
 export function symbolsOf(open: OpenDocument): readonly DocumentSymbol[] {

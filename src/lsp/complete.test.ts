@@ -112,6 +112,13 @@ describe('lsp/complete', () => {
       '- id: service\n      when: |||',
       ['true', 'false'],
     ],
+    [
+      'values of an enum in quotes',
+      webApp,
+      '- id: service',
+      '- id: service\n      adopt: "|||"',
+      ['Never', 'IfUnowned'],
+    ],
     ['scopes of a CRD', webApp, 'scope: Namespaced', 'scope: |||', ['Namespaced', 'Cluster']],
     [
       'types of a CRD schema',
@@ -161,7 +168,7 @@ describe('lsp/complete', () => {
       appTest,
       'outcome: { pods: { app.kubernetes.io/instance: site }, is: never-ready }',
       'outcome: { |||',
-      ['is'],
+      ['pods', 'is'],
     ],
     [
       'fields of a resource of an open definition',

@@ -9,7 +9,13 @@ import { expressionCursor, isInExpression, type YamlCursor, yamlCursor } from '.
 import { type ExpressionScope, expressionScope } from './expression-scope.ts';
 import type { Knowledge } from './knowledge.ts';
 import { describeField, describeName } from './markdown.ts';
-import { documentAt, type ParsedDocument, type ParsedText, parseText } from './parsed-text.ts';
+import {
+  documentAt,
+  isOwnText,
+  type ParsedDocument,
+  type ParsedText,
+  parseText,
+} from './parsed-text.ts';
 import { schemaAt } from './places.ts';
 import { CompletionItemKind } from './protocol.ts';
 import {
@@ -49,6 +55,7 @@ const nothing: Proposals = { start: 0, end: 0, proposals: [] };
 
 /** Proposes what can be written at an offset. The text need not be valid. */
 export function complete(parsed: ParsedText, offset: number, knowledge: Knowledge): Proposals {
+  if (!isOwnText(parsed.text)) return nothing;
   if (isInExpression(parsed, offset)) {
     const document = documentAt(parsed, offset);
     return document === undefined

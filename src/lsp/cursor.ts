@@ -67,23 +67,34 @@ const placeholder = 'x';
 function probeAt(text: string, offset: number, inserted: string) {
   const { start } = documentRange(text, offset);
   const before = text.slice(start, offset);
-  const tree = readBoundedDocuments(before + inserted, '')
+  const quote = /["']$/.exec(before)?.[0] ?? '';
+  const tree = readBoundedDocuments(before + inserted + quote, '')
     .documents.at(-1)
     ?.tree();
   const place = tree && placeAt(tree, before.length + 1);
   return place && { place, tree };
 }
 
-/** The name at an offset inside of an expression. */
+/** The name at an offset inside of an expression, with the path of the leaf. */
 export function expressionCursor(parsed: ParsedText, offset: number): ExpressionCursor | undefined {
+  const found = expressionName(parsed, offset);
+  if (found === undefined) return undefined;
   const { text } = parsed;
+  const { language, start } = found.expression;
+  const mark = language === 'jsonata' ? '${' : '{{';
+  const probe = probeAt(text, text.lastIndexOf(mark, start), placeholder);
+  return probe && { ...found, steps: probe.place.steps };
+}
+
+/** The name at an offset inside of an expression. */
+export function expressionName(
+  parsed: ParsedText,
+  offset: number,
+): Omit<ExpressionCursor, 'steps'> | undefined {
   const leaf = leafAt(parsed, offset);
-  const expression = expressionAt(text, offset, leaf);
-  const name = expression && nameAt(text, offset, { expression, leaf });
-  if (expression === undefined || name === undefined) return undefined;
-  const mark = expression.language === 'jsonata' ? '${' : '{{';
-  const probe = probeAt(text, text.lastIndexOf(mark, expression.start), placeholder);
-  return probe && { steps: probe.place.steps, expression, name };
+  const expression = expressionAt(parsed.text, offset, leaf);
+  const name = expression && nameAt(parsed.text, offset, { expression, leaf });
+  return expression && name && { expression, name };
 }
 
 /** Whether an offset is inside of an expression: there are no keys and values. */

@@ -16,6 +16,7 @@ import {
   DocumentSymbolRequest,
   ExitNotification,
   HoverRequest,
+  ReferencesRequest,
   ShutdownRequest,
 } from './protocol.ts';
 
@@ -139,7 +140,7 @@ describe('lsp/language-server', () => {
     await client.shutdown();
   });
 
-  test('completion, hover, definition and symbols are answered with lines and columns', async () => {
+  test('completion, hover, definition, references and symbols are answered with lines and columns', async () => {
     const { client } = await openSession(podset);
     const position = positionOf(podset, 'spec.size', 'spec.si'.length);
     const at = { textDocument: { uri }, position };
@@ -157,6 +158,11 @@ describe('lsp/language-server', () => {
       uri,
       range: { start: positionOf(podset, 'size:'), end: positionOf(podset, 'size:', 4) },
     });
+    const references = await client.connection.sendRequest(ReferencesRequest.type, {
+      ...at,
+      context: { includeDeclaration: false },
+    });
+    assert.deepEqual(references?.[0], { uri, range: word });
     const symbols = await client.connection.sendRequest(DocumentSymbolRequest.type, {
       textDocument: { uri },
     });

@@ -1,5 +1,12 @@
 import type { Clock } from '../util/clock.ts';
-import { completionsOf, definitionOf, fixesOf, hoverOf, symbolsOf } from './answers.ts';
+import {
+  completionsOf,
+  definitionOf,
+  fixesOf,
+  hoverOf,
+  referencesOf,
+  symbolsOf,
+} from './answers.ts';
 import { TextChecker } from './check-text.ts';
 import { type Knowledge, loadKnowledge, withTexts } from './knowledge.ts';
 import { markOf } from './marks.ts';
@@ -24,6 +31,7 @@ import {
   type ProtocolConnection,
   PublishDiagnosticsNotification,
   type PublishDiagnosticsParams,
+  ReferencesRequest,
   ResponseError,
   ShutdownRequest,
   StreamMessageReader,
@@ -119,6 +127,7 @@ class Session {
           completionProvider: { triggerCharacters: ['.', '$', '{', ' '] },
           hoverProvider: true,
           definitionProvider: true,
+          referencesProvider: true,
           documentSymbolProvider: true,
           codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
         },
@@ -163,6 +172,9 @@ class Session {
     connection.onRequest(DefinitionRequest.type, ({ textDocument: { uri }, position }) =>
       this.#ask(uri, (open) => definitionOf(open, position)),
     );
+    connection.onRequest(ReferencesRequest.type, ({ textDocument: { uri }, position, context }) => [
+      ...(this.#ask(uri, (open) => referencesOf(open, position, context)) ?? []),
+    ]);
     connection.onRequest(DocumentSymbolRequest.type, ({ textDocument: { uri } }) => [
       ...(this.#ask(uri, symbolsOf) ?? []),
     ]);

@@ -31,6 +31,7 @@ export {
   PublishDiagnosticsNotification,
   type PublishDiagnosticsParams,
   type Range,
+  ReferencesRequest,
   ResponseError,
   ShutdownRequest,
   StreamMessageReader,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { editedText, operatorText } from '../../test/support/lsp/marked-text.ts';
 import { parseText } from './parsed-text.ts';
-import { targetAt } from './targets.ts';
+import { referencesAt, targetAt } from './targets.ts';
 
 const webApp = operatorText('web-app');
 const database = operatorText('database');
@@ -103,4 +103,27 @@ describe('lsp/targets', () => {
     const offset = copy.indexOf(`reads.${name}`) + 'reads.'.length + 1;
     assert.deepEqual(targetIn({ text: copy, offset })?.[0], name);
   });
+
+  for (const [what, text, part, written, lines] of [
+    ['a var, at its definition', database, 'ordinals: "', 'ordi|||nals: "', [41, 70, 82, 92]],
+    [
+      'a var, at a name',
+      database,
+      'forEach: ${ vars.ordinals }\n      deleteWhen',
+      'forEach: ${ vars.ordi|||nals }\n      deleteWhen',
+      [41, 70, 82, 92],
+    ],
+    ['a child, also in "after"', database, '- id: secret', '- id: sec|||ret', [47, 54, 95]],
+    ['a property of the CRD', webApp, 'host: { type', 'ho|||st: { type', [32, 113, 120, 142, 142]],
+    ['no name', webApp, 'pathType: Prefix', 'path|||Type: Prefix', []],
+  ] as const) {
+    test(`finds all references of ${what}`, () => {
+      const { text: changed, offset } = editedText(text, part, written);
+      const found = referencesAt(parseText(changed), offset);
+      assert.deepEqual(
+        found.map(({ start }) => changed.slice(0, start).split('\n').length),
+        lines,
+      );
+    });
+  }
 });

@@ -1,6 +1,6 @@
 import { entryAt, nodeAtSteps, placeAt, type YamlNode } from '../definition/index.ts';
 import { pointerSteps } from '../util/json.ts';
-import { expressionCursor } from './cursor.ts';
+import { expressionName } from './cursor.ts';
 import {
   type DefinitionParts,
   documentAt,
@@ -19,12 +19,29 @@ export function targetAt(parsed: ParsedText, offset: number): Target | undefined
   const document = documentAt(parsed, offset);
   const { parts, tree } = document ?? {};
   if (document === undefined || parts === undefined || tree === undefined) return undefined;
-  const cursor = expressionCursor(parsed, offset);
-  if (cursor !== undefined) {
-    const { base, text } = cursor.name;
+  const found = expressionName(parsed, offset);
+  if (found !== undefined) {
+    const { base, text } = found.name;
     return base && targetOfPath([...base, text], { tree, parts });
   }
   return targetOfPlace(document, offset, { tree, parts });
+}
+
+/**
+ * All names in expressions and in `after` that mean what the name at an offset means, and its definition. The offset can be at a name or
+ * at the definition. Empty: it is no name.
+ */
+export function referencesAt(parsed: ParsedText, offset: number): readonly Target[] {
+  const isHere = ({ start, end }: Target) => start <= offset && offset <= end;
+  const used = [...parsed.text.matchAll(/[\w$]+/g)].flatMap(({ index, 0: word }) => {
+    const target = targetAt(parsed, index);
+    return target === undefined ? [] : [{ target, start: index, end: index + word.length }];
+  });
+  const meant =
+    targetAt(parsed, offset) ?? used.map(({ target }) => target).find((target) => isHere(target));
+  if (meant === undefined) return [];
+  const names = used.filter(({ target }) => target.start === meant.start);
+  return [meant, ...names.map(({ start, end }) => ({ start, end }))];
 }
 
 interface Definition {

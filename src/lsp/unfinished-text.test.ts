@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { operatorText } from '../../test/support/lsp/marked-text.ts';
-import { completionsOf, definitionOf, fixesOf, hoverOf, symbolsOf } from './answers.ts';
+import {
+  completionsOf,
+  definitionOf,
+  fixesOf,
+  hoverOf,
+  referencesOf,
+  symbolsOf,
+} from './answers.ts';
 import { TextChecker } from './check-text.ts';
 import { loadKnowledge, withTexts } from './knowledge.ts';
 import { markOf } from './marks.ts';
@@ -26,6 +33,7 @@ function askEverything(text: string, checker: TextChecker) {
     completions: completionsOf(open, position, known),
     hover: hoverOf(open, position, known),
     definition: definitionOf(open, position),
+    references: referencesOf(open, position, { includeDeclaration: true }),
     symbols: symbolsOf(open),
     fixes: fixesOf(open, diagnostics.slice(0, 2), checker),
   };
