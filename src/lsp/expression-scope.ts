@@ -23,9 +23,6 @@ export interface ExpressionScope {
   resolve(path: readonly string[]): SchemaNode | undefined;
 }
 
-/** Vars can read vars. */
-const maxVarDepth = 10;
-
 /** The scope of a leaf at the end of `steps`. Undefined: the definition has no name or no kind yet. */
 export function expressionScope(
   document: ParsedDocument,
@@ -36,26 +33,79 @@ export function expressionScope(
   const resource = servedSchema(document, kinds);
   if (parts === undefined || resource === undefined) return undefined;
   const { children, onDelete, reads, vars } = parts.definition;
-
-  const typeOf = (gvk: Gvk, what: string): SchemaNode => {
-    const node = kinds.find(gvk);
-    return node === undefined ? nodeOfSchema({}, what) : { ...node, description: what };
-  };
-  const objects = [...children, ...(onDelete?.children ?? [])].map(
-    (child) => [child.id, typeOf(child.gvk, describeChild(child))] as const,
+  const objects = nodesOf([...children, ...(onDelete?.children ?? [])], (child) =>
+    nodeOfKind(child.gvk, describeChild(child), kinds),
   );
-  const read = reads.map(({ id, gvk, by }) => {
+  const read = nodesOf(reads, ({ gvk, by }) => {
     const what = by.kind === 'name' ? `The ${gvk.kind} that is read` : `The ${gvk.kind} objects`;
-    return [id, typeOf(gvk, what)] as const;
+    return nodeOfKind(gvk, what, kinds);
   });
-  const root = new Map([
+  const root = new Map<string, SchemaNode>([
     ...fieldsOf(resource),
-    ['children', nodeOfFields(new Map(objects), 'The children; expressions wait for them')],
-    ['observed', nodeOfFields(new Map(objects), 'The children as they are now; never waits')],
-    ['reads', nodeOfFields(new Map(read), 'Other objects')],
-    ['vars', nodeOfFields(new Map(), 'Named values')],
-  ] as const);
-  const { child } = childOf(parts, steps) ?? {};
+    ['children', nodeOfFields(objects, 'The children; expressions wait for them')],
+    ['observed', nodeOfFields(objects, 'The children as they are now; never waits')],
+    ['reads', nodeOfFields(read, 'Other objects')],
+  ]);
+  const values = new Map<string, SchemaNode>();
+  root.set('vars', nodeOfFields(values, 'Named values'));
+  const variables = new Map<string, SchemaNode>();
+  const scope: ExpressionScope = {
+    root,
+    variables,
+    resolve: ([first = '', ...rest]) => {
+      const start = first.startsWith('$') ? variables.get(first) : root.get(first);
+      return start && pathInto(start, rest);
+    },
+  };
+  // Vars can read vars in any order; a second turn completes those that read a later one.
+  for (let turn = 0; turn < 2; turn++)
+    for (const [name, value] of Object.entries(vars)) values.set(name, nodeOfValue(value, scope));
+  for (const [name, node] of variablesAt(document, steps, { resource, scope, kinds }))
+    variables.set(name, node);
+  return scope;
+}
+
+function nodesOf<Part extends { readonly id: string }>(
+  parts: readonly Part[],
+  nodeOf: (part: Part) => SchemaNode,
+): ReadonlyMap<string, SchemaNode> {
+  return new Map(parts.map((part) => [part.id, nodeOf(part)]));
+}
+
+function nodeOfKind(gvk: Gvk, description: string, kinds: KindSchemas): SchemaNode {
+  const node = kinds.find(gvk);
+  return node === undefined ? nodeOfSchema({}, description) : { ...node, description };
+}
+
+/** What a var contains, as far as it is written: maps, scalars, and what a path leads to. */
+function nodeOfValue(value: unknown, scope: ExpressionScope): SchemaNode {
+  if (isJsonObject(value)) {
+    const fields = Object.entries(value).map(
+      ([name, field]) => [name, nodeOfValue(field, scope)] as const,
+    );
+    return nodeOfFields(new Map(fields));
+  }
+  if (Array.isArray(value)) return nodeOfSchema({ type: 'array' });
+  const path = plainPath(value);
+  if (path !== undefined) return scope.resolve(path) ?? nodeOfSchema({});
+  const isComputed = typeof value === 'string' && value.includes('${');
+  return nodeOfSchema(isComputed || value === null ? {} : { type: typeof value });
+}
+
+/** Where each variable has a value: as `check-names.ts` of `compile` checks it. */
+function variablesAt(
+  { parts }: ParsedDocument,
+  steps: readonly string[],
+  {
+    resource,
+    scope,
+    kinds,
+  }: {
+    readonly resource: SchemaNode;
+    readonly scope: ExpressionScope;
+    readonly kinds: KindSchemas;
+  },
+): ReadonlyMap<string, SchemaNode> {
   const variables = new Map<string, SchemaNode>([
     ['$self', resource],
     ['$definition', definitionNode],
@@ -63,43 +113,17 @@ export function expressionScope(
   ]);
   const [, section = ''] = steps;
   if (['conditions', 'events', 'patches'].includes(section)) variables.set('$previous', resource);
-
-  const resolve = (path: readonly string[], depth = 0): SchemaNode | undefined => {
-    const [first = '', second, ...rest] = path;
-    if (first === 'vars' && second !== undefined) {
-      const value = Object.hasOwn(vars, second) ? nodeOfValue(vars[second], depth + 1) : undefined;
-      return value && pathInto(value, rest);
-    }
-    const start = first.startsWith('$') ? variables.get(first) : root.get(first);
-    return start && pathInto(start, path.slice(1));
-  };
-  const nodeOfValue = (value: unknown, depth: number): SchemaNode => {
-    if (isJsonObject(value)) {
-      const fields = Object.entries(value).map(
-        ([name, field]) => [name, nodeOfValue(field, depth)] as const,
-      );
-      return nodeOfFields(new Map(fields));
-    }
-    const path = depth < maxVarDepth ? plainPath(value) : undefined;
-    if (path !== undefined) return resolve(path, depth) ?? nodeOfSchema({});
-    const isText = typeof value === 'string' && !/\$\{/.test(value);
-    return nodeOfSchema(isText ? { type: 'string' } : typeSchema(value));
-  };
-
-  root.set('vars', nodeOfFields(varsOf(vars, nodeOfValue), 'Named values'));
-  if (child?.forEach !== undefined && steps.some((step) => isInsideElement.has(step))) {
+  const { child, field = '' } = childOf(parts, steps) ?? {};
+  if (child?.forEach !== undefined && ['template', 'ready'].includes(field)) {
     const list = plainPath(child.forEach);
-    const found = list && resolve(list);
+    const found = list && scope.resolve(list);
     variables.set('$item', found === undefined ? nodeOfSchema({}) : throughLists(found));
     variables.set('$index', nodeOfSchema({ type: 'integer', minimum: 0 }));
   }
-  if (child !== undefined && (steps.includes('ready') || steps.includes('deleteWhen')))
-    variables.set('$child', typeOf(child.gvk, describeChild(child)));
-  return { root, variables, resolve };
+  if (child !== undefined && ['ready', 'deleteWhen'].includes(field))
+    variables.set('$child', nodeOfKind(child.gvk, describeChild(child), kinds));
+  return variables;
 }
-
-/** Fields of a child that are evaluated for each element. */
-const isInsideElement: ReadonlySet<string> = new Set(['template', 'ready']);
 
 const definitionNode = nodeOfSchema({
   type: 'object',
@@ -108,13 +132,6 @@ const definitionNode = nodeOfSchema({
     revision: { type: 'string', description: 'Hash of the definition.' },
   },
 });
-
-function varsOf(
-  vars: Readonly<Record<string, unknown>>,
-  nodeOfValue: (value: unknown, depth: number) => SchemaNode,
-): ReadonlyMap<string, SchemaNode> {
-  return new Map(Object.entries(vars).map(([name, value]) => [name, nodeOfValue(value, 1)]));
-}
 
 function describeChild({ gvk, forEach }: ChildDefinition): string {
   return forEach === undefined
@@ -127,9 +144,4 @@ function plainPath(value: unknown): readonly string[] | undefined {
   const path =
     typeof value === 'string' ? /^\s*\$\{\s*([\w.]+)\s*\}\s*$/.exec(value)?.[1] : undefined;
   return path?.split('.');
-}
-
-function typeSchema(value: unknown) {
-  if (Array.isArray(value)) return { type: 'array' };
-  return ['number', 'boolean'].includes(typeof value) ? { type: typeof value } : {};
 }

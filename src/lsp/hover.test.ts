@@ -130,6 +130,24 @@ describe('lsp/hover', () => {
     });
   }
 
+  test('describes the element of a list that is a path', () => {
+    const text = webApp
+      .replace('- id: service', '- id: service\n      forEach: ${ spec.links }')
+      .replace('port: 80, targetPort', 'port: 80, name: "${ $item.url }", targetPort');
+    const offset = text.indexOf('$item.url') + '$item.u'.length;
+    assert.equal(hoverAt({ text, offset })?.markdown, '**$item.url**: string');
+  });
+
+  test('describes a var that reads a later var', () => {
+    const text = webApp.replace(
+      '  vars:\n',
+      '  vars:\n    first: ${ vars.second }\n    second: ${ spec.port }\n',
+    );
+    const changed = text.replace('image: ${ spec.image }', 'image: ${ vars.first }');
+    const offset = changed.indexOf('vars.first') + 'vars.f'.length;
+    assert.match(hoverAt({ text: changed, offset })?.markdown ?? '', /integer, minimum 1/);
+  });
+
   for (const [what, part, written] of [
     ['a comment', '# Other files', '# Oth|||er files'],
     ['the text of a file', 'listen {{', 'lis|||ten {{'],

@@ -1,4 +1,5 @@
 import {
+  type ChildDefinition,
   definitionKind,
   type LocatedDefinition,
   operatorFuzzKind,
@@ -89,19 +90,19 @@ export function valueAtSteps(root: Json | undefined, steps: readonly string[]): 
   return valueAt(root, steps.reduce<string>(pointerTo, ''));
 }
 
-/** The child of a definition in whose field a path ends, with its pointer. */
-export function childOf(parts: DefinitionParts | undefined, steps: readonly string[]) {
+/** The child of a definition in which a path ends, and the field of the child: `template`. */
+export function childOf(
+  parts: DefinitionParts | undefined,
+  steps: readonly string[],
+): { readonly child: ChildDefinition; readonly field: string | undefined } | undefined {
   if (parts === undefined) return undefined;
   const { definition, pointers } = parts;
-  const all = [
-    ...definition.children.map((child, index) => ({ child, pointer: pointers.children[index] })),
-    ...(definition.onDelete?.children ?? []).map((child, index) => ({
-      child,
-      pointer: pointers.onDelete[index],
-    })),
-  ];
-  return all.find(({ pointer = '' }) => {
+  const children = [...definition.children, ...(definition.onDelete?.children ?? [])];
+  for (const [index, pointer] of [...pointers.children, ...pointers.onDelete].entries()) {
     const start = pointerSteps(pointer);
-    return start.length > 0 && start.every((step, index) => steps[index] === step);
-  });
+    const child = children[index];
+    if (child !== undefined && start.every((step, at) => steps[at] === step))
+      return { child, field: steps[start.length] };
+  }
+  return undefined;
 }

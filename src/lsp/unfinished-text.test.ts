@@ -44,9 +44,9 @@ describe('lsp/unfinished-text', () => {
   after(() => checker.close());
 
   for (const [name, stride, atLeast] of [
-    ['web-app', 41, 60],
-    ['database', 53, 60],
-    ['tests/web-app', 61, 10],
+    ['web-app', 97, 20],
+    ['database', 131, 20],
+    ['tests/web-app', 113, 5],
   ] as const) {
     test(`every question about a beginning of ${name} is answered`, () => {
       const text = operatorText(name);
@@ -75,7 +75,7 @@ describe('lsp/unfinished-text', () => {
           askEverything(text.slice(0, start) + typed + text.slice(start + length), checker);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });
