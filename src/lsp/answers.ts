@@ -8,9 +8,9 @@ import type { OpenDocument } from './open-document.ts';
 import { type OutlineItem, outline } from './outline.ts';
 import {
   type CodeAction,
+  type CodeActionContext,
   CodeActionKind,
   type CompletionItem,
-  type Diagnostic,
   type DocumentSymbol,
   type Hover,
   InsertTextMode,
@@ -83,12 +83,16 @@ export function symbolsOf(open: OpenDocument): readonly DocumentSymbol[] {
   return outline(open.parsed()).map(symbolOf);
 }
 
+/** Each fix is checked with a changed text, which takes as long as a check: a selection of the whole file has only the first ones. */
+const maxFixes = 10;
+
 export function fixesOf(
   { document }: OpenDocument,
-  diagnostics: readonly Diagnostic[],
+  { diagnostics, only }: CodeActionContext,
   checker: TextChecker,
 ): readonly CodeAction[] {
-  return diagnostics.flatMap((diagnostic) => {
+  if (only !== undefined && !only.includes(CodeActionKind.QuickFix)) return [];
+  const actions = diagnostics.values().flatMap((diagnostic): readonly CodeAction[] => {
     const fix = fixOf(diagnostic, { document, checker });
     if (fix === undefined) return [];
     const edit = { range: rangeOf(document, fix), newText: fix.text };
@@ -102,6 +106,7 @@ export function fixesOf(
       },
     ];
   });
+  return actions.take(maxFixes).toArray();
 }
 
 function rangeOf(

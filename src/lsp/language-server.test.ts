@@ -178,11 +178,14 @@ describe('lsp/language-server', () => {
     const { client, diagnostics } = await openSession(text);
     const [diagnostic] = diagnostics;
     assert.ok(diagnostic);
-    const actions = await client.connection.sendRequest(CodeActionRequest.type, {
-      textDocument: { uri },
-      range: diagnostic.range,
-      context: { diagnostics: [...diagnostics] },
-    });
+    const ask = (only?: string[]) =>
+      client.connection.sendRequest(CodeActionRequest.type, {
+        textDocument: { uri },
+        range: diagnostic.range,
+        context: { diagnostics: [...diagnostics], ...(only && { only }) },
+      });
+    assert.deepEqual(await ask(['source.organizeImports']), []);
+    const actions = await ask();
     assert.deepEqual(actions, [
       {
         title: 'Change to "template"',

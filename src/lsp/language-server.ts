@@ -179,7 +179,7 @@ class Session {
       ...(this.#ask(uri, symbolsOf) ?? []),
     ]);
     connection.onRequest(CodeActionRequest.type, ({ textDocument: { uri }, context }) => [
-      ...(this.#ask(uri, (open) => fixesOf(open, context.diagnostics, this.#checker)) ?? []),
+      ...(this.#ask(uri, (open) => fixesOf(open, context, this.#checker)) ?? []),
     ]);
   }
 

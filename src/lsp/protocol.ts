@@ -1,6 +1,7 @@
 /** The door to the libraries of the protocol: no other module imports them. */
 export {
   type CodeAction,
+  type CodeActionContext,
   CodeActionKind,
   CodeActionRequest,
   type CompletionItem,

@@ -35,7 +35,7 @@ function askEverything(text: string, checker: TextChecker) {
     definition: definitionOf(open, position),
     references: referencesOf(open, position, { includeDeclaration: true }),
     symbols: symbolsOf(open),
-    fixes: fixesOf(open, diagnostics.slice(0, 2), checker),
+    fixes: fixesOf(open, { diagnostics: diagnostics.slice(0, 2) }, checker),
   };
 }
 

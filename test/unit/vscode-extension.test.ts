@@ -82,6 +82,7 @@ describe('editors/vscode', () => {
     ]);
     for (const { command } of manifest.contributes.commands)
       assert.ok(read('session.js').includes(`'${command}'`));
+    assert.doesNotMatch(read('README.md'), /\]\(\.{0,2}\//, 'the packager rejects relative links');
     // The client and the server speak the same version of the protocol.
     const locked = JSON.parse(read('package-lock.json')).packages;
     assert.equal(
