@@ -184,6 +184,14 @@ describe('lsp/complete', () => {
       'kind: |||',
       ['OperatorDefinition', 'OperatorTest', 'OperatorFuzz'],
     ],
+    ['nothing directly after a colon', webApp, 'kind: Ingress', 'kind:|||', []],
+    [
+      'nothing directly after a colon in a flow map',
+      webApp,
+      'httpGet: { path: /,',
+      'httpGet: { path:|||',
+      [],
+    ],
     ['nothing in a comment', webApp, '# Other files', '# spec|||', []],
     ['nothing in a text', webApp, 'listen {{', 'lis|||ten {{', []],
     [

@@ -54,6 +54,8 @@ export function yamlCursor(text: string, offset: number): YamlCursor | undefined
     const isWhole = place.node?.kind === 'scalar' && place.node.text === placeholder;
     return isWhole && !isBlockKey ? { at: 'value', steps: place.steps, start, end } : undefined;
   }
+  // Directly after a colon the placeholder would be a part of the key.
+  if (place.steps.at(-1) !== placeholder) return undefined;
   const container = place.steps.slice(0, -1);
   const map = nodeAtSteps(tree, container);
   if (map?.kind !== 'map') return undefined;
