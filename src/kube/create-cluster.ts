@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
+import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import { type ClosableRightsWatcher, createRightsWatcher } from './access/rights-watcher.ts';
@@ -217,7 +218,10 @@ class ClientCluster implements KubeCluster {
   ): Promise<ApplyResult> {
     const result = await this.#writer.apply(manifest, options, signal);
     // The scope, the status subresource and the versions may have changed.
-    if (manifest.kind === 'CustomResourceDefinition') this.#discovery.invalidate();
+    if (manifest.kind === 'CustomResourceDefinition') {
+      const group = isJsonObject(manifest.spec) ? manifest.spec.group : undefined;
+      this.#discovery.invalidate(String(group));
+    }
     return result;
   }
 
@@ -278,7 +282,7 @@ class ClientCluster implements KubeCluster {
   }
 
   kindChanged(gvk: Gvk): void {
-    this.#discovery.invalidate();
+    this.#discovery.invalidate(gvk.group);
     this.#informers.relist(gvk);
     this.#informers.retryNow();
   }

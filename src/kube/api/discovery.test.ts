@@ -132,7 +132,7 @@ describe('kube/discovery', () => {
     await many();
     assert.equal(asked(), 1);
     let count = 1;
-    for (const gapMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
+    for (const gapMs of [25, 50, 100, 200, 400, 800, 1_000, 1_000]) {
       const later = many();
       await clock.advance(gapMs - 1);
       assert.equal(asked(), count, `${gapMs} ms`);
@@ -144,7 +144,7 @@ describe('kube/discovery', () => {
     await clock.advance(10_000);
     await many();
     const soon = many();
-    await clock.advance(50);
+    await clock.advance(25);
     await soon;
     assert.equal(asked(), count + 2);
   });
@@ -174,7 +174,9 @@ describe('kube/discovery', () => {
     const discovery = createDiscovery({ api, clock });
     await discovery.lookUp(foo, never);
     hasFoo = false;
-    discovery.invalidate();
+    discovery.invalidate('other.example');
+    assert.equal((await discovery.lookUp(foo, never))?.plural, 'foos');
+    discovery.invalidate(foo.group);
     assert.equal(discovery.resourceFor(foo)?.plural, 'foos');
     await clock.advance(1_000);
     assert.equal(await discovery.lookUp(foo, never), undefined);

@@ -22,8 +22,8 @@ export interface DiscoveryOptions {
 export interface CachedDiscovery extends Discovery, KindFinder {
   /** Reads the documents of all groups. @throws KubeError */
   prime(signal: AbortSignal): Promise<void>;
-  /** Marks all kinds as stale: the next `lookUp` queries the server. `resourceFor` returns cached kinds until then. */
-  invalidate(): void;
+  /** Marks the kinds of a group as stale: the next `lookUp` queries the server. `resourceFor` returns cached kinds until then. */
+  invalidate(group: string): void;
   /** Removes a kind whose path returned 404: it is looked up again before the next request. */
   forget(gvk: Gvk): void;
 }
@@ -37,7 +37,7 @@ const flow = { name: 'discovery', priority: 'object' } as const;
  * Backoff of queries for one group version: a new kind is served within moments, a missing one must not be queried
  * continuously.
  */
-const queryBackoff = { baseMs: 50, maxMs: 1_000, resetAfterMs: 10_000 };
+const queryBackoff = { baseMs: 25, maxMs: 1_000, resetAfterMs: 10_000 };
 
 /**
  * Creates the discovery of one cluster: two requests for all groups (aggregated discovery), then single group
@@ -48,6 +48,7 @@ export function createDiscovery(options: DiscoveryOptions): CachedDiscovery {
 }
 
 interface KnownGroupVersion {
+  readonly group: string;
   readonly kinds: Map<string, ResourceType>;
   isStale: boolean;
 }
@@ -124,8 +125,8 @@ class DocumentDiscovery implements CachedDiscovery {
     return this.#primeCalls.run('', (shared) => this.#readAll(shared), signal);
   }
 
-  invalidate(): void {
-    for (const known of this.#known.values()) known.isStale = true;
+  invalidate(group: string): void {
+    for (const known of this.#known.values()) if (known.group === group) known.isStale = true;
   }
 
   forget(gvk: Gvk): void {
@@ -174,6 +175,6 @@ class DocumentDiscovery implements CachedDiscovery {
     const kinds = new Map<string, ResourceType>();
     // The first entry of a kind is its collection; a group may serve the kind again under another name.
     for (const type of types) if (!kinds.has(type.gvk.kind)) kinds.set(type.gvk.kind, type);
-    this.#known.set(apiVersionOf({ group, version }), { kinds, isStale: false });
+    this.#known.set(apiVersionOf({ group, version }), { group, kinds, isStale: false });
   }
 }

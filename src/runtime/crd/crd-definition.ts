@@ -1,4 +1,5 @@
 import type { CrdDefinition, CrdKind } from '../../definition/index.ts';
+import type { Informer } from '../../kube/roles.ts';
 import { adoptedAnnotation, definitionLabel } from '../../reconcile/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
@@ -22,6 +23,11 @@ export function crdFlowOf({ name }: CrdDefinition) {
 
 /** Label on a CRD and on the definition's object: the runtime that owns it. */
 export const runtimeLabel = 'homeostat.dev/runtime';
+
+/** Lists and watches one CRD. */
+export function acquireCrd(cluster: RuntimeCluster, name: string): Informer {
+  return cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+}
 
 /** Whether the object is being deleted. */
 export function isTerminating(live: KubeObject): boolean {

@@ -1,5 +1,6 @@
 export type { CrdRejection } from './check-change.ts';
 export {
+  acquireCrd,
   crdFlowOf,
   crdGvk,
   isAdopted,

@@ -4,6 +4,7 @@ import { type Informer, KubeError, type KubeErrorCode } from '../../kube/roles.t
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
 import {
+  acquireCrd,
   type CrdContext,
   crdFlowOf,
   crdGvk,
@@ -39,7 +40,7 @@ export async function installCrd(
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster } = options;
   const name = definition.kind.crd.metadata.name;
-  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  const crds = acquireCrd(cluster, name);
   try {
     await whenSynced(crds, signal);
     const found = crds.get(undefined, name)?.object;

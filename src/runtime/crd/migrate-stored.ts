@@ -4,9 +4,9 @@ import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { storedVersionsOf } from './check-change.ts';
 import {
+  acquireCrd,
   type CrdContext,
   crdFlowOf,
-  crdGvk,
   isTerminating,
   ownershipConflict,
 } from './crd-definition.ts';
@@ -72,7 +72,7 @@ async function readCrd(
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   const { name } = definition.kind.crd.metadata;
-  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  const crds = acquireCrd(cluster, name);
   try {
     await whenSynced(crds, signal);
     const live = crds.get(undefined, name)?.object;

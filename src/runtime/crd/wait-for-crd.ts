@@ -1,7 +1,7 @@
 import type { Informer } from '../../kube/roles.ts';
 import { settled, untilInformer } from '../../reconcile/index.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { type CrdContext, crdGvk, ownershipConflict } from './crd-definition.ts';
+import { acquireCrd, type CrdContext, ownershipConflict } from './crd-definition.ts';
 
 /** Interval of discovery requests until every API server serves the kind. */
 const servedPollMs = 100;
@@ -24,7 +24,7 @@ export async function whenCrdLost(
   signal: AbortSignal,
 ): Promise<string> {
   const { name } = definition.kind.crd.metadata;
-  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  const crds = acquireCrd(cluster, name);
   try {
     return await untilInformer(crds, signal, () => {
       if (crds.state.kind !== 'synced') return undefined;

@@ -3,6 +3,7 @@ import { type Informer, KubeError } from '../../kube/roles.ts';
 import { untilInformer } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import {
+  acquireCrd,
   crdFlowOf,
   crdGvk,
   isAdopted,
@@ -40,7 +41,7 @@ export async function removeCrd(
   if (stored === undefined) return { kind: 'removed' };
   const reason = reasonToKeep(stored.object, definition);
   if (reason !== undefined) return { kind: 'kept', reason };
-  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  const crds = acquireCrd(cluster, name);
   const ending = new AbortController();
   try {
     await whenSynced(crds, signal);

@@ -196,7 +196,7 @@ const statusSchema: JsonObject = {
 const crdManager = 'homeostat/operatordefinitions.crd';
 const flow = { name: 'definitions', priority: 'object' } as const;
 /** Delays between discovery requests until the kind is served. */
-const served = { baseDelayMs: 100, maxDelayMs: 10_000 };
+const served = { baseDelayMs: 25, maxDelayMs: 10_000 };
 
 const missingCrdMessage = `The kind OperatorDefinition is not served and the runtime may not install its CustomResourceDefinition: apply deploy/crds/${definitionCrdName}.yaml, or grant the runtime the right to create CustomResourceDefinitions`;
 
@@ -227,10 +227,12 @@ export async function installDefinitionCrd(
 
 /** @returns whether the CRD was written. */
 async function applyWhereNeeded(cluster: RuntimeCluster, signal: AbortSignal): Promise<boolean> {
-  const live = await cluster.get({ gvk: crdGvk, name: definitionCrdName }, { flow }, signal);
+  const [live, schema] = await Promise.all([
+    cluster.get({ gvk: crdGvk, name: definitionCrdName }, { flow }, signal),
+    cluster.fetchKindSchema(crdGvk, signal),
+  ]);
   if (live?.object.metadata.deletionTimestamp !== undefined) return false;
   if (live !== undefined && isNewerSchema(live.object)) return false;
-  const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
   const manifest = prepare(createDefinitionCrd(), type, { hasStatus: true });
   const hash = pathHash(manifest, type);

@@ -8,7 +8,7 @@ import {
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
 import { childKindsOf, definesCrd } from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
-import { installCrd } from '../crd/index.ts';
+import { acquireCrd, installCrd } from '../crd/index.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { RuntimeCluster, SharedOptions } from '../runner-options.ts';
 import { servedKinds } from '../served-kinds.ts';
@@ -44,6 +44,23 @@ export interface PrepareOptions
  * @throws KubeError when a request fails.
  */
 export async function prepareDefinition(
+  located: LocatedDefinition,
+  options: PrepareOptions,
+  signal: AbortSignal,
+): Promise<Preparation> {
+  const { definition } = located;
+  // Its CRD is listed while the schemas are fetched.
+  const crd = definesCrd(definition)
+    ? acquireCrd(options.cluster, definition.kind.crd.metadata.name)
+    : undefined;
+  try {
+    return await prepare(located, options, signal);
+  } finally {
+    crd?.release();
+  }
+}
+
+async function prepare(
   located: LocatedDefinition,
   options: PrepareOptions,
   signal: AbortSignal,
@@ -156,13 +173,16 @@ async function fetchSchemas(
 ): Promise<SchemaSource> {
   const schemas = new Map<string, KindSchema>();
   const { kind } = definition;
-  for (const gvk of [...(kind.source === 'for' ? [kind.gvk] : []), ...usedKinds(definition)]) {
-    const key = gvkKey(gvk);
-    if (schemas.has(key)) continue;
-    await cluster.lookUp(gvk, signal);
-    const schema = await cluster.fetchKindSchema(gvk, signal);
+  const used = [...(kind.source === 'for' ? [kind.gvk] : []), ...usedKinds(definition)];
+  const distinct = new Map(used.map((gvk) => [gvkKey(gvk), gvk]));
+  const fetchOne = async (key: string, gvk: Gvk) => {
+    const [schema] = await Promise.all([
+      cluster.fetchKindSchema(gvk, signal),
+      cluster.lookUp(gvk, signal),
+    ]);
     if (schema !== undefined) schemas.set(key, schema);
-  }
+  };
+  await Promise.all(Array.from(distinct, ([key, gvk]) => fetchOne(key, gvk)));
   return {
     schemaFor: (gvk: Gvk) => schemas.get(gvkKey(gvk)),
     isNamespaced: (gvk: Gvk) => cluster.resourceFor(gvk)?.namespaced,
