@@ -228,13 +228,15 @@ export class DefinitionsController {
       clock,
       stopDelayMs: patienceMs = 30_000,
     } = this.#options;
+    const confirmation = confirmations.of(record.object);
+    if (confirmation !== undefined) this.#reader.remember(record.name, confirmation.located);
     const recorded = entry.state.revisions.flatMap(
       (each) => this.#reader.revision(record.name, each) ?? [],
     );
     const decision = decide({
       ...{ record, runtime, readsObjects, recorded, stopDelayMs: patienceMs },
       readSpec: () => this.#reader.read(record.object),
-      confirmation: confirmations.of(record.object),
+      confirmation,
       originState: manifests.originState(record.origin),
       hasManifest: manifests.hasManifest(record.name),
       nowMs: clock.nowMs(),

@@ -93,6 +93,15 @@ describe('runtime/definitions/spec-reader', () => {
     assert.deepEqual(checked, []);
   });
 
+  test('a recorded revision that was read from a manifest or an object is not parsed again', () => {
+    const { reader } = setUp();
+    const { located } = reader.read(shadowObject(spec, first));
+    assert.equal(reader.revision('shadow', { revision, spec: {} }), located);
+    const published = locatedShadow(spec);
+    reader.remember('published', published);
+    assert.equal(reader.revision('published', { revision, spec: {} }), published);
+  });
+
   test('a recorded revision that cannot be read is left out', () => {
     const { reader } = setUp();
     assert.equal(

@@ -50,14 +50,19 @@ export class SpecReader {
     if (last !== undefined && last.uid === uid && last.generation === generation)
       return last.result;
     const reading = this.#parse(object);
+    if (reading.located !== undefined) this.remember(name, reading.located);
     this.#cache.set(name, { uid, generation, result: reading });
     return reading;
   }
 
+  /** Call with a revision that this process has parsed: parsing it again takes 25 ms of CPU time at the start. */
+  remember(name: string, located: LocatedDefinition): void {
+    this.#revisionsOf(name).set(located.definition.revision, located);
+  }
+
   /** Parses a previously accepted revision. Undefined: this version of Homeostat cannot parse it. */
   revision(name: string, { revision, spec }: RecordedRevision): LocatedDefinition | undefined {
-    const known = this.#revisions.get(name) ?? new Map<string, LocatedDefinition | undefined>();
-    this.#revisions.set(name, known);
+    const known = this.#revisionsOf(name);
     if (known.has(revision)) return known.get(revision);
     const { file, text } = manifestOfObject({ name, spec });
     this.#parser ??= createDefinitionParser();
@@ -70,6 +75,12 @@ export class SpecReader {
   forget(name: string): void {
     this.#cache.delete(name);
     this.#revisions.delete(name);
+  }
+
+  #revisionsOf(name: string): Map<string, LocatedDefinition | undefined> {
+    const known = this.#revisions.get(name) ?? new Map<string, LocatedDefinition | undefined>();
+    this.#revisions.set(name, known);
+    return known;
   }
 
   #parse({ metadata: { name }, spec }: KubeObject): SpecResult {
