@@ -62,6 +62,18 @@ export const parts = [
     source: 'export class HttpProxyAgent {}\nexport class HttpsProxyAgent {}',
   },
   {
+    // For the logins of two clouds only: loaded when one is used.
+    filter: /^jsonpath-plus$/,
+    importer: clientNode,
+    source: `export function JSONPath(options) { return require('jsonpath-plus').JSONPath(options); }`,
+  },
+  {
+    // For subcommands that are programs of their own, which we do not have.
+    filter: /^node:child_process$/,
+    importer: /[\\/]commander[\\/]/,
+    source: unusedCommonJs('spawn'),
+  },
+  {
     // Its index holds fetch, WebSocket, caches, mocks. The files are those that the index takes the names from, and its one side effect.
     filter: /^undici$/,
     source: `import api from 'undici/lib/api/index.js';
