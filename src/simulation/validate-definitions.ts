@@ -1,5 +1,3 @@
-import { bundledSchemas, type SchemaSource } from '../compile/index.ts';
-import { arrangeDiagnostics } from '../definition/index.ts';
 import {
   type CheckResult,
   checkDefinitions,
@@ -7,6 +5,8 @@ import {
   type DefinitionManifest,
   type ManifestCheck,
 } from '../check/index.ts';
+import { bundledSchemas, type SchemaSource } from '../compile/index.ts';
+import { arrangeDiagnostics } from '../definition/index.ts';
 import { CrdCheck } from './check-crd.ts';
 
 /** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid. */
