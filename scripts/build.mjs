@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
-import { builtinsPlugin, jsonPlugin, partsPlugin } from './bundle/parts.mjs';
+import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 
 const { metafile } = await build({
@@ -29,7 +29,14 @@ const { metafile } = await build({
   logLevel: 'warning',
   // undici looks at it, and leaves out a second parser of HTTP.
   define: { esbuildDetection: 'true' },
-  plugins: [partsPlugin(), builtinsPlugin(), roomsPlugin(), jsonPlugin(), definitionCheckPlugin()],
+  plugins: [
+    partsPlugin(),
+    builtinsPlugin(),
+    roomsPlugin(),
+    jsonPlugin(),
+    ownMapsPlugin(),
+    definitionCheckPlugin(),
+  ],
   // CommonJS packages in an ES module still ask for `require`.
   banner: {
     js: `const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);`,
