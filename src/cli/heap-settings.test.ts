@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { applyHeapSettings, type RestartableProcess } from './heap-settings.ts';
+import { limitHeapGrowth, limitYoungGeneration, type RestartableProcess } from './heap-settings.ts';
 
 /** What a process restarts with, and the flags that it sets for itself. */
 function settingsOf(given: Partial<RestartableProcess> = {}) {
   const flags: string[] = [];
   let restart: readonly unknown[] | undefined;
   const setFlagsFromString = (flag: string) => void flags.push(flag);
-  applyHeapSettings({
+  const self: RestartableProcess = {
     argv: ['/bin/node', '/app/homeostat.mjs', 'run', '--http', 'off'],
     env: { HOME: '/home' },
     execArgv: [],
@@ -22,7 +22,9 @@ function settingsOf(given: Partial<RestartableProcess> = {}) {
         ? { setFlagsFromString }
         : process.getBuiltinModule(name)) as typeof process.getBuiltinModule,
     ...given,
-  });
+  };
+  limitYoungGeneration(self);
+  limitHeapGrowth(self);
   return { restart, flags };
 }
 
@@ -39,7 +41,7 @@ describe('cli/heap-settings', () => {
     ]);
   });
 
-  test('once: what it was given is what it has, and the rest is set in the process', () => {
+  test('once: what it was given is what it has, and the growth is set in the process', () => {
     const { restart, flags } = settingsOf({ execArgv: ['--max-semi-space-size=4'] });
     assert.equal(restart, undefined);
     assert.deepEqual(flags, ['--heap-growing-percent=40']);

@@ -8,6 +8,7 @@ const semiSpaceMiB = 4;
 /**
  * The old generation may grow by 40 % before it is collected, instead of 100 % and more: with 10,000 resources this saves 110 MiB for a
  * tenth more CPU time. Set in the process, where a V8 without the flag ignores it; as an argument, an unknown flag would keep Node from starting.
+ * Set when all modules are loaded: V8 rejects compiled code that was stored with other flags, also that of Node's own modules (20 ms).
  */
 const growth = '--heap-growing-percent';
 const growthPercent = 40;
@@ -15,22 +16,28 @@ const growthPercent = 40;
 /** With glibc each thread has a heap of its own, which it does not give back: 12 MiB. */
 const arenas = 'MALLOC_ARENA_MAX';
 
-/** The part of Node's `process` that the restart uses. */
+/** The part of Node's `process` that the settings use. */
 export type RestartableProcess = Pick<
   NodeJS.Process,
   'argv' | 'env' | 'execArgv' | 'execPath' | 'execve' | 'getBuiltinModule' | 'platform'
 >;
 
 /**
- * Gives the process memory settings that suit a daemon. One of them needs a restart with the same program, arguments and pid, which takes 25 ms.
+ * Gives the process a young generation that suits a daemon. This needs a restart with the same program, arguments and pid, which takes 25 ms.
  * There is no restart if the setting exists already, also from the user (`NODE_OPTIONS`), or on Windows. Settings of the user have priority.
  */
-export function applyHeapSettings(self: RestartableProcess): void {
-  const { env, execArgv, platform } = self;
-  const given = [...execArgv, env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-');
-  if (!given.includes(semiSpace) && platform !== 'win32') restart(self);
-  if (given.includes(growth)) return;
+export function limitYoungGeneration(self: RestartableProcess): void {
+  if (!flagsOf(self).includes(semiSpace) && self.platform !== 'win32') restart(self);
+}
+
+/** Lets the old generation grow slowly, unless the user has set how. Call when all modules are loaded. */
+export function limitHeapGrowth(self: RestartableProcess): void {
+  if (flagsOf(self).includes(growth)) return;
   self.getBuiltinModule('node:v8').setFlagsFromString(`${growth}=${growthPercent}`);
+}
+
+function flagsOf({ env, execArgv }: RestartableProcess): string {
+  return [...execArgv, env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-');
 }
 
 /** Returns only if the restart is not possible. */

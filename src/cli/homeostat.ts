@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { applyHeapSettings } from './heap-settings.ts';
+import { limitYoungGeneration } from './heap-settings.ts';
 
 /**
  * The first file of the process: what must happen before anything else is loaded. It imports nothing of a package or of Node, so
@@ -12,7 +12,7 @@ async function start(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) applyHeapSettings(process);
+  if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) limitYoungGeneration(process);
   if (import.meta.url.endsWith('.mjs')) useCompileCache();
   const { main } = await import('./main.ts');
   await main();

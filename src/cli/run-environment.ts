@@ -2,6 +2,7 @@ import { createLogger, type Logger, type LogLevel } from '../telemetry/index.ts'
 import { type Clock, createSystemClock } from '../util/clock.ts';
 import { createSystemRandom, type Random } from '../util/random.ts';
 import { exitCode } from './exit-code.ts';
+import { limitHeapGrowth } from './heap-settings.ts';
 
 /** The parts of the process that `homeostat run` uses. Tests pass their own. */
 export interface RunEnvironment {
@@ -10,6 +11,8 @@ export interface RunEnvironment {
   createLogger(level: LogLevel): Logger;
   /** Ends the process at once after it has lost its leadership, without waiting for running requests. */
   exitNow(): void;
+  /** Called when all modules are loaded. */
+  limitHeapGrowth(): void;
 }
 
 /** The real process. */
@@ -19,5 +22,6 @@ export function processEnvironment(): RunEnvironment {
     random: createSystemRandom(),
     createLogger: (level) => createLogger({ level }),
     exitNow: () => process.exit(exitCode.failure),
+    limitHeapGrowth: () => limitHeapGrowth(process),
   };
 }

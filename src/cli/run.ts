@@ -62,7 +62,11 @@ export async function run(
   await serve(
     {
       ...{ ...place, http: options.http, election: contest, startFields: countsOf(first) },
-      loadRuntimeFactory: async () => (await loadFactory()).createRuntimeFactory(runtimes),
+      loadRuntimeFactory: async () => {
+        const { createRuntimeFactory } = await loadFactory();
+        environment.limitHeapGrowth();
+        return createRuntimeFactory(runtimes);
+      },
     },
     signal,
   );

@@ -49,6 +49,7 @@ export class InProcessHomeostat extends LoggedRuntime {
         random: createSystemRandom(),
         createLogger: (level) => createLogger({ level, destination: { write } }),
         exitNow: () => void this.#end(1),
+        limitHeapGrowth: () => undefined,
       },
     });
     for (const command of [program, ...program.commands]) command.exitOverride();

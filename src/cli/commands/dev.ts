@@ -17,6 +17,7 @@ import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetr
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';
 import { exitCode } from '../exit-code.ts';
+import { limitHeapGrowth } from '../heap-settings.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { createCapacity } from '../runtime-factory.ts';
@@ -95,6 +96,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     devCluster === undefined
       ? await loadClusterConfig(options)
       : await loadKubeConfig({ kubeconfig: options.writeKubeconfig });
+  limitHeapGrowth(process);
   const metrics = createMetricRegistry();
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
   const isFile = /\.(?:ya?ml|json)$/.test(folder);
