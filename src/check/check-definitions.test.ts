@@ -7,44 +7,35 @@ import { createCheckCache, createManifestCheck } from './check-manifest.ts';
 const file = (name: string, text: string) => ({ file: `${name}.yaml`, text });
 const good = (name: string, group = `${name}.example.com`) => thingDefinition(name, '', { group });
 const textCheck = createManifestCheck(undefined);
-const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' | 'cluster') => {
-  const { accepted, diagnostics, rejected } = checkDefinitions(texts, {
+const check = (texts: Parameters<typeof checkDefinitions>[0]) => {
+  const { accepted, diagnostics } = checkDefinitions(texts, {
     schemas: undefined,
     check: textCheck,
-    ...(sameCrd === undefined ? {} : { crdConflicts: sameCrd }),
   });
   return {
     names: accepted.map(({ located }) => located.definition.name),
     found: diagnostics.map(({ severity, message }) => `${severity}: ${message}`),
-    rejected,
   };
 };
 
 describe('check/check-definitions', () => {
-  test('what is rejected is reported by file, with the number of its definitions', () => {
+  test('documents are accepted one by one, and every error of the others is reported', () => {
     const mixed = `${good('aaa')}---\n${good('bbb')}  controler: {}\n---\n${good('ccc')}  reeds: []\n`;
-    const { names, rejected } = check([
+    const { names, found } = check([
       file('good', good('good')),
       file('mixed', mixed),
       file('garbage', 'a: [\n'),
     ]);
     assert.deepEqual(names, ['good', 'aaa']);
-    assert.deepEqual(
-      rejected.map(({ file, definitions }) => [file, definitions]),
-      [
-        ['garbage.yaml', 1],
-        ['mixed.yaml', 2],
-      ],
-    );
-    assert.equal(rejected[1]?.diagnostics.length, 2);
-    assert.match(
-      rejected[1]?.diagnostics[0] ?? '',
-      /^mixed\.yaml:\d+:3: Unknown field "controler"\. Did you mean "controller"\?$/,
-    );
+    assert.deepEqual(found.slice(-2), [
+      'error: Unknown field "controler"',
+      'error: Unknown field "reeds"',
+    ]);
   });
 
-  test('a file with warnings only is not rejected', () => {
-    assert.deepEqual(check([file('empty', '# nothing\n')]).rejected, []);
+  test('an empty file is only warned about', () => {
+    const { found } = check([file('empty', '# nothing\n')]);
+    assert.deepEqual(found, ['warning: The file contains no definition']);
   });
 
   test('of two definitions that bring one CRD the first is accepted where no cluster can be asked', () => {
@@ -52,29 +43,17 @@ describe('check/check-definitions', () => {
       file('a', good('aaa', 'same.example.com')),
       file('b', good('bbb', 'same.example.com')),
     ];
-    const { names, found, rejected } = check(texts);
+    const { names, found } = check(texts);
     assert.deepEqual(names, ['aaa']);
     assert.deepEqual(found, [
       'error: The kind "things.same.example.com" is already used by another definition',
     ]);
-    assert.deepEqual(
-      rejected.map((each) => each.file),
-      ['b.yaml'],
-    );
   });
 
-  test('and both where a cluster says whose it is, but never two of one name', () => {
-    const texts = [
-      file('a', good('aaa', 'same.example.com')),
-      file('b', good('bbb', 'same.example.com')),
-      file('c', good('bbb', 'same.example.com')),
-    ];
-    const { names, found } = check(texts, 'cluster');
-    assert.deepEqual(names, ['aaa', 'bbb']);
-    assert.deepEqual(found, [
-      'warning: The kind "things.same.example.com" is also used by another definition',
-      'error: The name "bbb" is already used by another definition',
-    ]);
+  test('of two definitions with one name the first is accepted', () => {
+    const { names, found } = check([file('b', good('bbb')), file('c', good('bbb', 'other.io'))]);
+    assert.deepEqual(names, ['bbb']);
+    assert.deepEqual(found, ['error: The name "bbb" is already used by another definition']);
   });
 
   const attached = (name: string, group: string, more = '') => `apiVersion: homeostat.dev/v1alpha1

@@ -6,6 +6,7 @@ import {
   type SchemaSource,
 } from '../compile/index.ts';
 import {
+  arrangeDiagnostics,
   createDefinitionParser,
   type DefinitionParser,
   type Diagnostic,
@@ -38,9 +39,7 @@ export interface CheckedDocument {
   readonly name?: string;
   /** Undefined: the document could not be parsed. */
   readonly located?: LocatedDefinition;
-  /** Whether the document has no errors. */
-  readonly isAccepted: boolean;
-  /** Undefined: rejected. */
+  /** Undefined: it has errors. */
   readonly plan?: OperatorPlan;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -105,9 +104,7 @@ function checkedDocument(
   { name, located, isAccepted, diagnostics }: ParsedDocument,
   result: ReturnType<typeof compile> | undefined,
 ): CheckedDocument {
-  const hasMistakes = result !== undefined && result.plan === undefined;
   return {
-    isAccepted: isAccepted && located !== undefined && !hasMistakes,
     ...(name === undefined ? {} : { name }),
     ...(located === undefined ? {} : { located }),
     ...(isAccepted && result?.plan !== undefined ? { plan: result.plan } : {}),
@@ -140,26 +137,13 @@ export interface DefinitionManifest {
   readonly text: string;
 }
 
-/** A file with definitions that have errors and do not run. */
-export interface RejectedFile {
-  readonly file: string;
-  /** Number of rejected definitions in the file; at least 1. */
-  readonly definitions: number;
-  /** Formatted with {@link diagnosticText}, by position. */
-  readonly diagnostics: readonly string[];
-}
-
-/** Groups errors by file, in the order of each file's first error. `rejected`: the file of each rejected definition. */
-export function rejectedFiles(
+/** The errors or the warnings, by position: `file:line:column: message. Hint`, one each. */
+export function diagnosticLines(
   diagnostics: readonly Diagnostic[],
-  rejected: readonly string[],
-): readonly RejectedFile[] {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  return [...new Set(errors.map(({ file }) => file))].map((file) => ({
-    file,
-    definitions: Math.max(1, rejected.filter((each) => each === file).length),
-    diagnostics: errors.filter((error) => error.file === file).map(diagnosticText),
-  }));
+  severity: Diagnostic['severity'],
+  format = diagnosticText,
+): readonly string[] {
+  return arrangeDiagnostics(diagnostics.filter((each) => each.severity === severity)).map(format);
 }
 
 /** Formats a diagnostic on one line: `file:line:column: message. Hint`. */

@@ -11,9 +11,9 @@ export {
   createManifestCheck,
   type DefinitionManifest,
   diagnosticByPath,
+  diagnosticLines,
   diagnosticText,
   type ManifestCheck,
-  type RejectedFile,
 } from './check-manifest.ts';
 export { breakingChanges } from './crd-change/compare-crds.ts';
 export type { MergedRule, RightPurpose } from './rights/access-rule.ts';

@@ -13,12 +13,7 @@ interface Claim {
   readonly path: string;
   /** Equal for two definitions with the same claim. */
   readonly key: string;
-  /** Whether a label in the cluster names the owner. */
-  readonly isCrd?: boolean;
 }
-
-/** Owner of a CRD that two definitions declare: the `first` one, or the one that the label of the CRD in the `cluster` names. */
-export type CrdConflictPolicy = 'first' | 'cluster';
 
 /**
  * Accepts one owner for each name, CRD and status of a kind: the first definition; for a status, the one that declares the CRD. Other
@@ -26,18 +21,10 @@ export type CrdConflictPolicy = 'first' | 'cluster';
  */
 export function resolveConflicts<Each extends Candidate>(
   definitions: readonly Each[],
-  sameCrd: CrdConflictPolicy,
-): {
-  readonly accepted: readonly Each[];
-  /** Errors; warnings if the cluster decides. */
-  readonly conflicts: readonly Diagnostic[];
-  /** Rejected definitions with the reason. */
-  readonly lost: ReadonlyMap<Each, Diagnostic>;
-} {
+): { readonly accepted: readonly Each[]; readonly conflicts: readonly Diagnostic[] } {
   const owners = new Map<string, Each>();
   const accepted = new Set<Each>();
   const conflicts: Diagnostic[] = [];
-  const rejected = new Map<Each, Diagnostic>();
   const isForeign = ({ located }: Candidate) => !definesCrd(located.definition);
   const inOrder = [
     ...definitions.filter((each) => !isForeign(each)),
@@ -47,21 +34,14 @@ export function resolveConflicts<Each extends Candidate>(
     const claims = claimsOf(candidate.located.definition);
     const lost = claims.find(({ key }) => owners.has(key));
     const owner = lost && owners.get(lost.key);
-    const isOpen = sameCrd === 'cluster' && lost?.isCrd === true;
     if (lost !== undefined && owner !== undefined) {
-      const conflict = isOpen
-        ? openConflictDiagnostic(candidate, owner, lost)
-        : conflictDiagnostic(candidate, owner, lost);
-      conflicts.push(conflict);
-      if (!isOpen) {
-        rejected.set(candidate, conflict);
-        continue;
-      }
+      conflicts.push(conflictDiagnostic(candidate, owner, lost));
+      continue;
     }
     accepted.add(candidate);
-    for (const { key } of claims) if (!owners.has(key)) owners.set(key, candidate);
+    for (const { key } of claims) owners.set(key, candidate);
   }
-  return { accepted: definitions.filter((each) => accepted.has(each)), conflicts, lost: rejected };
+  return { accepted: definitions.filter((each) => accepted.has(each)), conflicts };
 }
 
 function claimsOf(definition: OperatorDefinition): readonly Claim[] {
@@ -80,7 +60,6 @@ function claimsOf(definition: OperatorDefinition): readonly Claim[] {
       what: `The kind "${crd}"`,
       path: '/spec/crd',
       key: `crd ${crd}`,
-      isCrd: true,
     };
     return [ofName, ofCrd, { ...ofCrd, key }];
   }
@@ -104,16 +83,5 @@ function conflictDiagnostic(
     file: source.file,
     ...source.valueAt(path),
     path,
-  };
-}
-
-/** Both definitions start; the one that the CRD's label does not name is rejected later. */
-function openConflictDiagnostic(candidate: Candidate, owner: Candidate, claim: Claim): Diagnostic {
-  const { hint = '', ...conflict } = conflictDiagnostic(candidate, owner, claim);
-  return {
-    ...conflict,
-    severity: 'warning',
-    message: `${claim.what} is also used by another definition`,
-    hint: `The definition that the label of the CustomResourceDefinition names keeps it. ${hint}`,
   };
 }

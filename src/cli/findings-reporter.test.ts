@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Diagnostic } from '../definition/index.ts';
-import type { ManifestFindings } from '../runtime/index.ts';
+import type { ParsedManifest } from '../runtime/index.ts';
 import type { Logger } from '../telemetry/index.ts';
 import { FindingsReporter } from './findings-reporter.ts';
 
@@ -16,17 +16,14 @@ const mistake: Diagnostic = {
 };
 const warning: Diagnostic = { ...mistake, severity: 'warning', message: 'Odd' };
 
-function findings(...diagnostics: readonly Diagnostic[]): ManifestFindings {
-  const linesOf = (wanted: Diagnostic['severity']) =>
-    diagnostics.filter(({ severity }) => severity === wanted).map(() => `the ${wanted}`);
-  const [errors, warnings] = [linesOf('error'), linesOf('warning')];
+function findings(...diagnostics: readonly Diagnostic[]): ParsedManifest {
+  const text = 'spec:\n  reeds: []\n';
   return {
-    file: 'a.yaml',
-    text: 'spec:\n  reeds: []\n',
+    manifest: { file: 'a.yaml', text, origin: { source: 'directory', ref: 'a.yaml' }, sinceMs: 0 },
+    documents: [],
+    otherErrors: [],
     diagnostics,
-    errors,
-    warnings,
-    rejected: 1,
+    isValid: diagnostics.length === 0,
   };
 }
 
@@ -62,7 +59,7 @@ describe('cli/findings-reporter', () => {
       [
         'warn',
         'File has errors, its definitions are rejected',
-        { file: 'a.yaml', definitions: 1, diagnostics: ['the error'] },
+        { file: 'a.yaml', definitions: 1, diagnostics: ['a.yaml:2:3: Unknown field "reeds"'] },
       ],
       ['info', 'File has no errors any more', { file: 'a.yaml' }],
     ]);
@@ -72,7 +69,7 @@ describe('cli/findings-reporter', () => {
   test('warnings are reported beside them, as what they are', () => {
     const { reporter, log } = told(false);
     reporter.report([findings(warning)]);
-    const diagnostics = ['the warning'];
+    const diagnostics = ['a.yaml:2:3: Odd'];
     assert.deepEqual(log, [['info', 'File has warnings', { file: 'a.yaml', diagnostics }]]);
   });
 

@@ -1,5 +1,6 @@
+import { diagnosticLines } from '../check/index.ts';
 import type { Diagnostic } from '../definition/index.ts';
-import type { ManifestFindings } from '../runtime/index.ts';
+import type { ParsedManifest } from '../runtime/index.ts';
 import type { Logger } from '../telemetry/index.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
@@ -24,15 +25,18 @@ export class FindingsReporter {
     this.#printed = new Set(options.printed.map(keyOf));
   }
 
-  report(findings: readonly ManifestFindings[]): void {
+  report(findings: readonly ParsedManifest[]): void {
     for (const each of findings) {
       this.#log(each);
       this.#print(each);
     }
   }
 
-  #log({ file, errors, warnings, rejected }: ManifestFindings): void {
+  #log({ manifest: { file }, documents, diagnostics }: ParsedManifest): void {
     const { logger } = this.#options;
+    const errors = diagnosticLines(diagnostics, 'error');
+    const warnings = diagnosticLines(diagnostics, 'warning');
+    const rejected = documents.filter(({ located }) => located === undefined).length;
     const wasWrong = this.#wrong.delete(file);
     if (errors.length > 0) {
       this.#wrong.add(file);
@@ -42,7 +46,7 @@ export class FindingsReporter {
     if (warnings.length > 0) logger.info({ file, diagnostics: warnings }, 'File has warnings');
   }
 
-  #print({ file, text, diagnostics }: ManifestFindings): void {
+  #print({ manifest: { file, text }, diagnostics }: ParsedManifest): void {
     const { output } = this.#options;
     const news = diagnostics.filter((diagnostic) => !this.#printed.has(keyOf(diagnostic)));
     // Only once: an error that comes back later is reported again.

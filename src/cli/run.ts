@@ -36,7 +36,7 @@ export async function run(
   const first = options.leaderElect
     ? undefined
     : (await loadFactory()).checkInitialManifests(manifests, output);
-  if (first?.result.accepted.length === 0 && !waits) {
+  if (first?.accepted === 0 && !waits) {
     output.error('homeostat: There is no definition to run');
     return exitCode.failure;
   }
@@ -84,10 +84,5 @@ function runsInPod(options: RunOptions): Promise<boolean> {
 
 /** For the log. */
 function countsOf(first: InitialCheck | undefined): object {
-  if (first === undefined) return {};
-  const { accepted, rejected } = first.result;
-  return {
-    definitions: accepted.length,
-    rejected: rejected.reduce((sum, { definitions }) => sum + definitions, 0),
-  };
+  return first === undefined ? {} : { definitions: first.accepted, rejected: first.rejected };
 }

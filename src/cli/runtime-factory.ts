@@ -1,13 +1,12 @@
 import { getHeapStatistics } from 'node:v8';
 import {
-  type CheckResult,
-  checkDefinitions,
   createCheckCache,
   createManifestCheck,
   type DefinitionManifest,
   type ManifestCheck,
 } from '../check/index.ts';
 import { bundledSchemas } from '../compile/index.ts';
+import { arrangeDiagnostics, type Diagnostic } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import { ClusterRuntime, type ClusterRuntimeOptions } from '../runtime/index.ts';
 import { ByteSemaphore } from '../util/byte-semaphore.ts';
@@ -27,21 +26,26 @@ import type { SourceKind } from './source-flags.ts';
 
 /** Result of the first check of the manifests. */
 export interface InitialCheck {
-  readonly result: CheckResult;
+  /** Numbers of definitions without and with errors. */
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly diagnostics: readonly Diagnostic[];
   /** The check, which caches the results of these manifests. */
   readonly check: ManifestCheck;
 }
 
-/** Checks manifests and prints their errors. Sends no request. */
+/** Checks manifests and prints their errors. Sends no request: which of two definitions owns a name or a kind depends on the cluster. */
 export function checkInitialManifests(
   manifests: readonly DefinitionManifest[],
   output: Output,
 ): InitialCheck {
-  const schemas = bundledSchemas();
-  const { fill: remember, take: recall } = createCheckCache(createManifestCheck(schemas));
-  const result = checkDefinitions(manifests, { schemas, check: remember, crdConflicts: 'cluster' });
-  printDiagnostics(result.diagnostics, manifests, output);
-  return { result, check: recall };
+  const { fill, take } = createCheckCache(createManifestCheck(bundledSchemas()));
+  const checked = manifests.map(fill);
+  const documents = checked.flatMap((each) => each.documents);
+  const accepted = documents.filter(({ plan }) => plan !== undefined).length;
+  const diagnostics = arrangeDiagnostics(checked.flatMap((each) => each.diagnostics));
+  printDiagnostics(diagnostics, manifests, output);
+  return { accepted, rejected: documents.length - accepted, diagnostics, check: take };
 }
 
 export interface RuntimeFactoryOptions
@@ -81,7 +85,7 @@ export function createRuntimeFactory(
   const reporter = new FindingsReporter({
     logger,
     output,
-    printed: first?.result.diagnostics ?? [],
+    printed: first?.diagnostics ?? [],
   });
   const capacity = createCapacity();
   const name = runtimeName({ ...options, namespace, ownsNamespace });

@@ -7,7 +7,7 @@ import {
   type DefinitionSource,
   type DefinitionView,
   type DesiredDefinition,
-  type ManifestFindings,
+  type ParsedManifest,
   watchFolders,
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
@@ -139,12 +139,13 @@ export class DevSession {
     await this.#samples.retry(signal);
   }
 
-  #reportFindings(findings: readonly ManifestFindings[]): void {
+  #reportFindings(findings: readonly ParsedManifest[]): void {
     const { print, onErrors, hasColor } = this.#options;
     for (const found of findings) {
-      this.#findings.delete(found.file);
-      if (found.diagnostics.length === 0) print(`File ${found.file} has no errors any more`);
-      else this.#findings.set(found.file, found);
+      const { file } = found.manifest;
+      this.#findings.delete(file);
+      if (found.diagnostics.length === 0) print(`File ${file} has no errors any more`);
+      else this.#findings.set(file, found);
     }
     const newestFirst = [...this.#findings.values()].reverse();
     onErrors(findingsText(findings, hasColor), findingsText(newestFirst, hasColor));

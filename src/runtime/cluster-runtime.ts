@@ -1,17 +1,17 @@
-import type { ManifestCheck, RejectedFile } from '../check/index.ts';
+import type { ManifestCheck } from '../check/index.ts';
 import type { CacheEvent } from '../kube/roles.ts';
 import { rightText } from '../reconcile/index.ts';
 import { metricCatalogue } from '../telemetry/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { RuntimeView } from './definition-view.ts';
+import type { RejectedFile, RuntimeView } from './definition-view.ts';
 import { DefinitionsController, originText, type StatusEvent } from './definitions/index.ts';
 import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
 import { ConfigMapEvents, DefinitionObjectInformer, isWriteOf } from './objects/index.ts';
 import {
   Confirmations,
   FindingsTracker,
-  type ManifestFindings,
   type Manifests,
+  type ParsedManifest,
   Publisher,
   type RejectedClaim,
   type SourceState,
@@ -51,7 +51,7 @@ export interface ClusterRuntimeOptions
   /** Delays after a manifest is removed: until the definition stops, and until its object is deleted. In ms. @default 30_000 and 600_000 */
   readonly withdrawalDelays?: { readonly stopMs: number; readonly deleteMs: number };
   /** Called with new findings whenever they change. */
-  readonly onFindings: (findings: readonly ManifestFindings[]) => void;
+  readonly onFindings: (findings: readonly ParsedManifest[]) => void;
 }
 
 /**
@@ -227,8 +227,7 @@ export class ClusterRuntime {
       ({ manifest: text, documents, otherErrors: nameless }) => {
         const rejected = documents.filter(({ located }) => located === undefined);
         const diagnostics = [...rejected.flatMap(({ errors }) => errors), ...nameless];
-        const definitions = Math.max(1, rejected.length);
-        return diagnostics.length === 0 ? [] : [{ file: text.file, definitions, diagnostics }];
+        return diagnostics.length === 0 ? [] : [{ file: text.file, diagnostics }];
       },
     );
   }

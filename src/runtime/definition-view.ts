@@ -1,4 +1,3 @@
-import type { RejectedFile } from '../check/index.ts';
 import type { ServerUnreachable } from '../kube/roles.ts';
 import type { Rejection } from './desired-definition.ts';
 
@@ -77,6 +76,13 @@ export interface DefinitionView {
   readonly activeRevisions?: readonly string[];
   /** @default undefined: every resource has the current revision */
   readonly rollout?: RolloutView;
+}
+
+/** A file with errors. */
+export interface RejectedFile {
+  readonly file: string;
+  /** `file:line:column: message. Hint`, by position. */
+  readonly diagnostics: readonly string[];
 }
 
 export interface RuntimeView {

@@ -3,6 +3,7 @@ export { applyCrd, type CrdRejection } from './crd/index.ts';
 export type {
   DefinitionState,
   DefinitionView,
+  RejectedFile,
   RolloutView,
   RuntimeView,
 } from './definition-view.ts';
@@ -16,7 +17,7 @@ export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
 export { definitionGvk } from './objects/index.ts';
-export type { ManifestFindings } from './publish/index.ts';
+export type { ParsedManifest } from './publish/index.ts';
 export { compileFor } from './runner/index.ts';
 export type { RuntimeCluster } from './runner-options.ts';
 export { servedKinds } from './served-kinds.ts';

@@ -1,8 +1,7 @@
-import { diagnosticByPath, type ManifestCheck } from '../../check/index.ts';
+import { diagnosticByPath, diagnosticLines, type ManifestCheck } from '../../check/index.ts';
 import {
   createDefinitionParser,
   type DefinitionParser,
-  type Diagnostic,
   isNestedTooDeep,
   type LocatedDefinition,
   maxNesting,
@@ -87,12 +86,10 @@ export class SpecReader {
     const { documents, diagnostics } = parseManifest(manifestOfObject({ name, spec }), this.#check);
     const parsed = documents[0]?.located;
     const located = parsed && withoutLines(parsed);
-    const linesOf = (desired: Diagnostic['severity']) =>
-      diagnostics.filter(({ severity }) => severity === desired).map(diagnosticByPath);
     return {
       ...(located && { located }),
-      errors: linesOf('error'),
-      warnings: linesOf('warning'),
+      errors: diagnosticLines(diagnostics, 'error', diagnosticByPath),
+      warnings: diagnosticLines(diagnostics, 'warning', diagnosticByPath),
     };
   }
 }

@@ -1,6 +1,6 @@
 import {
   type CheckedDocument,
-  type CheckedManifest,
+  diagnosticLines,
   diagnosticText,
   type ManifestCheck,
 } from '../../check/index.ts';
@@ -52,7 +52,7 @@ export function parseManifest(text: SourceManifest, check: ManifestCheck): Parse
     if (named !== undefined && !documents.has(named.name)) documents.set(named.name, named);
   }
   const listed = new Set([...documents.values()].flatMap(({ errors }) => errors));
-  const all = linesOf(checked.diagnostics, 'error');
+  const all = diagnosticLines(checked.diagnostics, 'error');
   return {
     manifest: text,
     documents: [...documents.values()],
@@ -64,17 +64,17 @@ export function parseManifest(text: SourceManifest, check: ManifestCheck): Parse
 
 /** A value that is no valid name counts as no name. */
 function namedDocument(
-  { name, located, isAccepted, diagnostics }: CheckedDocument,
+  { name, located, plan, diagnostics }: CheckedDocument,
   isWhole: boolean,
 ): NamedDocument | undefined {
   if (name === undefined || !isDnsLabel(name)) return undefined;
   return {
     name,
     // The document may continue after a syntax error.
-    ...(isAccepted && isWhole && located !== undefined ? { located } : {}),
+    ...(plan !== undefined && isWhole && located !== undefined ? { located } : {}),
     controls: manifestControls(located?.document),
-    errors: linesOf(diagnostics, 'error'),
-    warnings: linesOf(diagnostics, 'warning'),
+    errors: diagnosticLines(diagnostics, 'error'),
+    warnings: diagnosticLines(diagnostics, 'warning'),
   };
 }
 
@@ -90,58 +90,20 @@ function unreadable(file: string, reason: string): Diagnostic {
   };
 }
 
-function linesOf(
-  diagnostics: CheckedManifest['diagnostics'],
-  desired: 'error' | 'warning',
-): readonly string[] {
-  return arrangeDiagnostics(diagnostics.filter(({ severity }) => severity === desired)).map(
-    diagnosticText,
-  );
-}
-
-/** All diagnostics of a manifest. */
-export interface ManifestFindings {
-  readonly file: string;
-  readonly text: string;
-  /** Empty: earlier errors are fixed. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Errors, one line each. */
-  readonly errors: readonly string[];
-  /** Warnings, one line each. */
-  readonly warnings: readonly string[];
-  /** Number of documents with errors. */
-  readonly rejected: number;
-}
-
-/** Tracks reported findings, so that each is reported once. */
+/** Selects manifests whose diagnostics have changed, so that each is reported once. */
 export class FindingsTracker {
   /** Reported diagnostics, by origin. */
   #reported: ReadonlyMap<string, string> = new Map();
 
-  /** Returns the findings of manifests whose diagnostics have changed. */
-  update(manifests: readonly ParsedManifest[]): readonly ManifestFindings[] {
-    const reported = new Map<string, string>();
-    const findings: ManifestFindings[] = [];
-    for (const parsed of manifests) {
-      const { origin } = parsed.manifest;
-      const key = `${origin.source} ${origin.ref}`;
-      const diagnostics = JSON.stringify(parsed.diagnostics);
-      reported.set(key, diagnostics);
-      if (diagnostics !== (this.#reported.get(key) ?? '[]')) findings.push(findingsOf(parsed));
-    }
-    this.#reported = reported;
-    return findings;
+  /** Returns the manifests with new diagnostics, or without earlier ones. */
+  update(manifests: readonly ParsedManifest[]): readonly ParsedManifest[] {
+    const before = this.#reported;
+    const textOf = ({ diagnostics }: ParsedManifest) => JSON.stringify(diagnostics);
+    this.#reported = new Map(manifests.map((parsed) => [keyOf(parsed), textOf(parsed)]));
+    return manifests.filter((parsed) => textOf(parsed) !== (before.get(keyOf(parsed)) ?? '[]'));
   }
 }
 
-function findingsOf({
-  manifest: { file, text },
-  diagnostics,
-  documents,
-}: ParsedManifest): ManifestFindings {
-  const linesOf = (desired: Diagnostic['severity']) =>
-    diagnostics.filter(({ severity }) => severity === desired).map(diagnosticText);
-  const rejected = documents.filter(({ located }) => located === undefined).length;
-  const [errors, warnings] = [linesOf('error'), linesOf('warning')];
-  return { file, text, diagnostics, errors, warnings, rejected };
+function keyOf({ manifest: { origin } }: ParsedManifest): string {
+  return `${origin.source} ${origin.ref}`;
 }
