@@ -4,20 +4,20 @@ import { rightText } from '../reconcile/index.ts';
 import { metricCatalogue } from '../telemetry/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RejectedFile, RuntimeView } from './definition-view.ts';
-import { DefinitionsController, originText, type StatusEvent } from './definitions/index.ts';
+import { DefinitionsController } from './definitions/definitions-controller.ts';
+import type { StatusEvent } from './definitions/status-events.ts';
 import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
-import { ConfigMapEvents, DefinitionObjectInformer, isWriteOf } from './objects/index.ts';
-import {
-  Confirmations,
-  FindingsTracker,
-  type Manifests,
-  type ParsedManifest,
-  Publisher,
-  type RejectedClaim,
-  type SourceState,
-} from './publish/index.ts';
+import { originText } from './desired-definition.ts';
+import { ConfigMapEvents } from './objects/config-map-events.ts';
+import { DefinitionObjectInformer } from './objects/definition-object-informer.ts';
+import { isWriteOf } from './objects/names.ts';
+import type { Manifests, SourceState } from './publish/manifest-reader.ts';
+import { FindingsTracker, type ParsedManifest } from './publish/parsed-manifest.ts';
+import { Confirmations } from './publish/publication.ts';
+import type { RejectedClaim } from './publish/publish-plan.ts';
+import { Publisher } from './publish/publisher.ts';
 import type { SharedOptions } from './runner-options.ts';
-import type { DefinitionSource } from './sources/index.ts';
+import type { DefinitionSource } from './sources/definition-source.ts';
 import { ViewChangeNotifier } from './view-change-notifier.ts';
 
 export interface ClusterRuntimeOptions

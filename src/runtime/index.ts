@@ -1,5 +1,6 @@
 export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
-export { applyCrd, type CrdRejection } from './crd/index.ts';
+export type { CrdRejection } from './crd/check-change.ts';
+export { applyCrd } from './crd/install-crd.ts';
 export type {
   DefinitionState,
   DefinitionView,
@@ -7,7 +8,8 @@ export type {
   RolloutView,
   RuntimeView,
 } from './definition-view.ts';
-export { DefinitionTaskRunner, recordOf } from './definitions/index.ts';
+export { DefinitionTaskRunner } from './definitions/definition-task-runner.ts';
+export { recordOf } from './definitions/record.ts';
 export type {
   DefinitionOrigin,
   DesiredDefinition,
@@ -16,19 +18,18 @@ export type {
 export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
-export { definitionGvk } from './objects/index.ts';
-export type { ParsedManifest } from './publish/index.ts';
-export { compileFor } from './runner/index.ts';
+export { definitionGvk } from './objects/names.ts';
+export type { ParsedManifest } from './publish/parsed-manifest.ts';
+export { compileFor } from './runner/prepare-definition.ts';
 export type { RuntimeCluster } from './runner-options.ts';
 export { servedKinds } from './served-kinds.ts';
+export { createConfigMapSource } from './sources/configmap-source.ts';
+export { loadDirectory } from './sources/definition-files.ts';
 export {
-  createConfigMapSource,
-  createDirectorySource,
   createStaticSource,
   type DefinitionSource,
-  fileReason,
-  loadDirectory,
   type SourceManifest,
-  watchFolders,
-} from './sources/index.ts';
+} from './sources/definition-source.ts';
+export { createDirectorySource } from './sources/directory-source.ts';
+export { fileReason, watchFolders } from './sources/folder-scan.ts';
 export { ViewChangeNotifier } from './view-change-notifier.ts';

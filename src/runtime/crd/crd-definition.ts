@@ -21,9 +21,6 @@ export function crdFlowOf({ name }: CrdDefinition) {
   return { name, priority: 'object' } as const;
 }
 
-/** Label on a CRD and on the definition's object: the runtime that owns it. */
-export const runtimeLabel = 'homeostat.dev/runtime';
-
 /** Lists and watches one CRD. */
 export function acquireCrd(cluster: RuntimeCluster, name: string): Informer {
   return cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });

@@ -14,8 +14,9 @@ import {
   stamped,
 } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { runtimeLabel } from '../objects/names.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
-import { crdFlowOf, isAdopted, runtimeLabel } from './crd-definition.ts';
+import { crdFlowOf, isAdopted } from './crd-definition.ts';
 
 /** The desired CRD, ready to compare and send. */
 export interface CrdIntent {

@@ -2,6 +2,7 @@ import { kindText, parseKinds } from '../../reconcile/index.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import type { RolloutRecord } from '../definition-view.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 import {
   abandonAnnotation,
@@ -12,7 +13,6 @@ import {
 } from '../objects/names.ts';
 import { controlsOf, type DefinitionControls } from '../publish/definition-controls.ts';
 import { originOfPublished, withdrawnAtMs } from '../publish/publication.ts';
-import type { RolloutRecord } from '../rollout/index.ts';
 
 /** A revision in the status of a definition. */
 export interface RecordedRevision {

@@ -11,7 +11,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { definitionGvk } from '../objects/names.ts';
 import { parseManifest } from '../publish/parsed-manifest.ts';
-import type { SourceManifest } from '../sources/index.ts';
+import type { SourceManifest } from '../sources/definition-source.ts';
 import type { RecordedRevision } from './record.ts';
 
 /** Result of parsing an object's `spec`. */

@@ -5,7 +5,7 @@ import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-clu
 import { located } from '../../../test/support/fakes/thing-texts.ts';
 import { definesCrd } from '../../definition/index.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { crdGvk } from '../crd/index.ts';
+import { crdGvk } from '../crd/crd-definition.ts';
 import { removeCrd } from './remove-crd.ts';
 
 const name = 'as.a.example.com';

@@ -9,8 +9,8 @@ import {
   isAdopted,
   isTerminating,
   ownershipConflict,
-  whenSynced,
-} from '../crd/index.ts';
+} from '../crd/crd-definition.ts';
+import { whenSynced } from '../crd/wait-for-crd.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 
 export interface RemoveCrdOptions {

@@ -3,11 +3,11 @@ import { type CrdDefinition, childKindsOf, definesCrd } from '../../definition/i
 import type { Logger } from '../../telemetry/roles.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { crdFlowOf, crdGvk, isTerminating } from '../crd/index.ts';
+import { crdFlowOf, crdGvk, isTerminating } from '../crd/crd-definition.ts';
 import type { UninstallPolicy } from '../desired-definition.ts';
-import { definitionCrdName, definitionGvk } from '../objects/index.ts';
+import { definitionCrdName, definitionGvk } from '../objects/names.ts';
 import { originOfPublished } from '../publish/publication.ts';
-import { preparePrevious } from '../runner/index.ts';
+import { preparePrevious } from '../runner/prepare-definition.ts';
 import { type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
 import { removeCrd } from './remove-crd.ts';
 

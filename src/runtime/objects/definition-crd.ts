@@ -15,7 +15,7 @@ import type { Clock } from '../../util/clock.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { crdGvk } from '../crd/index.ts';
+import { crdGvk } from '../crd/crd-definition.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { definitionCrdName, definitionGvk } from './names.ts';
 import { structuralSchema } from './structural-schema.ts';

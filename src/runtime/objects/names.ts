@@ -16,7 +16,8 @@ export const sourceLabel = 'homeostat.dev/source';
 /** Annotation on a published object: the manifest's origin, `namespace/name/key` or a path. */
 export const sourceRefAnnotation = 'homeostat.dev/source-ref';
 
-export { runtimeLabel } from '../crd/index.ts';
+/** Label on an object of a definition and on its CRD: the runtime that owns it. */
+export const runtimeLabel = 'homeostat.dev/runtime';
 /** Annotation on a published object: errors of its newest manifest. */
 export const rejectedAnnotation = 'homeostat.dev/rejected';
 /** Annotation on a published object: when its manifest was removed. */

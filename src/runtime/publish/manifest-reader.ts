@@ -2,7 +2,7 @@ import type { ManifestCheck } from '../../check/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
-import type { DefinitionSource, SourceManifest } from '../sources/index.ts';
+import type { DefinitionSource, SourceManifest } from '../sources/definition-source.ts';
 import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
 import type { NameClaim, OriginState } from './publish-plan.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import { createManifestCheck } from '../../check/check-manifest.ts';
-import type { SourceManifest } from '../sources/index.ts';
+import type { SourceManifest } from '../sources/definition-source.ts';
 import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
 
 const check = createManifestCheck(undefined);

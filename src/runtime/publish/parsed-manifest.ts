@@ -10,7 +10,7 @@ import {
   isDnsLabel,
   type LocatedDefinition,
 } from '../../definition/index.ts';
-import type { SourceManifest } from '../sources/index.ts';
+import type { SourceManifest } from '../sources/definition-source.ts';
 import { manifestControls } from './definition-controls.ts';
 
 /** A document with a name. */

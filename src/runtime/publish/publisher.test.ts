@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { PublisherHarness } from '../../../test/support/fakes/publisher-harness.ts';
 import { bad, garbled, good, located } from '../../../test/support/fakes/thing-texts.ts';
 import { KubeError } from '../../kube/roles.ts';
-import { definitionGvk } from '../objects/index.ts';
+import { definitionGvk } from '../objects/names.ts';
 import { controlsOf, type DefinitionControls } from './definition-controls.ts';
 
 const ref = 'ops/defs/thing.yaml';

@@ -13,7 +13,7 @@ import {
   originText,
 } from '../desired-definition.ts';
 import type { DefinitionObjects } from '../objects/definition-object-informer.ts';
-import type { DefinitionSource } from '../sources/index.ts';
+import type { DefinitionSource } from '../sources/definition-source.ts';
 import { ManifestReader, type Manifests, type SourceState } from './manifest-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
 import {

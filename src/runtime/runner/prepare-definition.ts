@@ -8,7 +8,8 @@ import {
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
 import { childKindsOf, definesCrd } from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
-import { acquireCrd, installCrd } from '../crd/index.ts';
+import { acquireCrd } from '../crd/crd-definition.ts';
+import { installCrd } from '../crd/install-crd.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { RuntimeCluster, SharedOptions } from '../runner-options.ts';
 import { servedKinds } from '../served-kinds.ts';

@@ -5,14 +5,10 @@ import { createOperator, type Operator } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
-import type { RolloutView } from '../definition-view.ts';
-import {
-  logRollout,
-  type RevisionOperator,
-  type RevisionOperatorHooks,
-  RevisionRouter,
-  type RolloutRecord,
-} from '../rollout/index.ts';
+import type { RolloutRecord, RolloutView } from '../definition-view.ts';
+import type { RevisionOperator, RevisionOperatorHooks } from '../rollout/revision-operator.ts';
+import { RevisionRouter } from '../rollout/revision-router.ts';
+import { logRollout } from '../rollout/rollout.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 import { type OperatorSummary, summarize } from './definition-state-tracker.ts';

@@ -5,7 +5,7 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { whenCrdLost } from '../crd/index.ts';
+import { whenCrdLost } from '../crd/wait-for-crd.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { whenKindLost } from './foreign-kind.ts';
 import type { PreparedDefinition } from './prepare-definition.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import { pause } from '../../util/pause.ts';
-import { migrateStored } from '../crd/index.ts';
+import { migrateStored } from '../crd/migrate-stored.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';

@@ -2,7 +2,7 @@ import type { InformerState, Watcher } from '../../kube/roles.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { definitionsLabel } from '../objects/index.ts';
+import { definitionsLabel } from '../objects/names.ts';
 import { isChildOfResource, isDefinitionFile } from './definition-files.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 

@@ -3,9 +3,9 @@ import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import {
   DefinitionsController,
   type DefinitionsControllerOptions,
-} from '../../../src/runtime/definitions/index.ts';
+} from '../../../src/runtime/definitions/definitions-controller.ts';
 import type { DefinitionView } from '../../../src/runtime/index.ts';
-import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/index.ts';
+import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/names.ts';
 import { Confirmations } from '../../../src/runtime/publish/publication.ts';
 import type { OriginState } from '../../../src/runtime/publish/publish-plan.ts';
 import { ViewChangeNotifier } from '../../../src/runtime/view-change-notifier.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import type { EventInput } from '../../../src/kube/roles.ts';
-import { definitionGvk } from '../../../src/runtime/objects/index.ts';
+import { definitionGvk } from '../../../src/runtime/objects/names.ts';
 import { Confirmations } from '../../../src/runtime/publish/publication.ts';
 import { Publisher } from '../../../src/runtime/publish/publisher.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';

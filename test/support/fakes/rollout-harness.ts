@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { Controller, type Priority, type ReconcileResult } from '../../../src/controller/index.ts';
 import type { LocatedDefinition, RolloutOptions } from '../../../src/definition/index.ts';
 import type { Operator, PruneCandidate } from '../../../src/reconcile/index.ts';
+import type { RolloutRecord } from '../../../src/runtime/definition-view.ts';
 import type { RolloutView } from '../../../src/runtime/index.ts';
-import {
-  type RevisionOperator,
-  type RevisionOperatorHooks,
-  RevisionRouter,
-  type RolloutEvent,
-  type RolloutRecord,
-} from '../../../src/runtime/rollout/index.ts';
+import type {
+  RevisionOperator,
+  RevisionOperatorHooks,
+} from '../../../src/runtime/rollout/revision-operator.ts';
+import { RevisionRouter } from '../../../src/runtime/rollout/revision-router.ts';
+import type { RolloutEvent } from '../../../src/runtime/rollout/rollout.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { definitionParser } from '../definition-parser.ts';

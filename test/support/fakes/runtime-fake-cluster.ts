@@ -1,5 +1,5 @@
 import type { ResourceType } from '../../../src/kube/roles.ts';
-import { definitionGvk } from '../../../src/runtime/objects/index.ts';
+import { definitionGvk } from '../../../src/runtime/objects/names.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import { QuietCluster } from './quiet-cluster.ts';
 

@@ -3,7 +3,7 @@ import type {
   DefinitionSource,
   SourceListener,
   SourceManifest,
-} from '../../../src/runtime/sources/index.ts';
+} from '../../../src/runtime/sources/definition-source.ts';
 
 /** What a test says of a text; the rest is made up. */
 export type ScriptedText = Partial<SourceManifest> & { readonly text: string };
