@@ -19,7 +19,7 @@ import type { RuntimeCluster } from '../runner-options.ts';
 import { crdFlowOf, isAdopted } from './crd-definition.ts';
 
 /** The desired CRD, ready to compare and send. */
-export interface CrdIntent {
+interface CrdIntent {
   readonly manifest: KubeObject;
   readonly hash: string;
   readonly type: SchemaType | undefined;
@@ -66,7 +66,7 @@ export function isUpToDate(
   );
 }
 
-export interface SentIntent {
+interface SentIntent {
   readonly intent: CrdIntent;
   readonly live: StoredObject | undefined;
   readonly definition: CrdDefinition;

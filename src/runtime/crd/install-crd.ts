@@ -14,7 +14,7 @@ import {
 import { intentFor, isUpToDate, sendIntent } from './crd-intent.ts';
 import { whenEstablished, whenServed, whenSynced } from './wait-for-crd.ts';
 
-export interface InstallOptions extends CrdContext {
+interface InstallOptions extends CrdContext {
   /** Source map of the definition, for diagnostics. */
   readonly source: SourceMap;
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */

@@ -13,7 +13,7 @@ import {
 import { whenSynced } from './wait-for-crd.ts';
 
 /** Result of migrating resources to the current storage version. */
-export type MigrationResult =
+type MigrationResult =
   | { readonly kind: 'current' }
   | { readonly kind: 'migrated'; readonly from: readonly string[]; readonly resources: number }
   /** Some resources were rejected; `status.storedVersions` is unchanged. */

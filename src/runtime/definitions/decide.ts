@@ -82,7 +82,7 @@ export function decide(options: DecideOptions): Decision {
 }
 
 /** Reads from the object what is deleted together with the definition. Pure. */
-export function uninstallPolicyOf({ object, origin }: DefinitionRecord): UninstallPolicy {
+function uninstallPolicyOf({ object, origin }: DefinitionRecord): UninstallPolicy {
   const spec = isJsonObject(object.spec) && origin.source === 'object' ? object.spec : {};
   const policy = isJsonObject(spec.crdPolicy) ? spec.crdPolicy : {};
   return {

@@ -22,7 +22,7 @@ import {
   type RecordedKinds,
 } from './record.ts';
 
-export interface DefinitionEntryOptions extends SharedOptions {
+interface DefinitionEntryOptions extends SharedOptions {
   readonly record: DefinitionRecord;
   /** Stops all work. */
   readonly signal: AbortSignal;

@@ -14,7 +14,7 @@ import { retryUntilDone } from '../waits.ts';
 import type { DefinitionTask, FinalizeTask } from './decide.ts';
 import type { RecordedKinds } from './record.ts';
 
-export interface DefinitionTaskRunnerOptions extends SharedOptions {
+interface DefinitionTaskRunnerOptions extends SharedOptions {
   readonly name: string;
   /**
    * Persists the accepted revision; resolves when the status contains it. Called before any resource takes the revision.

@@ -29,7 +29,7 @@ import type { StatusEvent } from './status-events.ts';
 import { StatusReporter } from './status-reporter.ts';
 
 /** Manifests as the publisher knows them. */
-export interface PublishedManifests {
+interface PublishedManifests {
   /** State of an origin. Undefined: the sources have not been read. */
   originState(origin: DefinitionOrigin): OriginState | undefined;
   /** Whether a manifest declares that name. */

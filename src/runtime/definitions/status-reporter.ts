@@ -21,7 +21,7 @@ const statusManager = 'homeostat/operatordefinitions.status';
 const countsMs = 1_000;
 const pace = { burst: 5, refillMs: 1_000 };
 
-export interface StatusReporterOptions {
+interface StatusReporterOptions {
   readonly cluster: Writer;
   readonly clock: Clock;
   /** Called for each change. */

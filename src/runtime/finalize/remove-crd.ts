@@ -13,7 +13,7 @@ import {
 import { whenSynced } from '../crd/wait-for-crd.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 
-export interface RemoveCrdOptions {
+interface RemoveCrdOptions {
   readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
   /** Finalizes the resources while the CRD is deleted. Called once. Runs until the signal aborts. */
@@ -21,7 +21,7 @@ export interface RemoveCrdOptions {
 }
 
 /** Result of removing the CRD. */
-export type CrdRemoval =
+type CrdRemoval =
   | { readonly kind: 'removed' }
   /** The definition may not delete it. */
   | { readonly kind: 'kept'; readonly reason: string };

@@ -18,7 +18,7 @@ import { jitterFactor, microTime, type ResolvedLeaseTimes } from './lease-record
 import { type LeaseWatch, ObservedLease, watchLease } from './observed-lease.ts';
 import type { WriteFence } from './write-fence.ts';
 
-export interface LeaderElectorOptions {
+interface LeaderElectorOptions {
   readonly cluster: {
     readonly api: Pick<ApiClient, 'request'>;
     /** Watches the Lease for a follower. */

@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type LeaseRecord, leaseGvk, specOf } from './lease-record.ts';
 
-export interface LeaseClientOptions {
+interface LeaseClientOptions {
   readonly api: Pick<ApiClient, 'request'>;
   readonly clock: Clock;
   readonly namespace: string;

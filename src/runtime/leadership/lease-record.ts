@@ -44,7 +44,7 @@ export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }
 
-export interface LeaseTimes {
+interface LeaseTimes {
   /** How long followers wait for a renewal before they take over, in ms. @default 15_000 */
   readonly leaseDurationMs?: number;
   /** How long a leader may write without a renewal, in ms. @default 10_000 */

@@ -7,14 +7,14 @@ import { ignoredReason } from '../sources/definition-files.ts';
 import { definitionsLabel } from './names.ts';
 
 /** An error of a manifest that no object shows. */
-export interface ManifestError {
+interface ManifestError {
   readonly origin: DefinitionOrigin;
   /** Definition name as written. @default undefined: unknown */
   readonly name?: string;
   readonly note: string;
 }
 
-export interface ConfigMapEventsOptions {
+interface ConfigMapEventsOptions {
   readonly cluster: Watcher & { readonly events: EventRecorder };
   readonly namespace: string;
   readonly logger: Logger;

@@ -26,7 +26,7 @@ const schemaAnnotation = 'homeostat.dev/schema';
 const schemaNumber = 1;
 
 /** Whether the CRD has a newer schema than this version of Homeostat. Pure. */
-export function isNewerSchema({ metadata }: KubeObject): boolean {
+function isNewerSchema({ metadata }: KubeObject): boolean {
   return Number(metadata.annotations?.[schemaAnnotation] ?? 0) > schemaNumber;
 }
 

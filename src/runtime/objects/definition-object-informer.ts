@@ -20,7 +20,7 @@ export interface DefinitionObjects {
   list(): Iterable<KubeObject>;
 }
 
-export interface DefinitionObjectInformerOptions {
+interface DefinitionObjectInformerOptions {
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly logger: Logger;

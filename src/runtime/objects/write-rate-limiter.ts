@@ -1,7 +1,7 @@
 import type { Clock } from '../../util/clock.ts';
 import { TokenBucket } from '../../util/token-bucket.ts';
 
-export interface WriteLimits {
+interface WriteLimits {
   /** Number of writes in a burst. */
   readonly burst: number;
   /** Time per write after the burst, in ms. */

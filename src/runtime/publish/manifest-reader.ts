@@ -6,7 +6,7 @@ import type { DefinitionSource, SourceManifest } from '../sources/definition-sou
 import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
 import type { NameClaim, OriginState } from './publish-plan.ts';
 
-export interface ManifestReaderOptions {
+interface ManifestReaderOptions {
   /** On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];
   readonly clock: Clock;

@@ -43,7 +43,7 @@ const notPublished: ReadonlySet<string> = new Set([
   ...controlAnnotations,
 ]);
 
-export interface PublicationOptions {
+interface PublicationOptions {
   readonly name: string;
   readonly origin: DefinitionOrigin;
   /** Of this runtime, as a label value. */

@@ -42,7 +42,7 @@ export interface RejectedClaim {
   readonly owner: string;
 }
 
-export interface PublishPlan {
+interface PublishPlan {
   readonly step: PublishStep;
   readonly rejected: readonly RejectedClaim[];
 }

@@ -33,7 +33,7 @@ import {
   type RejectedClaim,
 } from './publish-plan.ts';
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly cluster: Reader & Writer;
   readonly clock: Clock;
   readonly logger: Logger;

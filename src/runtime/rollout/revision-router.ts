@@ -22,7 +22,7 @@ import type { PassResult } from './rollout-pacer.ts';
 /** Maximum number of older active revisions; a further change drops the one with the fewest resources. */
 const maxOlder = 2;
 
-export interface RevisionRouterOptions {
+interface RevisionRouterOptions {
   readonly clock: Clock;
   /** Enqueues in the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;

@@ -21,7 +21,7 @@ import {
 } from './prepare-definition.ts';
 import type { ResourceController } from './resource-controller.ts';
 
-export interface DefinitionRevisionsOptions extends SharedOptions {
+interface DefinitionRevisionsOptions extends SharedOptions {
   readonly desired: DesiredDefinition;
   readonly state: DefinitionStateTracker;
   /** Kinds of its recorded children. */

@@ -10,7 +10,7 @@ import { errorMessage } from '../error-message.ts';
 import type { ViewChangeNotifier } from '../view-change-notifier.ts';
 import { missingKindMessage } from './foreign-kind.ts';
 
-export interface DefinitionStateTrackerOptions {
+interface DefinitionStateTrackerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly notifier: ViewChangeNotifier;

@@ -17,7 +17,7 @@ import { type PreparedDefinition, previousKindsOf } from './prepare-definition.t
 import { resync, whenRestartNeeded } from './restart-conditions.ts';
 import { dropPreviousKinds, migrateResources } from './rollout-cleanup.ts';
 
-export interface ResourceControllerOptions
+interface ResourceControllerOptions
   extends SharedOptions,
     Pick<DefinitionRunnerOptions, 'onKindsGone'> {
   readonly definitionMetrics: PassMetrics;
@@ -26,7 +26,7 @@ export interface ResourceControllerOptions
 }
 
 /** Older revisions and roll-out to start with. */
-export interface StartOptions {
+interface StartOptions {
   /** Older revisions that resources report, newest first. */
   readonly previous: readonly PreparedDefinition[];
   /** A roll-out that was under way when the last process ended. @default undefined: none was */

@@ -11,7 +11,7 @@ import { whenKindLost } from './foreign-kind.ts';
 import type { PreparedDefinition } from './prepare-definition.ts';
 
 /** Why a definition must restart. */
-export interface RestartReason {
+interface RestartReason {
   /** `lost`: its kind is deleted or has another owner; `kind-served`: a missing kind is served now. */
   readonly kind: 'lost' | 'kind-served';
   readonly reason: string;

@@ -12,7 +12,7 @@ import { retryUntilDone } from '../waits.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 
 /** Options of the cleanup after a roll-out. */
-export interface CleanupOptions {
+interface CleanupOptions {
   readonly definition: OperatorDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { definitionsLabel } from '../objects/names.ts';
 import { isChildOfResource, isDefinitionFile } from './definition-files.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 
-export interface ConfigMapSourceOptions {
+interface ConfigMapSourceOptions {
   readonly cluster: Watcher;
   readonly namespace: string;
 }

@@ -12,7 +12,7 @@ import {
   watchFolders,
 } from './folder-scan.ts';
 
-export interface DirectorySourceOptions {
+interface DirectorySourceOptions {
   /** Path of a directory or file, as the user wrote it. */
   readonly path: string;
   readonly clock: Clock;

@@ -26,7 +26,7 @@ export interface FolderScan {
   readonly files: readonly ScannedFile[];
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Scan whose unchanged files are not read again. @default undefined: read everything */
   readonly previous?: FolderScan | undefined;
   /** Absolute paths of files to ignore. @default none */
