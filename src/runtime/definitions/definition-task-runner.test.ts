@@ -40,12 +40,13 @@ function setUp(t: TestContext) {
   const stopper = new AbortController();
   const recorded: string[] = [];
   const gone: Partial<RecordedKinds>[] = [];
+  const metrics = freshMetrics();
   let done = 0;
   const unit = new DefinitionTaskRunner(
     {
       ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
       logger: createLogger({ level: 'info', destination }),
-      metrics: freshMetrics(),
+      metrics,
       timeSlicer: unlimitedTimeSlicer,
       name: 'shadow',
       record: async ({ definition }) => void recorded.push(definition.revision),
@@ -75,7 +76,7 @@ function setUp(t: TestContext) {
     done = 0;
     return since;
   };
-  return { cluster, clock, unit, recorded, gone, become, told, takeDone, stop };
+  return { cluster, clock, metrics, unit, recorded, gone, become, told, takeDone, stop };
 }
 
 /** With one that runs, and a Secret that it works on. */
@@ -98,6 +99,26 @@ describe('runtime/definitions/definition-unit', () => {
     assert.deepEqual(unit.view.state, { kind: 'starting', message: 'It is being read' });
     assert.deepEqual([cluster.requests, cluster.watched], [[], []]);
     assert.equal(unit.hasRun, false);
+  });
+
+  test('its series follow its state, keep what they counted while it only finalizes, and end with it', async (t) => {
+    const { unit, metrics, become, stop } = await running(t);
+    const written = /^homeostat_status_writes_total\{definition="shadow",result="\w+"\} [1-9]/m;
+    const state = (kind: string) =>
+      `homeostat_definition_state{definition="shadow",state="${kind}"} 1`;
+    unit.observe();
+    let text = await metrics.expose();
+    assert.match(text, written);
+    assert.ok(text.includes(state('running')));
+    assert.ok(text.includes('homeostat_resources{definition="shadow",ready="True"} 1'));
+    await become(finalize());
+    unit.observe();
+    text = await metrics.expose();
+    assert.match(text, written);
+    assert.ok(text.includes(state('finalizing')));
+    assert.ok(text.includes('homeostat_resources{definition="shadow",ready="True"} 0'));
+    await stop();
+    assert.doesNotMatch(await metrics.expose(), /"shadow"/);
   });
 
   test('a changed text is taken up by what runs', async (t) => {

@@ -4,6 +4,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
+import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
 import { abandonResources, finalizeKinds } from '../finalize/finalize-kinds.ts';
@@ -54,11 +55,14 @@ export class DefinitionTaskRunner {
   /** Uninstalling was skipped because no user deleted the definition. */
   #isUninstallSkipped = false;
   #hasRun = false;
+  readonly metrics: DefinitionMetrics;
 
   /** `signal`: stops all work. */
   constructor(options: DefinitionTaskRunnerOptions, signal: AbortSignal) {
+    const { metrics, clock, name } = options;
     this.#options = options;
     this.#signal = signal;
+    this.metrics = new DefinitionMetrics(metrics, clock, name);
   }
 
   /** Whether this process has run the definition. */
@@ -90,8 +94,11 @@ export class DefinitionTaskRunner {
     };
   }
 
+  /** Updates the gauges before a scrape. */
   observe(): void {
-    this.#work?.runner?.observe();
+    const { runner } = this.#work ?? {};
+    runner?.observe();
+    this.metrics.observe(this.view, runner?.readiness);
   }
 
   /** Changes the task. Stops the running one first, unless it is the same. Returns at once. */
@@ -113,10 +120,11 @@ export class DefinitionTaskRunner {
     this.#options.notifier.notify();
   }
 
-  /** Stops the task; resolves when it has ended. */
-  stop(): Promise<void> {
+  /** Stops for good, and removes the metrics; resolves when the task has ended. */
+  async stop(): Promise<void> {
     this.#work?.stopper.abort(new Error('The definition was removed'));
-    return this.#work?.ended ?? Promise.resolve();
+    await this.#work?.ended;
+    await this.metrics.forget();
   }
 
   get #state(): DefinitionState {
@@ -163,7 +171,7 @@ export class DefinitionTaskRunner {
   #createRunner(desired: DesiredDefinition): DefinitionRunner {
     return new DefinitionRunner({
       ...this.#options,
-      desired,
+      ...{ desired, definitionMetrics: this.metrics },
       childKinds: () => this.#options.kinds().children,
       finalizeMeanwhile: (signal) => this.#finalizeMeanwhile(desired.located.definition, signal),
     });

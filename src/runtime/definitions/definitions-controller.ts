@@ -21,7 +21,6 @@ import {
 } from './decide.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import { DefinitionEntry } from './definition-entry.ts';
-import { DefinitionMetrics } from './definition-metrics.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
@@ -72,7 +71,6 @@ export class DefinitionsController {
   readonly #reader: SpecReader;
   readonly #ownership: ObjectOwnership;
   readonly #reporter: StatusReporter;
-  readonly #metrics: DefinitionMetrics;
   readonly #entries = new Map<string, DefinitionEntry>();
   /** By name: monotonic time at which another runtime's label was removed; undefined: it still has the label. */
   readonly #handedOver = new Map<string, number | undefined>();
@@ -86,7 +84,6 @@ export class DefinitionsController {
     this.#reader = new SpecReader(check);
     this.#ownership = new ObjectOwnership(cluster, runtime);
     this.#reporter = new StatusReporter({ cluster, clock, onEvent });
-    this.#metrics = new DefinitionMetrics(metrics, clock);
     this.#controller = new Controller({
       name: 'homeostat.dev/operatordefinitions',
       reconciler: { reconcile: (name, turn) => this.#reconcile(name, turn) },
@@ -193,7 +190,7 @@ export class DefinitionsController {
       return { kind: 'done' };
     }
     const facts = entry.factsFor(record, decision);
-    this.#metrics.observe(name, facts);
+    entry.tasks.metrics.recordFacts(facts);
     const startMs = entry.statusDelayMs(record);
     const delayMs = startMs > 0 ? startMs : await this.#report(entry, { object, facts }, signal);
     const delays = [delayMs, stopInMs(decision)].filter((ms) => ms > 0);
@@ -329,7 +326,6 @@ export class DefinitionsController {
     this.#entries.delete(name);
     this.#reader.forget(name);
     this.#reporter.forget(name);
-    this.#metrics.forget(name);
     // Another definition may own its kind now.
     this.enqueueAll();
   }

@@ -13,6 +13,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
 import { orAborted } from '../../util/when-aborted.ts';
+import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import { DefinitionRunner } from './definition-runner.ts';
@@ -69,6 +70,7 @@ async function setUp(first: DesiredDefinition) {
   const accepted: string[] = [];
   /** Awaited before a revision is on record. */
   const disk = { pace: () => Promise.resolve() };
+  const metrics = freshMetrics();
   const runner = new DefinitionRunner({
     desired: first,
     notifier: new ViewChangeNotifier(clock),
@@ -80,7 +82,8 @@ async function setUp(first: DesiredDefinition) {
       level: 'debug',
       destination: { write: (line: string) => log.push(JSON.parse(line)) },
     }),
-    metrics: freshMetrics(),
+    metrics,
+    definitionMetrics: new DefinitionMetrics(metrics, clock, 'thing'),
     childKinds: () => [],
     record: async ({ definition }, signal) => {
       await orAborted(disk.pace(), signal);

@@ -9,6 +9,7 @@ import { createLogger } from '../../telemetry/index.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
+import { DefinitionMetrics } from '../definition-metrics.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
 
@@ -43,6 +44,7 @@ function run(error: Error) {
     timeSlicer: unlimitedTimeSlicer,
     logger: createLogger({ level: 'debug', destination }),
     metrics,
+    definitionMetrics: new DefinitionMetrics(metrics, clock, 'thing'),
     childKinds: () => [],
     record: async ({ definition }) => void recorded.push(definition.revision),
     finalizeMeanwhile: async (signal) => {
@@ -133,16 +135,5 @@ describe('runtime/runner/definition-runner', () => {
       ['error'],
     );
     await stop();
-  });
-
-  test('its series are there while it lives, and go with it', async () => {
-    const { runner, metrics, stop } = run(new KubeError('forbidden', 'no', { status: 403 }));
-    await settle();
-    runner.observe();
-    const text = await metrics.expose();
-    assert.match(text, /^homeostat_definition_state\{definition="thing",state="failing"\} 1$/m);
-    assert.match(text, /^homeostat_resources\{definition="thing",ready="True"\} 0$/m);
-    await stop();
-    assert.doesNotMatch(await metrics.expose(), /"thing"/);
   });
 });

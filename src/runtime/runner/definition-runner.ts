@@ -1,6 +1,8 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
+import type { Readiness } from '../../reconcile/index.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
+import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -8,12 +10,12 @@ import { waitToRetry } from '../waits.ts';
 import { DefinitionRevisions, isUnreachable } from './definition-revisions.ts';
 import { DefinitionStateTracker } from './definition-state-tracker.ts';
 import { whenServed } from './foreign-kind.ts';
-import { PassMetrics } from './pass-metrics.ts';
 import type { PreparedDefinition } from './prepare-definition.ts';
 import { ResourceController } from './resource-controller.ts';
 
 export interface DefinitionRunnerOptions extends SharedOptions {
   readonly desired: DesiredDefinition;
+  readonly definitionMetrics: DefinitionMetrics;
   /** Kinds of its recorded children. */
   readonly childKinds: () => readonly GroupKind[];
   /**
@@ -36,7 +38,6 @@ const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
  */
 export class DefinitionRunner {
   readonly #options: DefinitionRunnerOptions;
-  #metrics: PassMetrics | undefined;
   readonly #state: DefinitionStateTracker;
   readonly #revisions: DefinitionRevisions;
   /** Finalizing while there is no plan. */
@@ -78,10 +79,14 @@ export class DefinitionRunner {
     };
   }
 
+  /** Undefined while nothing runs. */
+  get readiness(): Readiness | undefined {
+    return this.#controller?.summary;
+  }
+
   /** Updates the gauges before a scrape. */
   observe(): void {
     this.#controller?.observe();
-    this.#metrics?.observe(this.view, this.#controller?.summary);
   }
 
   /** Changes the desired definition. */
@@ -94,15 +99,12 @@ export class DefinitionRunner {
 
   /** Runs until the signal aborts and all passes have ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    // Created here: an earlier runner of this name removes its series when it ends.
-    const metrics = new PassMetrics(this.#options.metrics, this.view.name);
-    this.#metrics = metrics;
     let failures = 0;
     while (!signal.aborted) {
       const attempt = this.#revisions.attempt(signal);
       let error: unknown;
       try {
-        if (await this.#runOnce({ attempt, signal, metrics })) failures = 0;
+        if (await this.#runOnce({ attempt, signal })) failures = 0;
       } catch (caught) {
         if (signal.aborted) break;
         error = caught;
@@ -112,8 +114,6 @@ export class DefinitionRunner {
       if (attempt.aborted) failures = 0;
     }
     await this.#stopFinalizing();
-    this.#metrics = undefined;
-    await metrics.forget();
   }
 
   /** Runs once, until the last pass has ended. False: the definition was rejected. */
@@ -165,13 +165,10 @@ export class DefinitionRunner {
   }
 
   async #runController(first: PreparedDefinition, context: ControllerContext): Promise<void> {
-    const { attempt, signal, metrics, onStarted } = context;
+    const { attempt, signal, onStarted } = context;
     const onLost = (reason: string) => this.#state.lost(reason);
     const { onKindsGone } = this.#options;
-    const work = new ResourceController(
-      { ...this.#options, definitionMetrics: metrics, onLost, onKindsGone },
-      first,
-    );
+    const work = new ResourceController({ ...this.#options, onLost, onKindsGone }, first);
     this.#controller = work;
     this.#state.syncing();
     const ending = new AbortController();
@@ -199,7 +196,6 @@ interface RunContext {
   /** Also aborts when another revision is desired. */
   readonly attempt: AbortSignal;
   readonly signal: AbortSignal;
-  readonly metrics: PassMetrics;
 }
 
 interface ControllerContext extends RunContext {

@@ -12,15 +12,13 @@ import { logRollout } from '../rollout/rollout.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 import { type OperatorSummary, summarize } from './definition-state-tracker.ts';
-import type { PassMetrics } from './pass-metrics.ts';
 import { type PreparedDefinition, previousKindsOf } from './prepare-definition.ts';
 import { resync, whenRestartNeeded } from './restart-conditions.ts';
 import { dropPreviousKinds, migrateResources } from './rollout-cleanup.ts';
 
 interface ResourceControllerOptions
   extends SharedOptions,
-    Pick<DefinitionRunnerOptions, 'onKindsGone'> {
-  readonly definitionMetrics: PassMetrics;
+    Pick<DefinitionRunnerOptions, 'onKindsGone' | 'definitionMetrics'> {
   /** The definition's kind is deleted or has another owner. */
   readonly onLost: (reason: string) => void;
 }

@@ -1,0 +1,115 @@
+import type { DecisionRecord, Readiness } from '../reconcile/index.ts';
+import {
+  type Counter,
+  type Gauge,
+  type MetricRegistry,
+  metricCatalogue,
+  seriesOf,
+} from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import type { DefinitionView } from './definition-view.ts';
+import { type DefinitionFacts, rejectionText } from './definitions/definition-conditions.ts';
+
+const expressionErrorCodes: ReadonlySet<string> = new Set<string>(
+  metricCatalogue.expressionErrors.values.code,
+);
+
+/** Metrics of one definition: its passes, its resources, its revisions and roll-outs. */
+export class DefinitionMetrics {
+  readonly #name: string;
+  readonly #registry: MetricRegistry;
+  readonly #clock: Clock;
+  readonly #statusWrites: Counter;
+  readonly #expressionErrors: Counter;
+  readonly #reloads: Counter;
+  readonly #resources: Gauge;
+  readonly #states: Gauge;
+  readonly #problems: Gauge;
+  readonly #info: Gauge;
+  readonly #rejected: Gauge;
+  readonly #lastAccepted: Gauge;
+  readonly #rollout: Gauge;
+  readonly #pending: Gauge;
+  /** The last counted revision and rejection. */
+  #revision: string | undefined;
+  #rejection: string | undefined;
+  /** Labels of the info series. */
+  #infoLabels: readonly [string, string, string] | undefined;
+
+  /** Initializes all counters to 0. */
+  constructor(registry: MetricRegistry, clock: Clock, name: string) {
+    this.#name = name;
+    this.#registry = registry;
+    this.#clock = clock;
+    const counter = (key: 'statusWrites' | 'expressionErrors' | 'definitionReloads') => {
+      const created = registry.counter(metricCatalogue[key]);
+      for (const series of seriesOf(metricCatalogue[key], { definition: name }))
+        created.increment(series, 0);
+      return created;
+    };
+    this.#statusWrites = counter('statusWrites');
+    this.#expressionErrors = counter('expressionErrors');
+    this.#reloads = counter('definitionReloads');
+    this.#resources = registry.gauge(metricCatalogue.resources);
+    this.#states = registry.gauge(metricCatalogue.definitionState);
+    this.#problems = registry.gauge(metricCatalogue.definitionProblems);
+    this.#info = registry.gauge(metricCatalogue.definitionInfo);
+    this.#rejected = registry.gauge(metricCatalogue.definitionRejected);
+    this.#lastAccepted = registry.gauge(metricCatalogue.definitionLastAccepted);
+    this.#rollout = registry.gauge(metricCatalogue.definitionRollout);
+    this.#pending = registry.gauge(metricCatalogue.definitionRolloutResources);
+  }
+
+  /** Records a finished pass. */
+  recordPass({ status, problemCodes }: DecisionRecord): void {
+    this.#statusWrites.increment([this.#name, status]);
+    for (const code of problemCodes) {
+      if (expressionErrorCodes.has(code)) this.#expressionErrors.increment([this.#name, code]);
+    }
+  }
+
+  /** Updates the gauges before a scrape. `readiness`: undefined while nothing runs. */
+  observe({ state, problems }: DefinitionView, readiness: Readiness | undefined): void {
+    for (const kind of metricCatalogue.definitionState.values.state)
+      this.#states.set(state.kind === kind ? 1 : 0, [this.#name, kind]);
+    this.#problems.set(problems.length, [this.#name]);
+    const { ready = 0, unready = 0, unknown = 0 } = readiness ?? {};
+    const resources = { True: ready, False: unready, Unknown: unknown };
+    for (const [label, count] of Object.entries(resources))
+      this.#resources.set(count, [this.#name, label]);
+  }
+
+  /** Counts changes since the last call. */
+  recordFacts({ view, rejection, origin, rollout }: DefinitionFacts): void {
+    const isRunning = view.state.kind === 'running' || view.state.kind === 'syncing';
+    this.#recordRevision(isRunning ? view.revision : this.#revision, origin.source);
+    const rejected = rejection && rejectionText(rejection);
+    if (rejected !== undefined && rejected !== this.#rejection)
+      this.#reloads.increment([this.#name, 'rejected']);
+    this.#rejection = rejected;
+    this.#rejected.set(rejected === undefined ? 0 : 1, [this.#name]);
+    for (const state of metricCatalogue.definitionRollout.values.state)
+      this.#rollout.set(rollout?.state === state ? 1 : 0, [this.#name, state]);
+    this.#pending.set(rollout === undefined ? 0 : rollout.total - rollout.reached, [this.#name]);
+  }
+
+  #recordRevision(revision: string | undefined, source: string): void {
+    if (revision === undefined) return;
+    if (revision !== this.#revision) {
+      this.#reloads.increment([this.#name, 'accepted']);
+      this.#lastAccepted.set(Math.floor(this.#clock.nowMs() / 1_000), [this.#name]);
+    }
+    this.#revision = revision;
+    const info = [this.#name, revision, source] as const;
+    if (this.#infoLabels !== undefined && this.#infoLabels.join() !== info.join())
+      this.#info.remove(this.#infoLabels);
+    this.#infoLabels = info;
+    this.#info.set(1, info);
+  }
+
+  /** Removes every series of the definition. */
+  async forget(): Promise<void> {
+    await this.#registry.removeSeries('definition', this.#name);
+    await this.#registry.removeSeries('controller', this.#name);
+  }
+}
