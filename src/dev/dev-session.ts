@@ -58,7 +58,7 @@ export class DevSession {
   /** Last printed state by definition. */
   readonly #printed = new Map<string, string>();
   /** Files with errors, those found last at the end. */
-  readonly #findings = new Map<string, ManifestFindings>();
+  readonly #findings = new Map<string, ParsedManifest>();
   /** Serialises reloads: each one compares with the state that the previous one left. */
   #turns = Promise.resolve();
 
@@ -211,9 +211,9 @@ export class DevSession {
 }
 
 /** Empty: there are none. */
-function findingsText(findings: readonly ManifestFindings[], color: boolean): string {
+function findingsText(findings: readonly ParsedManifest[], color: boolean): string {
   const diagnostics = findings.flatMap((found) => found.diagnostics);
-  const sources = new Map(findings.map(({ file, text }) => [file, text]));
+  const sources = new Map(findings.map(({ manifest: { file, text } }) => [file, text]));
   return formatDiagnostics(diagnostics, sources, { color }).trimEnd();
 }
 

@@ -16,7 +16,7 @@ export class DefinitionValidator {
   readonly #crdCheck = new CrdCheck();
 
   /** Checks manifests that are used together. Does not throw for invalid ones. */
-  validate(manifests: readonly DefinitionManifest[]): Omit<CheckResult, 'rejected'> {
+  validate(manifests: readonly DefinitionManifest[]): CheckResult {
     const options = { schemas: this.#schemas, check: this.#check };
     const { accepted, diagnostics } = checkDefinitions(manifests, options);
     const found = accepted.map((each) => ({ each, rejected: this.#crdCheck.check(each.located) }));
