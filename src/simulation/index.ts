@@ -14,6 +14,8 @@ export {
   importFiles,
 } from './import/import-files.ts';
 export type { Construct, Outcome } from './import/import-report.ts';
+export type { ImportedDefinition } from './import/importer.ts';
+export { UnknownKinds } from './import/unknown-kinds.ts';
 export {
   type RenderedChild,
   type RenderOptions,

@@ -8,7 +8,9 @@ import {
   importedFormats,
   importFiles,
   renderResource,
+  UnknownKinds,
 } from '../../simulation/index.ts';
+import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
@@ -90,8 +92,8 @@ function printReport({ results, ignored }: ImportedFiles, print: Print): void {
   for (const { file, format, name, constructs } of results) {
     print('');
     print(`${file}: ${format} "${name}"`);
-    const rows = constructs.map(({ line, column, name: construct, outcome, detail }) => [
-      `${line}:${column}`,
+    const rows = constructs.map(({ file: of, line, column, name: construct, outcome, detail }) => [
+      `${of === file ? '' : `${of}:`}${line}:${column}`,
       construct,
       detail === '' ? outcome : `${outcome}: ${detail}`,
     ]);
@@ -127,26 +129,37 @@ async function checkResults(
   const { diagnostics } = checkDefinitions(manifests, { schemas: bundledSchemas() });
   printDiagnostics(diagnostics, manifests, output);
   if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
-  for (const { samples } of results)
-    for (const resource of samples) print(await trial(manifests, resource));
+  for (const { samples, imported } of results)
+    for (const resource of samples)
+      print(await trial(manifests, resource, { results, given: imported?.given ?? [] }));
   return exitCode.ok;
 }
 
-/** What the definitions create for a resource. Objects that they read and kinds of others do not exist here. */
+interface TrialOptions {
+  readonly results: readonly ImportResult[];
+  readonly given: readonly KubeObject[];
+}
+
+/** What the definitions create for a resource. Objects of kinds that Kubernetes does not have become ready at once. */
 async function trial(
   definitions: readonly DefinitionManifest[],
   resource: KubeObject,
+  { results, given }: TrialOptions,
 ): Promise<string> {
+  const unknown = new UnknownKinds(results.flatMap(({ imported }) => imported ?? []));
   const { children, problem } = await renderResource({
     definitions,
     resource,
-    given: [],
+    given: [...unknown.crds, ...given],
     simulatesControllers: true,
+    statusOf: (child) => (unknown.has(child) ? readyStatus : undefined),
   });
   const name = `${resource.kind} "${resource.metadata.name}"`;
   const list = children.map(({ manifest: { kind, metadata } }) => `${kind}/${metadata.name}`);
   const what = list.length === 0 ? 'no objects' : list.join(', ');
   return problem === undefined
     ? `${name} is ready in a simulated cluster with ${what}`
-    : `Note: ${name} is not ready in an empty simulated cluster. ${problem}`;
+    : `Note: ${name} is not ready in a simulated cluster with ${what}. ${problem}`;
 }
+
+const readyStatus: JsonObject = { conditions: [{ type: 'Ready', status: 'True' }] };

@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { checkDefinitions } from '../../check/index.ts';
+import { evaluateComposition } from '../../../test/support/crossplane/evaluate.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { parseYaml } from '../../definition/index.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { parseYaml, readBoundedDocuments } from '../../definition/index.ts';
+import { childLabel } from '../../reconcile/index.ts';
+import { checkDefinitions } from '../../runtime/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { renderResource } from '../render/render-resource.ts';
 import { compareSubset } from '../testing/compare-subset.ts';
 import { type ImportResult, importFiles } from './import-files.ts';
+import { childId } from './names.ts';
+import { UnknownKinds } from './unknown-kinds.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
-/** What a source becomes. Children and status are as kro documents them for these instances. */
+/** What a source becomes. */
 interface Expected {
   /** What is not simply converted: `line:column outcome name: detail`. */
   readonly notConverted?: readonly string[];
@@ -20,29 +25,87 @@ interface Expected {
   readonly warnings?: readonly string[];
   /** Objects that exist before. */
   readonly given?: readonly KubeObject[];
-  /** By the name of the instance. Fields that are not listed may be there. */
-  readonly instances: Readonly<
-    Record<string, { readonly children: readonly KubeObject[]; readonly status?: JsonObject }>
-  >;
+  /** kro: children and status as it documents them, by the name of the instance. Fields that are not listed may be there. */
+  readonly instances?: Readonly<Record<string, Instance>>;
+  /** Crossplane: the status that the controllers of composed resources report, by their name. */
+  readonly observed?: Readonly<Record<string, JsonObject>>;
+  /** Crossplane: fields whose values differ, as the report says. */
+  readonly differs?: readonly string[];
+}
+
+interface Instance {
+  readonly children: readonly KubeObject[];
+  readonly status?: JsonObject;
 }
 
 const files = globSync('test/fixtures/import/*/*.yaml', { cwd: root })
-  .filter((file) => !file.endsWith('.expected.yaml'))
+  .filter((file) => !/\.(?:expected|answers)\.yaml$/.test(file))
   .sort();
 
-function read(file: string): ImportResult {
-  const { results, ignored, syntaxErrors } = importFiles([
-    { file, text: readFileSync(root + file, 'utf8') },
-  ]);
-  assert.deepEqual([syntaxErrors, ignored], [[], []]);
-  const [result] = results;
-  assert.ok(result);
-  return result;
+function textOf(file: string): string {
+  return readFileSync(root + file, 'utf8');
 }
 
-function leftOut({ constructs }: ImportResult): number {
-  return constructs.filter(({ outcome }) => outcome === 'left out').length;
+function expectedOf(file: string): Expected {
+  const path = file.replace('.yaml', '.expected.yaml');
+  return existsSync(root + path) ? ((parseYaml(textOf(path)) ?? {}) as unknown as Expected) : {};
 }
+
+function documentsOf(file: string): readonly JsonObject[] {
+  const { documents } = readBoundedDocuments(textOf(file), file);
+  return documents.flatMap(({ value }) => (isJsonObject(value) ? [value] : []));
+}
+
+function read(file: string): readonly ImportResult[] {
+  const answers = file.replace('.yaml', '.answers.yaml');
+  const { results, ignored, syntaxErrors } = importFiles(
+    [{ file, text: textOf(file) }],
+    existsSync(root + answers) ? { answers: [{ file: answers, text: textOf(answers) }] } : {},
+  );
+  assert.deepEqual([syntaxErrors, ignored], [[], []]);
+  assert.ok(results.length > 0);
+  return results;
+}
+
+function isComplete(file: string): boolean {
+  return read(file).every(
+    ({ constructs, imported }) =>
+      imported !== undefined && constructs.every(({ outcome }) => outcome !== 'left out'),
+  );
+}
+
+/** What the definition of one result creates for a sample, with the kinds that the files do not define. */
+async function render(file: string, name: string) {
+  const { observed = {}, given = [] } = expectedOf(file);
+  const results = read(file);
+  const found = results.flatMap(({ imported, samples }) => {
+    const resource = samples.find(({ metadata }) => metadata.name === name);
+    return resource && imported ? [{ resource, imported }] : [];
+  });
+  const { resource, imported } = found[0] ?? {};
+  assert.ok(resource && imported);
+  const definitions = results.flatMap(({ imported: each, name: of }) =>
+    each === undefined ? [] : [{ file: `${of}.yaml`, text: each.text }],
+  );
+  const unknown = new UnknownKinds(results.flatMap((each) => each.imported ?? []));
+  const statuses = new Map(
+    Object.entries(observed).map(([key, each]) => [childId(key, new Set()), each]),
+  );
+  const isCrossplane = file.includes('/crossplane/');
+  const rendered = await renderResource({
+    definitions,
+    resource,
+    given: given.length > 0 ? given : [...unknown.crds, ...(imported.given ?? [])],
+    simulatesControllers: true,
+    statusOf: (child) =>
+      isCrossplane && unknown.has(child)
+        ? { ...readyStatus, ...statuses.get(child.metadata.labels?.[childLabel] ?? '') }
+        : undefined,
+  });
+  return { rendered, resource };
+}
+
+const readyStatus: JsonObject = { conditions: [{ type: 'Ready', status: 'True' }] };
 
 /** `ConfigMap web` */
 function nameOf({ kind, metadata }: KubeObject): string {
@@ -51,40 +114,46 @@ function nameOf({ kind, metadata }: KubeObject): string {
 
 describe('simulation/import/corpus', () => {
   for (const file of files) {
-    const expected = parseYaml(
-      readFileSync(root + file.replace('.yaml', '.expected.yaml'), 'utf8'),
-    ) as unknown as Expected;
+    const expected = expectedOf(file);
 
-    test(`${file} is converted to a valid definition, with the expected report`, () => {
-      const result = read(file);
+    test(`${file} is converted to valid definitions, with the expected report`, () => {
+      const results = read(file);
       assert.deepEqual(
-        result.constructs
-          .filter(({ outcome }) => outcome !== 'converted')
-          .map(
-            ({ line, column, outcome, name, detail }) =>
-              `${line}:${column} ${outcome} ${name}: ${detail}`,
-          ),
+        results.flatMap(({ constructs }) =>
+          constructs
+            .filter(({ outcome }) => outcome !== 'converted')
+            .map(
+              ({ line, column, outcome, name, detail }) =>
+                `${line}:${column} ${outcome} ${name}: ${detail}`,
+            ),
+        ),
         expected.notConverted ?? [],
       );
-      const text = result.imported?.text ?? '';
-      const { diagnostics } = checkDefinitions([{ file, text }], { schemas: bundledSchemas() });
+      const texts = results.flatMap(({ imported }) => imported?.text ?? []);
+      const manifests = texts.map((text, index) => ({ file: `${file}-${index}`, text }));
+      const { diagnostics } = checkDefinitions(manifests, { schemas: bundledSchemas() });
       assert.deepEqual(
         diagnostics.map(({ severity, message }) => `${severity}: ${message}`),
         (expected.warnings ?? []).map((message) => `warning: ${message}`),
       );
     });
+  }
 
-    for (const [name, { children, status = {} }] of Object.entries(expected.instances))
+  test('most of the corpus of each tool needs no manual work', () => {
+    for (const tool of ['kro', 'crossplane', 'metacontroller']) {
+      const own = files.filter((file) => file.includes(`/${tool}/`));
+      const complete = own.filter(isComplete);
+      assert.ok(own.length >= 30);
+      assert.ok(complete.length >= 24, `${tool}: ${complete.length} of ${own.length}`);
+    }
+  });
+
+  for (const file of files.filter((each) => each.includes('/kro/')))
+    for (const [name, { children, status = {} }] of Object.entries(
+      expectedOf(file).instances ?? {},
+    ))
       test(`${file}: "${name}" gets its objects and becomes ready`, async () => {
-        const { imported, samples } = read(file);
-        const resource = samples.find(({ metadata }) => metadata.name === name);
-        assert.ok(resource && imported);
-        const rendered = await renderResource({
-          definitions: [{ file, text: imported.text }],
-          resource,
-          given: expected.given ?? [],
-          simulatesControllers: true,
-        });
+        const { rendered } = await render(file, name);
         assert.equal(rendered.problem, undefined);
         const found = new Map(
           rendered.children.map(({ manifest }) => [nameOf(manifest), manifest]),
@@ -94,11 +163,69 @@ describe('simulation/import/corpus', () => {
           assert.deepEqual(compareSubset(child, found.get(nameOf(child)), undefined), []);
         assert.deepEqual(compareSubset(status, rendered.status, undefined), []);
       });
-  }
 
-  test('most of the corpus needs no manual work', () => {
-    const complete = files.filter((file) => leftOut(read(file)) === 0);
-    assert.ok(files.length >= 30);
-    assert.ok(complete.length >= 24, `${complete.length} of ${files.length}`);
-  });
+  for (const file of files.filter((each) => each.includes('/crossplane/') && isComplete(each)))
+    for (const { metadata } of read(file).flatMap(({ samples }) => samples)) {
+      const { name } = metadata;
+      test(`${file}: "${name}" gets what the Composition composes, and becomes ready`, async () => {
+        const { rendered, resource } = await render(file, name);
+        const documents = documentsOf(file);
+        const { observed = {}, differs = [] } = expectedOf(file);
+        const source = documents.find(
+          (each) =>
+            isJsonObject(each.metadata) &&
+            each.metadata.name === name &&
+            each.apiVersion === resource.apiVersion,
+        );
+        const { objects, status } = evaluateComposition({ documents, resource: source, observed });
+        assert.equal(rendered.problem, undefined);
+        const found = rendered.children.filter(({ child }) => child !== 'connection');
+        const normalize = (object: unknown) => comparable(object, differs);
+        assert.deepEqual(
+          new Map(found.map(({ child, manifest }) => [child, normalize(manifest)])),
+          new Map(
+            [...objects].map(([key, object]) => [childId(key, new Set()), normalize(object)]),
+          ),
+        );
+        assert.deepEqual(
+          compareSubset(normalize(status), normalize(rendered.status), undefined),
+          [],
+        );
+      });
+    }
 });
+
+/** Without what differs by design: UIDs, namespaces that are implied, and fields of which the report says so. */
+function comparable(object: unknown, differs: readonly string[]): JsonObject {
+  const text = JSON.stringify(object).replaceAll(
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
+    'UID',
+  );
+  const copy = JSON.parse(text, (_, value: unknown) =>
+    value === null ? undefined : value,
+  ) as JsonObject;
+  const { metadata, kind, apiVersion } = copy;
+  const isClusterScoped =
+    bundledSchemas().isNamespaced(gvkOf(String(apiVersion), String(kind))) === false;
+  const result = {
+    ...copy,
+    ...(isJsonObject(metadata) && {
+      metadata: {
+        ...metadata,
+        namespace: isClusterScoped ? 'none' : (metadata.namespace ?? 'default'),
+      },
+    }),
+  };
+  // The server drops empty maps of metadata.
+  for (const field of ['labels', 'annotations'])
+    if (Object.keys((result.metadata as JsonObject | undefined)?.[field] ?? {}).length === 0)
+      remove(result, ['metadata', field]);
+  for (const path of differs) remove(result, path.split('.'));
+  return result;
+}
+
+function remove(value: unknown, [first = '', ...rest]: readonly string[]): void {
+  if (!isJsonObject(value)) return;
+  if (rest.length > 0) remove(value[first], rest);
+  else delete (value as Record<string, unknown>)[first];
+}

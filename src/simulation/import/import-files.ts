@@ -3,11 +3,13 @@ import { type Diagnostic, printOrderedYaml, readBoundedDocuments } from '../../d
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type Construct, ImportReport } from './import-report.ts';
-import type { ImportedDefinition, Importer, SourceDocument } from './importer.ts';
+import { createCrossplaneImporter } from './crossplane/crossplane-importer.ts';
+import type { Construct } from './import-report.ts';
+import type { ImportedDefinition, Importer, ImportOptions, SourceDocument } from './importer.ts';
 import { createKroImporter } from './kro/kro-importer.ts';
+import { createMetacontrollerImporter } from './metacontroller/metacontroller-importer.ts';
 
-/** The result for one document of the source. */
+/** The result for one definition. */
 export interface ImportResult {
   /** The file, the format, and the name of the document. */
   readonly file: string;
@@ -17,7 +19,7 @@ export interface ImportResult {
   readonly constructs: readonly Construct[];
   /** Undefined: the document has nothing that could run. */
   readonly imported?: ImportedDefinition & { readonly text: string };
-  /** Resources of its kind in the files, which need no conversion. */
+  /** Resources of the files for it. */
   readonly samples: readonly KubeObject[];
 }
 
@@ -30,58 +32,75 @@ export interface ImportedFiles {
 }
 
 function createImporters(): readonly Importer[] {
-  return [createKroImporter()];
+  return [createKroImporter(), createCrossplaneImporter(), createMetacontrollerImporter()];
 }
 
 /** Names of the formats that can be converted. */
 export function importedFormats(): readonly string[] {
-  return createImporters().map(({ format }) => format);
+  return createImporters().flatMap(({ tool, kinds }) => kinds.map((kind) => `${tool} ${kind}`));
 }
 
 /** Converts documents of other formats to definitions. Does not throw for errors in the files. */
-export function importFiles(files: readonly DefinitionManifest[]): ImportedFiles {
-  const importers = createImporters();
+export function importFiles(
+  files: readonly DefinitionManifest[],
+  options: ImportOptions = {},
+): ImportedFiles {
   const parsed = files.map(({ text, file }) => readBoundedDocuments(text, file));
   const documents = parsed
     .filter(({ syntaxErrors }) => syntaxErrors.length === 0)
     .flatMap((each) => each.documents)
     .flatMap(({ value, source }) => (isJsonObject(value) ? [{ value, source }] : []));
-  const results: Omit<ImportResult, 'samples'>[] = [];
-  const others: SourceDocument[] = [];
-  for (const document of documents) {
-    const importer = importers.find((each) => each.accepts(document.value));
-    if (importer === undefined) {
-      others.push(document);
-      continue;
-    }
-    const report = new ImportReport(document.source);
-    const imported = importer.convert(document, report);
-    results.push({
+  const conversions = createImporters().flatMap((importer) =>
+    importer.convert(documents, options).map((each) => ({ ...each, tool: importer.tool })),
+  );
+  const used = new Set(conversions.flatMap(({ document, parts = [] }) => [document, ...parts]));
+  const results = conversions.map(({ document, report, imported, tool }): ImportResult => {
+    const samples = documents.flatMap((each) => {
+      const sample = used.has(each) ? undefined : sampleOf(each.value, imported);
+      return sample === undefined ? [] : [[each, sample] as const];
+    });
+    for (const [each] of samples) used.add(each);
+    return {
       file: document.source.file,
-      format: importer.format,
+      format: `${tool} ${String(document.value.kind)}`,
       name: nameOf(document.value),
       constructs: report.constructs,
-      ...(imported && { imported: { ...imported, text: printOrderedYaml(imported.definition) } }),
-    });
-  }
-  const isResource = ({ imported }: Omit<ImportResult, 'samples'>, { value }: SourceDocument) =>
-    imported !== undefined && gvkKey(imported.kind) === kindOf(value);
+      ...(imported && { imported: { ...imported, text: textOf(imported) } }),
+      samples: samples.map(([, sample]) => sample),
+    };
+  });
   return {
-    results: results.map((result) => ({
-      ...result,
-      samples: others.flatMap((each) =>
-        isResource(result, each) ? [each.value as unknown as KubeObject] : [],
-      ),
-    })),
-    ignored: others.filter((each) => !results.some((result) => isResource(result, each))),
+    results,
+    ignored: documents.filter((each) => !used.has(each)),
     syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors),
   };
 }
 
-function nameOf({ metadata }: JsonObject): string {
-  return isJsonObject(metadata) ? String(metadata.name ?? '') : '';
+function sampleOf(
+  document: JsonObject,
+  imported: ImportedDefinition | undefined,
+): KubeObject | undefined {
+  if (imported?.sampleOf !== undefined) return imported.sampleOf(document);
+  const { apiVersion, kind } = document;
+  const isResource =
+    imported !== undefined &&
+    gvkKey(imported.kind) === gvkKey(gvkOf(String(apiVersion), String(kind)));
+  return isResource ? (document as unknown as KubeObject) : undefined;
 }
 
-function kindOf({ apiVersion, kind }: JsonObject): string {
-  return gvkKey(gvkOf(String(apiVersion), String(kind)));
+/** The manifest, with comments where something is left to do. */
+function textOf({ definition, todos = new Map() }: ImportedDefinition): string {
+  const lines = printOrderedYaml(definition).split('\n');
+  return lines
+    .flatMap((line) => {
+      const [, indent = '', id = ''] = /^(\s+)(?:- id: (\w+)$|)/.exec(line) ?? [];
+      const [, field = ''] = /^ {2}(\w+):/.exec(line) ?? [];
+      const todo: string | undefined = todos.get(id === '' ? field : id);
+      return todo === undefined ? [line] : [`${indent}# TODO: ${todo}`, line];
+    })
+    .join('\n');
+}
+
+function nameOf({ metadata }: JsonObject): string {
+  return isJsonObject(metadata) ? String(metadata.name ?? '') : '';
 }

@@ -25,18 +25,28 @@ export interface ConstructPlace {
   readonly isKey?: boolean;
 }
 
-/** Collects what became of the constructs of one document. */
+/** Collects what became of the constructs of the documents of one definition. */
 export class ImportReport {
   readonly #source: SourceMap;
-  readonly #constructs: Construct[] = [];
+  readonly #constructs: Construct[];
 
-  constructor(source: SourceMap) {
+  /** With `constructs`, the report adds to those of another document. */
+  constructor(source: SourceMap, constructs: Construct[] = []) {
     this.#source = source;
+    this.#constructs = constructs;
   }
 
-  /** All constructs, by position. */
+  /** All constructs, by position; those of this document's file first. */
   get constructs(): readonly Construct[] {
-    return this.#constructs.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    const rank = ({ file }: Construct) => (file === this.#source.file ? '' : file);
+    return this.#constructs.toSorted(
+      (a, b) => rank(a).localeCompare(rank(b)) || a.line - b.line || a.column - b.column,
+    );
+  }
+
+  /** A report of another document, which adds to the same constructs. */
+  in(source: SourceMap): ImportReport {
+    return new ImportReport(source, this.#constructs);
   }
 
   /** An empty report of the same document, for a part that may be discarded. */
@@ -78,5 +88,11 @@ export class ImportReport {
 }
 
 function isSame(a: Construct, b: Construct): boolean {
-  return a.line === b.line && a.column === b.column && a.name === b.name && a.detail === b.detail;
+  return (
+    a.file === b.file &&
+    a.line === b.line &&
+    a.column === b.column &&
+    a.name === b.name &&
+    a.detail === b.detail
+  );
 }

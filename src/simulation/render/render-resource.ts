@@ -22,6 +22,8 @@ export interface RenderOptions {
   readonly given: readonly KubeObject[];
   /** Do simulated controllers make children ready? Else what reads them waits. */
   readonly simulatesControllers: boolean;
+  /** The status that a controller outside of the simulation would write. Undefined: none. @default none for any object */
+  readonly statusOf?: (child: KubeObject) => JsonObject | undefined;
 }
 
 /** One object that the definition creates for the resource. */
@@ -76,17 +78,21 @@ function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], res
 }
 
 async function simulate(
-  { definitions, resource, given, simulatesControllers }: RenderOptions,
+  options: RenderOptions,
   { plan }: CheckedDefinition,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
+  const { definitions, resource, given, simulatesControllers, statusOf } = options;
   const applied = new Map<string, KubeObject>();
+  // Children of other definitions, too, which serve kinds of children.
+  const written = new Map<string, KubeObject>();
   const simulation = new Simulation({
     definitions,
     logger: silentLogger,
     simulatesControllers,
     onRequest: (request) => {
-      const child = childOf(request, plan.name);
-      if (child !== undefined) applied.set(request.path, child);
+      const child = childOf(request);
+      if (child !== undefined) written.set(request.path, child);
+      if (child?.metadata.labels?.[definitionLabel] === plan.name) applied.set(request.path, child);
       return undefined;
     },
   });
@@ -100,7 +106,10 @@ async function simulate(
     simulation.start();
     await simulation.advanceUntil(isRunning, limitMs);
     await cluster.apply(resource);
-    const found = await untilReady(simulation, cluster, resource);
+    let found = await untilReady(simulation, cluster, resource);
+    const reported = new Set<string>();
+    while (statusOf && (await reportStatuses(simulation, { written, reported, statusOf })))
+      found = await untilReady(simulation, cluster, resource);
     const children = [...applied.values()].map((manifest) =>
       renderedChild(manifest, plan.children),
     );
@@ -137,6 +146,35 @@ async function untilReady(
   }
 }
 
+interface StatusReport {
+  /** By path. */
+  readonly written: ReadonlyMap<string, KubeObject>;
+  /** Paths of the objects that have their status. */
+  readonly reported: Set<string>;
+  readonly statusOf: (child: KubeObject) => JsonObject | undefined;
+}
+
+/** Writes the status of objects that do not have it. Returns whether there were any. */
+async function reportStatuses(
+  simulation: Simulation,
+  { written, reported, statusOf }: StatusReport,
+): Promise<boolean> {
+  const before = reported.size;
+  for (const [path, child] of written) {
+    const status = reported.has(path) ? undefined : statusOf(child);
+    if (status === undefined) continue;
+    reported.add(path);
+    await simulation.request({
+      method: 'PATCH',
+      path: `${path}/status`,
+      query: { fieldManager: 'controller' },
+      contentType: 'application/merge-patch+json',
+      body: { status },
+    });
+  }
+  return reported.size > before;
+}
+
 function isStalled(found: JsonObject | undefined): boolean {
   return conditionsOf(found).some(({ type, status }) => type === 'Stalled' && status === 'True');
 }
@@ -146,14 +184,11 @@ function problemOf(ready: JsonObject | undefined): string {
   return `Ready is "${String(ready.status)}", reason ${String(ready.reason)}: ${String(ready.message)}`;
 }
 
-/** The object that a request applies, where it is a child of the definition. */
-function childOf({ method, path, body }: ApiRequest, definition: string): KubeObject | undefined {
+/** The object that a request applies, where it is a child of a definition. */
+function childOf({ method, path, body }: ApiRequest): KubeObject | undefined {
   if (method !== 'PATCH' || path.endsWith('/status') || !isJsonObject(body)) return undefined;
   const object = body as unknown as KubeObject;
-  const { labels = {} } = object.metadata ?? {};
-  return labels[definitionLabel] === definition && labels[childLabel] !== undefined
-    ? object
-    : undefined;
+  return object.metadata?.labels?.[childLabel] === undefined ? undefined : object;
 }
 
 function renderedChild(manifest: KubeObject, plans: readonly ChildPlan[]): RenderedChild {

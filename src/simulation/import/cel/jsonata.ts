@@ -1,4 +1,5 @@
 import type { SchemaType } from '../../../compile/index.ts';
+import { isJsonObject, type Json } from '../../../util/json.ts';
 import { textType } from './value-type.ts';
 
 /** How strongly an expression binds; a higher level needs fewer parentheses. */
@@ -59,6 +60,23 @@ export function joined(parts: readonly Jsonata[]): Jsonata {
 
 export function quoted(text: string): string {
   return JSON.stringify(text);
+}
+
+/** A JSON value as an expression. */
+export function literalExpression(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(literalExpression).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
+  return objectExpression(
+    Object.entries(value).map(([key, each]) => [key, literalExpression(each)]),
+  );
+}
+
+/** An object of keys and expressions. */
+export function objectExpression(
+  fields: readonly (readonly [key: string, text: string])[],
+): string {
+  if (fields.length === 0) return '{}';
+  return `{ ${fields.map(([key, text]) => `${quoted(key)}: ${text}`).join(', ')} }`;
 }
 
 const words: ReadonlySet<string> = new Set([

@@ -1,17 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import { lambda, quoted, variable } from '../cel/jsonata.ts';
+import { expressionText } from '../template-text.ts';
 import { convertConditions, convertReadiness } from './child-conditions.ts';
 import { convertValue } from './convert-value.ts';
 import { definitionId, type GraphResource, shortId } from './graph.ts';
 import { childPermission } from './namespaces.ts';
 import type { ResourceUses } from './resource-uses.ts';
-import {
-  convertExpression,
-  expressionText,
-  type GraphContext,
-  graphVariables,
-  loopVariables,
-} from './scope.ts';
+import { convertExpression, type GraphContext, graphVariables, loopVariables } from './scope.ts';
 
 /** Converts a resource with a template. Undefined: it cannot be a child; the reason is in the report. */
 export function convertChild(

@@ -3,14 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts'
 import { NoEquivalentError } from '../cel/cel-context.ts';
 import { convertCel } from '../cel/convert-cel.ts';
 import { schemaOfType } from '../cel/value-type.ts';
+import { expressionText as inBraces } from '../template-text.ts';
 import { below, convertText, type ValuePlace } from './convert-value.ts';
-import {
-  celContext,
-  type GraphContext,
-  graphVariables,
-  expressionText as inBraces,
-  type Variables,
-} from './scope.ts';
+import { celContext, type GraphContext, graphVariables, type Variables } from './scope.ts';
 import { piecesOf } from './text-pieces.ts';
 
 export interface StatusParts {

@@ -1,11 +1,11 @@
 import type { SchemaType } from '../../../compile/index.ts';
-import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
-import { atom, NoEquivalentError } from '../cel/cel-context.ts';
+import { isJsonObject, type Json, pointerTo } from '../../../util/json.ts';
+import { NoEquivalentError } from '../cel/cel-context.ts';
 import { convertCel } from '../cel/convert-cel.ts';
-import { type Jsonata, joined, quoted, withDefault } from '../cel/jsonata.ts';
 import { textType } from '../cel/value-type.ts';
+import { escapedText, literalText, type Part, templateText } from '../template-text.ts';
 import { referencesOf } from './references.ts';
-import { celContext, expressionText, type GraphContext, type Variables } from './scope.ts';
+import { celContext, type GraphContext, type Variables } from './scope.ts';
 import { invalidCel, type Piece, piecesOf } from './text-pieces.ts';
 
 /** Where a value is in the source. */
@@ -48,7 +48,7 @@ export function convertValue(
   if (!isJsonObject(value)) return value as Json;
   const entries = Object.entries(value).flatMap(([key, each]) => {
     const converted = convertValue(each, below(place, key), variables, context);
-    return converted === undefined ? [] : [[escaped(key), converted] as const];
+    return converted === undefined ? [] : [[escapedText(key), converted] as const];
   });
   return Object.fromEntries(entries);
 }
@@ -63,7 +63,7 @@ export function convertText(
 ): Converted | undefined {
   const pieces = piecesOf(text);
   if (!pieces.some(({ kind }) => kind === 'expression'))
-    return { value: literalValue(text), type: textType };
+    return { value: literalText(text), type: textType };
   const notes = new Set(differences);
   const parts: Part[] = [];
   for (const piece of pieces) {
@@ -75,7 +75,7 @@ export function convertText(
   if (parts.length === 1 && typeof only === 'object' && only.presence === 'zero')
     notes.add('0 while the field has no value');
   context.report.converted(place, notes);
-  return assemble(parts);
+  return { value: templateText(parts), type: typeOf(parts) };
 }
 
 /** A read has no readiness that a child could wait for. In a text, a missing part is an error that is tried again. */
@@ -93,9 +93,6 @@ function unawaited(text: string, { parse, resources }: GraphContext): readonly s
   );
   return isAwaited ? ['left out while the object lacks the field, for which kro waits'] : [];
 }
-
-/** A literal, or a converted expression. */
-type Part = string | Jsonata;
 
 interface PieceContext {
   readonly place: ValuePlace;
@@ -130,49 +127,8 @@ function convertPiece(
   }
 }
 
-function assemble(parts: readonly Part[]): Converted {
+/** One expression gives its own value, several parts a text. */
+function typeOf(parts: readonly Part[]): SchemaType {
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined && typeof only !== 'string') {
-    const text = only.presence === 'zero' ? withDefault(only, '0') : only.text;
-    return { value: expressionText(text), type: only.type };
-  }
-  if (parts.every((part) => typeof part === 'string'))
-    return { value: literalValue(parts.join('')), type: textType };
-  const literals = parts.filter((part) => typeof part === 'string').join('');
-  return {
-    value: needsOneExpression(parts, literals) ? asOne(parts) : asText(parts),
-    type: textType,
-  };
-}
-
-/** White space around an expression is not text, and a text has no Handlebars beside expressions. */
-function needsOneExpression(parts: readonly Part[], literals: string): boolean {
-  const expressions = parts.filter((part) => typeof part !== 'string');
-  return literals.includes('{{') || (expressions.length === 1 && literals.trim() === '');
-}
-
-function asOne(parts: readonly Part[]): string {
-  const values = parts.map((part) =>
-    typeof part === 'string' ? atom(quoted(part), textType, 'always') : part,
-  );
-  return expressionText(joined(values).text);
-}
-
-function asText(parts: readonly Part[]): string {
-  return parts
-    .map((part) => {
-      if (typeof part === 'string') return escaped(part);
-      const own = part.uncast ?? part;
-      return expressionText(own.presence === 'zero' ? withDefault(own, '0') : own.text);
-    })
-    .join('');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('${', () => '$${');
-}
-
-/** A text with marks of expressions is kept as it is. */
-function literalValue(text: string): Json {
-  return /\$\{|\{\{/.test(text) ? ({ $literal: text } as JsonObject) : text;
+  return parts.length === 1 && typeof only === 'object' ? only.type : textType;
 }

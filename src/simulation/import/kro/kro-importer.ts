@@ -3,18 +3,18 @@ import {
   createSchemaCompiler,
   schemaOfCustomResource,
 } from '../../../compile/index.ts';
-import { isDnsLabel } from '../../../definition/index.ts';
 import { type CelParser, createCelParser } from '../../../sandbox/index.ts';
 import type { Gvk } from '../../../util/gvk.ts';
-import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../../util/json.ts';
 import { unknownType } from '../cel/value-type.ts';
-import type { ImportReport } from '../import-report.ts';
+import { ImportReport } from '../import-report.ts';
 import type { ImportedDefinition, Importer, SourceDocument } from '../importer.ts';
+import { definitionName, pluralOf, userMetadata } from '../names.ts';
+import { convertPrinterColumns } from '../printer-columns.ts';
 import { convertChild } from './convert-child.ts';
 import { convertRead } from './convert-read.ts';
 import { convertStatus } from './convert-status.ts';
 import { type GraphResource, readResources } from './graph.ts';
-import { convertPrinterColumns } from './printer-columns.ts';
 import { findUses } from './resource-uses.ts';
 import type { GraphContext } from './scope.ts';
 import { convertSimpleSchema } from './simple-schema.ts';
@@ -23,13 +23,18 @@ import { convertSimpleSchema } from './simple-schema.ts';
 export function createKroImporter(): Importer {
   const parse = createCelParser();
   return {
-    format: 'kro ResourceGraphDefinition',
-    accepts: ({ apiVersion, kind }) =>
-      typeof apiVersion === 'string' &&
-      apiVersion.startsWith('kro.run/') &&
-      kind === 'ResourceGraphDefinition',
-    convert: (document, report) => convertGraph(document, report, parse),
+    tool: 'kro',
+    kinds: ['ResourceGraphDefinition'],
+    convert: (documents) =>
+      documents.filter(isGraph).map((document) => {
+        const report = new ImportReport(document.source);
+        return { document, report, imported: convertGraph(document, report, parse) };
+      }),
   };
+}
+
+function isGraph({ value: { apiVersion, kind } }: SourceDocument): boolean {
+  return /^kro\.run\//.test(String(apiVersion)) && kind === 'ResourceGraphDefinition';
 }
 
 function convertGraph(
@@ -99,7 +104,7 @@ function convertOnce({ value, spec, schema, parse, leftOut, report }: Attempt): 
   const definition = {
     apiVersion: 'homeostat.dev/v1alpha1',
     kind: 'OperatorDefinition',
-    metadata: { name, ...userMetadata(value.metadata) },
+    metadata: { name, ...userMetadata(value) },
     spec: {
       crd: crdOf(kind, schema, { specSchema, statusSchema, report }),
       ...(reads.length > 0 && { reads }),
@@ -138,31 +143,6 @@ function graphContext(parts: {
   };
 }
 
-/** The name as a DNS label: names of kro may contain dots. */
-function definitionName({ metadata }: JsonObject, report: ImportReport): string {
-  const place = { name: 'metadata.name', pointer: '/metadata/name' };
-  const written = isJsonObject(metadata) ? String(metadata.name ?? '') : '';
-  const name = written
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]+/g, '-')
-    .slice(0, 63);
-  const label = isDnsLabel(name) ? name : 'imported';
-  report.converted(
-    place,
-    label === written ? [] : [`the name of a definition is a DNS label: "${label}"`],
-  );
-  return label;
-}
-
-function userMetadata(metadata: Json | undefined): JsonObject {
-  if (!isJsonObject(metadata)) return {};
-  const { labels, annotations } = metadata;
-  return {
-    ...(labels !== undefined && { labels }),
-    ...(annotations !== undefined && { annotations }),
-  };
-}
-
 interface CrdParts {
   readonly specSchema: JsonObject;
   readonly statusSchema: JsonObject;
@@ -175,7 +155,10 @@ function crdOf(
   { specSchema, statusSchema, report }: CrdParts,
 ): JsonObject {
   const { shortNames, categories, metadata, scope, additionalPrinterColumns } = schema;
-  const columns = convertPrinterColumns(additionalPrinterColumns, report);
+  const columns = convertPrinterColumns(additionalPrinterColumns, report, {
+    name: 'schema.additionalPrinterColumns',
+    pointer: '/spec/schema/additionalPrinterColumns',
+  });
   const names = {
     kind,
     plural: pluralOf(kind.toLowerCase()),
@@ -199,11 +182,6 @@ function crdOf(
       },
     ],
   };
-}
-
-function pluralOf(singular: string): string {
-  if (/(?:s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
-  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
 const schemaFields: ReadonlySet<string> = new Set([

@@ -105,8 +105,3 @@ export function convertExpression(
     return undefined;
   }
 }
-
-/** `${ expression }` */
-export function expressionText(text: string): string {
-  return `\${ ${text} }`;
-}
