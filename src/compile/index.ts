@@ -48,6 +48,7 @@ export type {
 export {
   type BuiltinDocuments,
   builtinDocuments,
+  bundledKinds,
   bundledPlural,
   bundledSchemas,
   type ComponentDescription,

@@ -57,14 +57,18 @@ function addInit(program: Command, { output, exit }: ProgramContext): void {
 function addImport(program: Command, { output, exit }: ProgramContext): void {
   program
     .command('import')
-    .description('convert ResourceGraphDefinitions of kro to definitions, with a report')
+    .description('convert definitions of kro, Crossplane and Metacontroller, with a report')
     .argument(
       '<file...>',
-      'files or folders with them, and with their instances; "-" for standard input',
+      'files or folders with them, and with their resources; "-" for standard input',
     )
     .option(
       '--output <path>',
       'a folder for definitions and samples, or a file for the definitions; default: standard output',
+    )
+    .option(
+      '--sync-response <file...>',
+      'recorded answers of the hooks of Metacontroller controllers; "-" for standard input',
     )
     .action(async (files: readonly string[], flags: ImportFlags) => {
       const { importDefinitions } = await import('./import.ts');

@@ -18,10 +18,13 @@ import { printDiagnostics } from '../print-diagnostics.ts';
 import { assertAbsent, writeNewFile } from './new-files.ts';
 import { tableLines } from './print-table.ts';
 import { readTexts } from './read-files.ts';
+import { renderedDifferences } from './rendered-differences.ts';
 
 export interface ImportFlags {
   /** A folder, or a file that ends in `.yaml` or `.yml`. @default standard output */
   readonly output?: string;
+  /** Files with answers of hooks. */
+  readonly syncResponse?: readonly string[];
 }
 
 /**
@@ -32,12 +35,13 @@ export interface ImportFlags {
  */
 export async function importDefinitions(
   paths: readonly string[],
-  { output: target }: ImportFlags,
+  { output: target, syncResponse = [] }: ImportFlags,
   output: Output,
 ): Promise<number> {
   const sources = await readTexts(paths);
-  const files = importFiles(sources);
-  printDiagnostics(files.syntaxErrors, sources, output);
+  const answers = await readTexts(syncResponse);
+  const files = importFiles(sources, { answers });
+  printDiagnostics(files.syntaxErrors, [...sources, ...answers], output);
   if (files.syntaxErrors.length > 0) return exitCode.failure;
   if (files.results.length === 0)
     throw new CliError(`There is nothing to import in ${paths.join(', ')}`, {
@@ -131,20 +135,29 @@ async function checkResults(
   if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
   for (const { samples, imported } of results)
     for (const resource of samples)
-      print(await trial(manifests, resource, { results, given: imported?.given ?? [] }));
+      print(await trial(manifests, resource, { results, given: imported?.given ?? [], recorded: recordedFor(resource, imported) }));
   return exitCode.ok;
+}
+
+function recordedFor(
+  { metadata }: KubeObject,
+  imported: ImportResult['imported'],
+): readonly KubeObject[] | undefined {
+  return imported?.recorded?.find(({ parent }) => parent.metadata.name === metadata.name)?.objects;
 }
 
 interface TrialOptions {
   readonly results: readonly ImportResult[];
   readonly given: readonly KubeObject[];
+  /** What the source creates. Undefined: not known. */
+  readonly recorded: readonly KubeObject[] | undefined;
 }
 
 /** What the definitions create for a resource. Objects of kinds that Kubernetes does not have become ready at once. */
 async function trial(
   definitions: readonly DefinitionManifest[],
   resource: KubeObject,
-  { results, given }: TrialOptions,
+  { results, given, recorded }: TrialOptions,
 ): Promise<string> {
   const unknown = new UnknownKinds(results.flatMap(({ imported }) => imported ?? []));
   const { children, problem } = await renderResource({
@@ -157,9 +170,13 @@ async function trial(
   const name = `${resource.kind} "${resource.metadata.name}"`;
   const list = children.map(({ manifest: { kind, metadata } }) => `${kind}/${metadata.name}`);
   const what = list.length === 0 ? 'no objects' : list.join(', ');
+  const differences = recorded === undefined ? [] : renderedDifferences(recorded, children);
+  if (differences.length > 0)
+    return `Note: ${name} does not get the recorded objects: ${differences.join('; ')}`;
+  const asRecorded = recorded === undefined ? '' : ', as recorded';
   return problem === undefined
-    ? `${name} is ready in a simulated cluster with ${what}`
-    : `Note: ${name} is not ready in a simulated cluster with ${what}. ${problem}`;
+    ? `${name} is ready in a simulated cluster with ${what}${asRecorded}`
+    : `Note: ${name} is not ready in a simulated cluster with ${what}${asRecorded}. ${problem}`;
 }
 
 const readyStatus: JsonObject = { conditions: [{ type: 'Ready', status: 'True' }] };

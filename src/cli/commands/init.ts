@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
-import { fieldChanges } from '../../plan/index.ts';
 import {
   type Conversion,
   convertManifests,
@@ -19,6 +18,7 @@ import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { assertAbsent, writeNewFile } from './new-files.ts';
 import { readFiles } from './read-files.ts';
+import { renderedDifferences } from './rendered-differences.ts';
 import {
   type StarterNames,
   starterDefinition,
@@ -187,14 +187,7 @@ async function checkConversion(
     given: [],
     simulatesControllers: true,
   });
-  const found = new Map(rendered.children.map(({ manifest: each }) => [keyOf(each), each]));
-  const differences = known.flatMap((object) => {
-    const is = found.get(keyOf(object));
-    if (is === undefined) return [`${keyOf(object)} is not rendered`];
-    return fieldChanges(withoutNamespace(object), withoutNamespace(is)).map(
-      ({ path }) => `${keyOf(object)}: ${path} differs`,
-    );
-  });
+  const differences = renderedDifferences(known, rendered.children);
   const { problem } = rendered;
   if (differences.length === 0) {
     output.print(`The definition creates the same ${known.length} objects as the manifests`);
@@ -208,13 +201,4 @@ async function checkConversion(
 
 function isBuiltin({ apiVersion, kind }: KubeObject): boolean {
   return bundledSchemas().isNamespaced(gvkOf(apiVersion, kind)) !== undefined;
-}
-
-function keyOf({ kind, metadata }: KubeObject): string {
-  return `${kind} "${metadata.name}"`;
-}
-
-function withoutNamespace(object: KubeObject): KubeObject {
-  const { namespace: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

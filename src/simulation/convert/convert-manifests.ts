@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { childId } from './child-id.ts';
 import { cleanObject } from './clean-object.ts';
 import { type Parameter, schemaOf, targetOf, valueAt, withValueAt } from './parameter.ts';
 import { repeatedLabels, withLabels } from './shared-labels.ts';
@@ -190,7 +191,8 @@ function asValue(
   );
 }
 
-function isReference(path: readonly string[]): boolean {
+/** May a text at this path be the name of an object of the set? Items of lists are `[]`. */
+export function isReference(path: readonly string[]): boolean {
   if (path.some((step) => plainFields.has(step))) return false;
   const [list, item, field] = path.slice(-3);
   return !(item === '[]' && field === 'name' && namedLists.has(list ?? ''));
@@ -202,28 +204,16 @@ function literal(text: string): unknown {
 }
 
 /** `deployment`, or with the rest of the name where a kind occurs several times: `dbDeployment`. */
-function idsOf(objects: readonly KubeObject[], instance: string): readonly string[] {
+export function idsOf(objects: readonly KubeObject[], instance: string): readonly string[] {
   const taken = new Set<string>();
   return objects.map(({ kind, metadata: { name } }) => {
     const single = objects.filter((each) => each.kind === kind).length === 1;
     const rest = name.startsWith(`${instance}-`) ? name.slice(instance.length + 1) : name;
     const words = single || rest === instance ? [kind] : [...rest.split(/[^A-Za-z0-9]+/), kind];
-    const base = camelCase(words).slice(0, 36) || 'child';
-    let id = base;
-    for (let number = 2; taken.has(id); number++) id = `${base}${number}`;
+    const id = childId(words.join('-'), taken);
     taken.add(id);
     return id;
   });
-}
-
-function camelCase(words: readonly string[]): string {
-  const joined = words
-    .filter((word) => word !== '')
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join('')
-    .replace(/^[^A-Za-z]+/, '');
-  // PodDisruptionBudget, HTTPRoute: leading capitals become small, but for that of the next word.
-  return joined.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (start) => start.toLowerCase());
 }
 
 /** The schema of `spec`: parameters with their literal as default, below objects that default to empty. */

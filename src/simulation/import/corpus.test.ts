@@ -12,7 +12,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { renderResource } from '../render/render-resource.ts';
 import { compareSubset } from '../testing/compare-subset.ts';
 import { type ImportResult, importFiles } from './import-files.ts';
-import { childId } from './names.ts';
+import { childId } from '../convert/child-id.ts';
 import { UnknownKinds } from './unknown-kinds.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -91,14 +91,14 @@ async function render(file: string, name: string) {
   const statuses = new Map(
     Object.entries(observed).map(([key, each]) => [childId(key, new Set()), each]),
   );
-  const isCrossplane = file.includes('/crossplane/');
+  const isKro = file.includes('/kro/');
   const rendered = await renderResource({
     definitions,
     resource,
-    given: given.length > 0 ? given : [...unknown.crds, ...(imported.given ?? [])],
+    given: isKro ? given : [...unknown.crds, ...given, ...(imported.given ?? [])],
     simulatesControllers: true,
     statusOf: (child) =>
-      isCrossplane && unknown.has(child)
+      !isKro && unknown.has(child)
         ? { ...readyStatus, ...statuses.get(child.metadata.labels?.[childLabel] ?? '') }
         : undefined,
   });
@@ -193,6 +193,19 @@ describe('simulation/import/corpus', () => {
         );
       });
     }
+
+  for (const file of files.filter((each) => each.includes('/metacontroller/') && isComplete(each)))
+    for (const { parent, objects } of read(file).flatMap(({ imported }) => imported?.recorded ?? []))
+      test(`${file}: "${parent.metadata.name}" gets what its hook has answered, and becomes ready`, async () => {
+        const { rendered } = await render(file, parent.metadata.name);
+        assert.equal(rendered.problem, undefined);
+        const byName = (all: readonly KubeObject[]) =>
+          new Map(all.map((each) => [`${nameOf(each)} ${each.metadata.namespace ?? 'default'}`, each]));
+        assert.deepEqual(
+          new Map([...byName(rendered.children.map(({ manifest }) => manifest))].map(([key, each]) => [key, comparable(each, [])])),
+          new Map([...byName(objects)].map(([key, each]) => [key, comparable(each, [])])),
+        );
+      });
 });
 
 /** Without what differs by design: UIDs, namespaces that are implied, and fields of which the report says so. */

@@ -66,7 +66,7 @@ export function importFiles(
       name: nameOf(document.value),
       constructs: report.constructs,
       ...(imported && { imported: { ...imported, text: textOf(imported) } }),
-      samples: samples.map(([, sample]) => sample),
+      samples: withRecorded(samples.map(([, sample]) => sample), imported),
     };
   });
   return {
@@ -74,6 +74,16 @@ export function importFiles(
     ignored: documents.filter((each) => !used.has(each)),
     syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors),
   };
+}
+
+/** Also the resources for which it is known what the source creates. */
+function withRecorded(
+  samples: readonly KubeObject[],
+  imported: ImportedDefinition | undefined,
+): readonly KubeObject[] {
+  const names = new Set(samples.map(({ metadata }) => metadata.name));
+  const more = (imported?.recorded ?? []).map(({ parent }) => parent);
+  return [...samples, ...more.filter(({ metadata }) => !names.has(metadata.name))];
 }
 
 function sampleOf(

@@ -115,7 +115,8 @@ export function format(pattern: string, values: readonly Any[]): string {
   let next = 0;
   return pattern.replace(/%(?:\[(\d)\])?([\d.]*)([sdvtqfx%])/g, (_, index, flags, verb) => {
     if (verb === '%') return '%';
-    const value = values[index === undefined ? next++ : (next = Number(index)) - 1];
+    next = index === undefined ? next + 1 : Number(index);
+    const value = values[next - 1];
     if (verb === 'q') return JSON.stringify(value);
     if (verb === 'x') return Number(value).toString(16);
     if (verb === 'f') return Number(value).toFixed(flags === '' ? 6 : Number(flags.slice(1)));

@@ -4,16 +4,16 @@ import {
   schemaOfCustomResource,
 } from '../../../compile/index.ts';
 import { type CelParser, createCelParser } from '../../../sandbox/index.ts';
-import { type Gvk, gvkOf } from '../../../util/gvk.ts';
+import { gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
 import { atom, NoEquivalentError } from '../cel/cel-context.ts';
 import { convertCel } from '../cel/convert-cel.ts';
-import { quoted } from '../cel/jsonata.ts';
 import { unknownType } from '../cel/value-type.ts';
 import { ImportReport } from '../import-report.ts';
 import type { Conversion, ImportedDefinition, Importer, SourceDocument } from '../importer.ts';
-import { childId, definitionName, userMetadata } from '../names.ts';
+import { childId } from '../../convert/child-id.ts';
+import { definitionName, userMetadata } from '../names.ts';
 import { expressionText } from '../template-text.ts';
 import {
   type Composite,
@@ -26,13 +26,12 @@ import { type ComposedTemplate, type CompositionParts, readComposition } from '.
 import { ConnectionSecret } from './connection-secret.ts';
 import { Environment } from './environment.ts';
 import { applyPatch, type PatchContext, type PatchTargets } from './patches.ts';
-import { permissionOf } from './permission.ts';
+import { childPermission, globNotes } from '../permission.ts';
 import { convertReadiness } from './readiness.ts';
 import {
   childTemplateOf,
   type Tree,
   templateOf,
-  treeAt,
   treeOf,
   withTreeAt,
 } from './template-tree.ts';
@@ -264,7 +263,13 @@ function convertTemplate(
     notes.add(`ready by the rules of ${gvk.kind}: Crossplane waits for a condition "Ready"`);
   const after = afterOf(name, parts, ids);
   const ready = convertReadiness(template, isBuiltin, report);
-  const permission = permissionFor(gvk, tree, composite, notes);
+  const converted = childTemplateOf(tree) as JsonObject;
+  const permission = childPermission(gvk, converted.metadata as JsonObject, {
+    isNamespaced: composite.isNamespaced,
+    // Managed resources of claims are cluster-scoped.
+    isUnknownCluster: composite.isClaim,
+  });
+  for (const note of globNotes(permission)) notes.add(note);
   report.converted({ name: label, pointer }, notes);
   const child = {
     id,
@@ -272,7 +277,7 @@ function convertTemplate(
     ...(after.length > 0 && { after }),
     ...(ready !== undefined && { ready }),
     ...(permission !== undefined && { crossNamespace: permission }),
-    template: childTemplateOf(tree),
+    template: converted,
   };
   return { child, tree };
 }
@@ -339,29 +344,4 @@ function conditionOf(
   }
   const [only = ''] = texts;
   return expressionText(texts.length === 1 ? only : texts.map((each) => `(${each})`).join(' and '));
-}
-
-/** `crossNamespace` of a child. */
-function permissionFor(
-  gvk: Gvk,
-  tree: Tree,
-  { isNamespaced, isClaim }: Composite,
-  notes: Set<string>,
-): Json | undefined {
-  const known = bundledSchemas().isNamespaced(gvk);
-  const isNamespace = gvk.group === '' && gvk.kind === 'Namespace';
-  const place = treeAt(tree, ['metadata', isNamespace ? 'name' : 'namespace']);
-  const text = place && templateOf(place);
-  if (isNamespace && !isNamespaced && !String(text).includes('${')) return undefined;
-  if (typeof text !== 'string') {
-    // Managed resources of claims are cluster-scoped.
-    const isCluster = known === false || (known === undefined && isClaim);
-    return isNamespaced && isCluster ? true : undefined;
-  }
-  const permission = permissionOf(text);
-  if (isJsonObject(permission))
-    notes.add(
-      `"crossNamespace" allows namespaces like ${quoted(String((permission.namespaces as readonly string[])[0]))}`,
-    );
-  return permission;
 }

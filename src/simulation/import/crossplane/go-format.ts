@@ -51,10 +51,11 @@ function formatted(verb: string, value: Value): Value | string {
 
 /** Neighbouring literals as one. */
 function merged(parts: readonly Part[]): readonly Part[] {
-  return parts.reduce<readonly Part[]>((all, part) => {
+  const all: Part[] = [];
+  for (const part of parts) {
     const last = all.at(-1);
-    return typeof part === 'string' && typeof last === 'string'
-      ? [...all.slice(0, -1), last + part]
-      : [...all, part];
-  }, []);
+    if (typeof part === 'string' && typeof last === 'string') all[all.length - 1] = last + part;
+    else all.push(part);
+  }
+  return all;
 }
