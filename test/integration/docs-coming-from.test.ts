@@ -61,16 +61,17 @@ describe('integration/docs-coming-from', () => {
     }
   });
 
-  describe('from a ResourceGraphDefinition to a definition', { skip }, () => {
-    const page = new Page('coming-from/kro.md');
-    const reader = useReader();
-    after(() => page.save());
+  for (const tool of ['kro', 'crossplane', 'metacontroller'])
+    describe(`conversion from ${tool}`, { skip }, () => {
+      const page = new Page(`coming-from/${tool}.md`);
+      const reader = useReader();
+      after(() => page.save());
 
-    for (const section of page.sections.filter(({ title }) => /^With |^Convert /.test(title)))
-      test(`section ${section.title}`, async () => {
-        page.settle(await reader.runner.run(section));
-      });
-  });
+      for (const section of page.sections.filter(({ title }) => /^With |^Convert /.test(title)))
+        test(`section ${section.title}`, async () => {
+          page.settle(await reader.runner.run(section));
+        });
+    });
 
   shared.describe('the operator of all pages', () => {
     const sample: KubeObject = parse(

@@ -135,7 +135,13 @@ async function checkResults(
   if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
   for (const { samples, imported } of results)
     for (const resource of samples)
-      print(await trial(manifests, resource, { results, given: imported?.given ?? [], recorded: recordedFor(resource, imported) }));
+      print(
+        await trial(manifests, resource, {
+          results,
+          given: imported?.given ?? [],
+          recorded: recordedFor(resource, imported),
+        }),
+      );
   return exitCode.ok;
 }
 

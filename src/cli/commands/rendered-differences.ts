@@ -1,5 +1,6 @@
 import { fieldChanges } from '../../runtime/index.ts';
 import type { RenderedChild } from '../../simulation/index.ts';
+import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 /** How rendered objects differ from those that are expected, for people. Namespaces are not compared. */
@@ -11,7 +12,7 @@ export function renderedDifferences(
   return expected.flatMap((object) => {
     const is = found.get(keyOf(object));
     if (is === undefined) return [`${keyOf(object)} is not rendered`];
-    return fieldChanges(withoutNamespace(object), withoutNamespace(is)).map(
+    return fieldChanges(comparable(object), comparable(is)).map(
       ({ path }) => `${keyOf(object)}: ${path} differs`,
     );
   });
@@ -21,7 +22,15 @@ function keyOf({ kind, metadata }: KubeObject): string {
   return `${kind} "${metadata.name}"`;
 }
 
-function withoutNamespace(object: KubeObject): KubeObject {
+/** Without the namespace, and with the texts of a Secret as the server stores them. */
+function comparable(object: KubeObject): KubeObject {
   const { namespace: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+  const { stringData, ...rest } = object;
+  if (object.kind !== 'Secret' || !isJsonObject(stringData)) return { ...object, metadata };
+  const encoded = Object.entries(stringData).map(([key, text]) => [
+    key,
+    Buffer.from(String(text)).toString('base64'),
+  ]);
+  const data = { ...(isJsonObject(rest.data) ? rest.data : {}), ...Object.fromEntries(encoded) };
+  return { ...rest, metadata, data } as KubeObject;
 }

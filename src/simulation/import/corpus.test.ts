@@ -9,10 +9,10 @@ import { checkDefinitions } from '../../runtime/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { childId } from '../convert/child-id.ts';
 import { renderResource } from '../render/render-resource.ts';
 import { compareSubset } from '../testing/compare-subset.ts';
 import { type ImportResult, importFiles } from './import-files.ts';
-import { childId } from '../convert/child-id.ts';
 import { UnknownKinds } from './unknown-kinds.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -195,14 +195,23 @@ describe('simulation/import/corpus', () => {
     }
 
   for (const file of files.filter((each) => each.includes('/metacontroller/') && isComplete(each)))
-    for (const { parent, objects } of read(file).flatMap(({ imported }) => imported?.recorded ?? []))
+    for (const { parent, objects } of read(file).flatMap(
+      ({ imported }) => imported?.recorded ?? [],
+    ))
       test(`${file}: "${parent.metadata.name}" gets what its hook has answered, and becomes ready`, async () => {
         const { rendered } = await render(file, parent.metadata.name);
         assert.equal(rendered.problem, undefined);
         const byName = (all: readonly KubeObject[]) =>
-          new Map(all.map((each) => [`${nameOf(each)} ${each.metadata.namespace ?? 'default'}`, each]));
+          new Map(
+            all.map((each) => [`${nameOf(each)} ${each.metadata.namespace ?? 'default'}`, each]),
+          );
         assert.deepEqual(
-          new Map([...byName(rendered.children.map(({ manifest }) => manifest))].map(([key, each]) => [key, comparable(each, [])])),
+          new Map(
+            [...byName(rendered.children.map(({ manifest }) => manifest))].map(([key, each]) => [
+              key,
+              comparable(each, []),
+            ]),
+          ),
           new Map([...byName(objects)].map(([key, each]) => [key, comparable(each, [])])),
         );
       });
@@ -217,7 +226,11 @@ function comparable(object: unknown, differs: readonly string[]): JsonObject {
   const copy = JSON.parse(text, (_, value: unknown) =>
     value === null ? undefined : value,
   ) as JsonObject;
-  const { metadata, kind, apiVersion } = copy;
+  const { metadata, kind, apiVersion, stringData } = copy;
+  if (isJsonObject(stringData)) {
+    const encoded = Object.entries(stringData).map(([key, each]) => [key, btoa(String(each))]);
+    Object.assign(copy, { data: Object.fromEntries(encoded), stringData: undefined });
+  }
   const isClusterScoped =
     bundledSchemas().isNamespaced(gvkOf(String(apiVersion), String(kind))) === false;
   const result = {

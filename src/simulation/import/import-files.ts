@@ -66,7 +66,10 @@ export function importFiles(
       name: nameOf(document.value),
       constructs: report.constructs,
       ...(imported && { imported: { ...imported, text: textOf(imported) } }),
-      samples: withRecorded(samples.map(([, sample]) => sample), imported),
+      samples: withRecorded(
+        samples.map(([, sample]) => sample),
+        imported,
+      ),
     };
   });
   return {

@@ -23,7 +23,10 @@ export interface ImportedDefinition {
   /** Objects of the source that the definition reads. */
   readonly given?: readonly KubeObject[];
   /** What the source creates for a resource, where that is known. */
-  readonly recorded?: readonly { readonly parent: KubeObject; readonly objects: readonly KubeObject[] }[];
+  readonly recorded?: readonly {
+    readonly parent: KubeObject;
+    readonly objects: readonly KubeObject[];
+  }[];
   /** What is left to do, by the id of a child or the name of a field of `spec`: a comment above it. */
   readonly todos?: ReadonlyMap<string, string>;
 }

@@ -82,6 +82,7 @@ async function simulate(
   { plan }: CheckedDefinition,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
   const { definitions, resource, given, simulatesControllers, statusOf } = options;
+  const isOfOthers = plan.definition.kind.source === 'for';
   const applied = new Map<string, KubeObject>();
   // Children of other definitions, too, which serve kinds of children.
   const written = new Map<string, KubeObject>();
@@ -119,7 +120,8 @@ async function simulate(
       children,
       missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
       status: isJsonObject(found?.status) ? found.status : undefined,
-      ...(ready?.status !== 'True' && { problem: problemOf(ready) }),
+      // A kind of others has no such condition.
+      ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
     };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;

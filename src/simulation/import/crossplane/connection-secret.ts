@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../../util/json.ts';
 import { quoted } from '../cel/jsonata.ts';
 import type { ImportReport } from '../import-report.ts';
+import { permissionOf } from '../permission.ts';
 import { type Composite, compositeValue } from './composite.ts';
 import type { ComposedTemplate } from './composition.ts';
 import { jsonataPath, parseFieldPath } from './field-path.ts';
-import { permissionOf } from '../permission.ts';
 import { type Tree, templateOf, treeAt } from './template-tree.ts';
 
 /** A composed resource whose child exists. */

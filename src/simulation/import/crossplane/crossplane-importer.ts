@@ -7,13 +7,14 @@ import { type CelParser, createCelParser } from '../../../sandbox/index.ts';
 import { gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
+import { childId } from '../../convert/child-id.ts';
 import { atom, NoEquivalentError } from '../cel/cel-context.ts';
 import { convertCel } from '../cel/convert-cel.ts';
 import { unknownType } from '../cel/value-type.ts';
 import { ImportReport } from '../import-report.ts';
 import type { Conversion, ImportedDefinition, Importer, SourceDocument } from '../importer.ts';
-import { childId } from '../../convert/child-id.ts';
 import { definitionName, userMetadata } from '../names.ts';
+import { childPermission, globNotes } from '../permission.ts';
 import { expressionText } from '../template-text.ts';
 import {
   type Composite,
@@ -26,15 +27,8 @@ import { type ComposedTemplate, type CompositionParts, readComposition } from '.
 import { ConnectionSecret } from './connection-secret.ts';
 import { Environment } from './environment.ts';
 import { applyPatch, type PatchContext, type PatchTargets } from './patches.ts';
-import { childPermission, globNotes } from '../permission.ts';
 import { convertReadiness } from './readiness.ts';
-import {
-  childTemplateOf,
-  type Tree,
-  templateOf,
-  treeOf,
-  withTreeAt,
-} from './template-tree.ts';
+import { childTemplateOf, type Tree, templateOf, treeOf, withTreeAt } from './template-tree.ts';
 import { textValue } from './value.ts';
 
 /** Converts Crossplane's CompositeResourceDefinitions with their Compositions. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
+import { childId } from '../../convert/child-id.ts';
 import { literalExpression } from '../cel/jsonata.ts';
 import type { ImportReport } from '../import-report.ts';
-import { childId } from '../../convert/child-id.ts';
 import { expressionText } from '../template-text.ts';
 import { type Composite, compositeValue } from './composite.ts';
 import { jsonataPath, type PathStep, parseFieldPath } from './field-path.ts';

@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../ut
 import { childId } from '../../convert/child-id.ts';
 import { idsOf } from '../../convert/convert-manifests.ts';
 import type { ImportReport } from '../import-report.ts';
-import { expressionText } from '../template-text.ts';
 import { childPermission, globNotes } from '../permission.ts';
+import { expressionText } from '../template-text.ts';
 import { Explainer, type Scope, scopeOf } from './explain.ts';
 import type { HookAnswer } from './hook-answers.ts';
 import { parentScope, type RecordedChild } from './recorded-children.ts';
@@ -32,18 +32,22 @@ export function updateFields(strategy: Json | undefined): JsonObject | undefined
   const fields = methods[String(method)];
   if (fields === undefined) return undefined;
   const conditions = isJsonObject(statusChecks) ? statusChecks.conditions : undefined;
-  const tests = (Array.isArray(conditions) ? conditions : []).filter(isJsonObject).flatMap((check) =>
-    (['status', 'reason'] as const).flatMap((field) =>
-      typeof check[field] === 'string'
-        ? [`$condition($child, "${String(check.type)}").${field} = "${check[field]}"`]
-        : [],
-    ),
-  );
+  const tests = (Array.isArray(conditions) ? conditions : [])
+    .filter(isJsonObject)
+    .flatMap((check) =>
+      (['status', 'reason'] as const).flatMap((field) =>
+        typeof check[field] === 'string'
+          ? [`$condition($child, "${String(check.type)}").${field} = "${check[field]}"`]
+          : [],
+      ),
+    );
   return { ...fields, ...(tests.length > 0 && { ready: expressionText(tests.join(' and ')) }) };
 }
 
 /** The ids of recorded children. */
-export function idsOfChildren(children: readonly RecordedChild[]): ReadonlyMap<RecordedChild, string> {
+export function idsOfChildren(
+  children: readonly RecordedChild[],
+): ReadonlyMap<RecordedChild, string> {
   const parent = children[0]?.answer.parent.metadata.name ?? '';
   const ids = idsOf(
     children.map(({ object, forEach }) =>
@@ -59,14 +63,25 @@ export function idsOfChildren(children: readonly RecordedChild[]): ReadonlyMap<R
 export function convertRecorded(
   recorded: RecordedChild,
   id: string,
-  { rules, isNamespaced, report }: { readonly rules: readonly ChildRule[]; readonly isNamespaced: boolean; readonly report: ImportReport },
+  {
+    rules,
+    isNamespaced,
+    report,
+  }: {
+    readonly rules: readonly ChildRule[];
+    readonly isNamespaced: boolean;
+    readonly report: ImportReport;
+  },
 ): JsonObject {
   const { object, answer, pointer, template, used, unexplained, forEach, when } = recorded;
   const gvk = gvkOf(object.apiVersion, object.kind);
   const own = report.in(answer.document.source);
   const place = { name: `${gvk.kind}/${object.metadata.name}`, pointer };
   const fields = [...used].filter((each) => !each.startsWith('metadata.')).sort();
-  const shown = fields.length === 0 ? 'all values but names are literal' : `read from ${fields.join(', ')}; other values are literal`;
+  const shown =
+    fields.length === 0
+      ? 'all values but names are literal'
+      : `read from ${fields.join(', ')}; other values are literal`;
   for (const path of unexplained)
     own.leftOut(
       { name: `${place.name}.${path}`, pointer },
@@ -81,7 +96,10 @@ export function convertRecorded(
   own.converted(place, [`as recorded: ${shown}`, ...globNotes(permission)]);
   const isRolling = forEach !== undefined && rule?.isRolling === true;
   const { updateStrategy, ...rest } = rule?.fields ?? {};
-  const strategy = { ...(isJsonObject(updateStrategy) ? updateStrategy : {}), ...(isRolling && { rollingUpdate: { maxUnavailable: 1 } }) };
+  const strategy = {
+    ...(isJsonObject(updateStrategy) ? updateStrategy : {}),
+    ...(isRolling && { rollingUpdate: { maxUnavailable: 1 } }),
+  };
   return {
     id,
     ...(when !== undefined && { when }),
@@ -130,7 +148,9 @@ export function convertStatus(
     if (explainer.used.size === 0 || explainer.unexplained.length > 0 || template === undefined) {
       own.leftOut(
         place,
-        field === 'conditions' ? 'Write its conditions as "conditions"' : 'No field of the parent or of its children has this value',
+        field === 'conditions'
+          ? 'Write its conditions as "conditions"'
+          : 'No field of the parent or of its children has this value',
         'Write the expression, or record an answer for a parent whose children exist',
       );
       return [];
@@ -154,7 +174,9 @@ function isNumberOfChild([key, value]: readonly [string, Json]): boolean {
 
 function withDefault(template: Json, scopes: readonly Scope[]): Json {
   const [, expression = ''] = /^\$\{ (\S+) \}$/.exec(String(template)) ?? [];
-  const isNumber = scopes.some((scope) => isNumberOfChild([expression, scope.get(expression) ?? null]));
+  const isNumber = scopes.some((scope) =>
+    isNumberOfChild([expression, scope.get(expression) ?? null]),
+  );
   return isNumber ? expressionText(`${expression} ?? 0`) : template;
 }
 

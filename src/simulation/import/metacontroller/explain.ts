@@ -41,9 +41,16 @@ export class Explainer {
     const values = observations.map(({ value }) => value);
     if (values.every((each) => typeof each === 'string')) return this.#text(observations, path);
     if (values.every(isJsonObject)) return this.#map(observations, path);
-    if (values.every((each) => Array.isArray(each) && each.length === (first.value as readonly Json[]).length))
+    if (
+      values.every(
+        (each) => Array.isArray(each) && each.length === (first.value as readonly Json[]).length,
+      )
+    )
       return (first.value as readonly Json[]).map((_, index) => {
-        const items = observations.map(({ value, scope }) => ({ scope, value: (value as readonly Json[])[index] }));
+        const items = observations.map(({ value, scope }) => ({
+          scope,
+          value: (value as readonly Json[])[index],
+        }));
         return this.explain(items, [...path, '[]']) ?? null;
       });
     if (values.some((each) => !deepEqual(each, first.value))) this.unexplained.push(path.join('.'));
@@ -58,7 +65,10 @@ export class Explainer {
   #map(observations: readonly Observation[], path: readonly string[]): JsonObject {
     const keys = new Set(observations.flatMap(({ value }) => Object.keys(value as JsonObject)));
     const fields = [...keys].map((key) => {
-      const each = observations.map(({ value, scope }) => ({ scope, value: (value as JsonObject)[key] }));
+      const each = observations.map(({ value, scope }) => ({
+        scope,
+        value: (value as JsonObject)[key],
+      }));
       const existing = each.filter(({ value }) => value !== undefined);
       const isOptional = existing.length < each.length;
       // A field that some answers lack must be an expression that is missing there, too.
@@ -67,11 +77,16 @@ export class Explainer {
       if (isOptional) this.unexplained.push([...path, key].join('.'));
       return [key, this.explain(existing, [...path, key])] as const;
     });
-    return Object.fromEntries(fields.map(([key, value]) => [key.replaceAll('${', () => '$${'), value]));
+    return Object.fromEntries(
+      fields.map(([key, value]) => [key.replaceAll('${', () => '$${'), value]),
+    );
   }
 
   /** The expression that has these values, if they are not equal by chance. */
-  #expressionFor(observations: readonly Observation[], path: readonly string[]): string | undefined {
+  #expressionFor(
+    observations: readonly Observation[],
+    path: readonly string[],
+  ): string | undefined {
     const source = observations.find(({ value }) => value !== undefined);
     if (source === undefined) return undefined;
     const isVarying = observations.some(({ value }) => !deepEqual(value, source.value));
@@ -82,7 +97,9 @@ export class Explainer {
         (isVarying || isPlausible(expression, source.value as Json, path)),
     );
     const rank = (expression: string) =>
-      (fieldOf(expression) === key ? 0 : 100) + (expression.startsWith('$') ? 0 : 50) + expression.length / 100;
+      (fieldOf(expression) === key ? 0 : 100) +
+      (expression.startsWith('$') ? 0 : 50) +
+      expression.length / 100;
     return candidates.toSorted((a, b) => rank(a) - rank(b))[0];
   }
 
@@ -97,15 +114,25 @@ export class Explainer {
         ? isVarying || isReference(path)
         : isVarying && (typeof value === 'number' || String(value).length > 1);
     const parts = [...first.scope]
-      .filter(([expression, value]) => typeof value !== 'object' && typeof value !== 'boolean' && isUsable(expression, value))
+      .filter(
+        ([expression, value]) =>
+          typeof value !== 'object' && typeof value !== 'boolean' && isUsable(expression, value),
+      )
       .toSorted(([, a], [, b]) => String(b).length - String(a).length)
-      .reduce<readonly Part[]>((all, [expression, value]) => {
-        const occurs = observations.every(({ value: own, scope }) => {
-          const other = scope.get(expression);
-          return other !== undefined && pattern(other).test(String(own));
-        });
-        return occurs ? all.flatMap((part) => (typeof part === 'string' ? replaced(part, expression, value) : [part])) : all;
-      }, [text]);
+      .reduce<readonly Part[]>(
+        (all, [expression, value]) => {
+          const occurs = observations.every(({ value: own, scope }) => {
+            const other = scope.get(expression);
+            return other !== undefined && pattern(other).test(String(own));
+          });
+          return occurs
+            ? all.flatMap((part) =>
+                typeof part === 'string' ? replaced(part, expression, value) : [part],
+              )
+            : all;
+        },
+        [text],
+      );
     const isExact = observations.every(({ value, scope }) => rendered(parts, scope) === value);
     if (!isExact) {
       this.unexplained.push(path.join('.'));
@@ -145,5 +172,7 @@ function replaced(text: string, expression: string, value: Json): readonly Part[
 }
 
 function rendered(parts: readonly Part[], scope: Scope): string {
-  return parts.map((part) => (typeof part === 'string' ? part : String(scope.get(part.text)))).join('');
+  return parts
+    .map((part) => (typeof part === 'string' ? part : String(scope.get(part.text))))
+    .join('');
 }

@@ -50,8 +50,7 @@ export function reportHookSources(hooks: Json | undefined, context: HookContext)
   for (const [hook, value] of Object.entries(isJsonObject(hooks) ? hooks : {})) {
     if (value === null) continue;
     const place = { name: `hooks.${hook}`, pointer: `/spec/hooks/${hook}`, isKey: true };
-    if (hook === 'sync' && isRecorded)
-      report.converted(place, ['what the recorded answers show']);
+    if (hook === 'sync' && isRecorded) report.converted(place, ['what the recorded answers show']);
     else if (hook === 'customize' && hasReads)
       report.converted(place, ['what the recorded answers show']);
     else report.leftOut(place, `The hook "${hook}" is a program`, hints[hook]);
@@ -64,7 +63,12 @@ export function reportHookSources(hooks: Json | undefined, context: HookContext)
     for (const key of sourcesIn(value)) {
       const place = { name: `${name}.${key}`, pointer: pointerTo('/data', key), isKey: true };
       if (isRecorded) own.converted(place, ['replaced by what the recorded answers show']);
-      else own.leftOut(place, 'A program is not converted', 'Write what it returns into the templates');
+      else
+        own.leftOut(
+          place,
+          'A program is not converted',
+          'Write what it returns into the templates',
+        );
     }
   }
 }

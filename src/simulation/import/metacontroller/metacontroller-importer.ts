@@ -5,7 +5,13 @@ import type { KubeObject } from '../../../util/kube-object.ts';
 import { childId } from '../../convert/child-id.ts';
 import { cleanObject } from '../../convert/clean-object.ts';
 import { ImportReport } from '../import-report.ts';
-import type { Conversion, ImportedDefinition, Importer, ImportOptions, SourceDocument } from '../importer.ts';
+import type {
+  Conversion,
+  ImportedDefinition,
+  Importer,
+  ImportOptions,
+  SourceDocument,
+} from '../importer.ts';
 import { definitionName, userMetadata } from '../names.ts';
 import {
   type ChildRule,
@@ -17,7 +23,7 @@ import {
 } from './definition-parts.ts';
 import { answersFor, type HookAnswer, readAnswers } from './hook-answers.ts';
 import { hookParts, reportHookSources } from './hook-sources.ts';
-import { parentKind, type ParentKind } from './parent-kind.ts';
+import { type ParentKind, parentKind } from './parent-kind.ts';
 import { recordedChildren } from './recorded-children.ts';
 import { kindOf } from './resource-kinds.ts';
 
@@ -32,8 +38,7 @@ export function createMetacontrollerImporter(): Importer {
       documents
         .filter(
           ({ value: { apiVersion, kind } }) =>
-            controllerKinds.includes(String(kind)) &&
-            /^metacontroller\./.test(String(apiVersion)),
+            controllerKinds.includes(String(kind)) && /^metacontroller\./.test(String(apiVersion)),
         )
         .flatMap((document) => convertController(document, documents, options)),
   };
@@ -52,7 +57,14 @@ function convertController(
     const report = new ImportReport(document.source);
     const pointer = isDecorator ? pointerTo('/spec/resources', index) : '/spec/parentResource';
     const place = { name: isDecorator ? `resources[${index}]` : 'parentResource', pointer };
-    const context = { document, documents, spec, report, options, suffix: rules.length > 1 ? `-${String(rule.resource)}` : '' };
+    const context = {
+      document,
+      documents,
+      spec,
+      report,
+      options,
+      suffix: rules.length > 1 ? `-${String(rule.resource)}` : '',
+    };
     const parent = parentKind(rule, place, { documents, report, isDecorator });
     const sources = hookParts(spec.hooks, documents);
     const parts = [...(parent?.crd === undefined ? [] : [parent.crd]), ...sources];
@@ -84,12 +96,14 @@ function convertRule(parent: ParentKind, context: ControllerContext): ImportedDe
   const todos = new Map<string, string>();
   const children = recorded.map((each) => {
     const id = ids.get(each) ?? '';
-    if (each.unexplained.length > 0) todos.set(id, `${each.unexplained.join(', ')}: only known for some answers`);
+    if (each.unexplained.length > 0)
+      todos.set(id, `${each.unexplained.join(', ')}: only known for some answers`);
     return convertRecorded(each, id, { rules, isNamespaced: parent.isNamespaced, report });
   });
   const status = convertStatus(synced, ids, report);
   const missing = rules.filter(
-    ({ gvk }) => !recorded.some(({ object }) => gvkKey(gvkOf(object.apiVersion, object.kind)) === gvkKey(gvk)),
+    ({ gvk }) =>
+      !recorded.some(({ object }) => gvkKey(gvkOf(object.apiVersion, object.kind)) === gvkKey(gvk)),
   );
   for (const { place, isRolling } of rules.filter((rule) => !missing.includes(rule)))
     report.converted(place, isRolling ? [rollingNote] : []);
@@ -98,14 +112,21 @@ function convertRule(parent: ParentKind, context: ControllerContext): ImportedDe
     todos.set(String(skeleton.id), 'write the template; the hook has it');
     report.leftOut(
       rule.place,
-      synced.length === 0 ? 'The template is in the hook' : `No recorded answer has a ${rule.gvk.kind}`,
+      synced.length === 0
+        ? 'The template is in the hook'
+        : `No recorded answer has a ${rule.gvk.kind}`,
       'Write the template, or record an answer with "--sync-response"',
     );
     children.push(skeleton);
   }
   const name = `${definitionName(document.value, report)}${suffix}`;
   const reads = relatedReads(answers, context);
-  reportHookSources(spec.hooks, { documents, report, isRecorded: synced.length > 0, hasReads: reads.length > 0 });
+  reportHookSources(spec.hooks, {
+    documents,
+    report,
+    isRecorded: synced.length > 0,
+    hasReads: reads.length > 0,
+  });
   const { resyncPeriodSeconds } = spec;
   const definition = {
     apiVersion: 'homeostat.dev/v1alpha1',
@@ -113,7 +134,9 @@ function convertRule(parent: ParentKind, context: ControllerContext): ImportedDe
     metadata: { name, ...userMetadata(document.value) },
     spec: {
       ...parent.fields(status),
-      ...(resyncPeriodSeconds !== undefined && { schedule: { every: `${String(resyncPeriodSeconds)}s` } }),
+      ...(resyncPeriodSeconds !== undefined && {
+        schedule: { every: `${String(resyncPeriodSeconds)}s` },
+      }),
       ...(reads.length > 0 && { reads }),
       ...(children.length > 0 && { children }),
       ...(Object.keys(status).length > 0 && { status }),
@@ -137,19 +160,31 @@ function sampleFrom(parent: KubeObject, { kind }: Gvk): KubeObject {
 }
 
 /** `childResources` or `attachments`. */
-function childRules({ spec, documents, report }: ControllerContext, answers: readonly HookAnswer[]): readonly ChildRule[] {
+function childRules(
+  { spec, documents, report }: ControllerContext,
+  answers: readonly HookAnswer[],
+): readonly ChildRule[] {
   const field = spec.childResources === undefined ? 'attachments' : 'childResources';
-  const objects = answers.flatMap(({ children }) => children.map(({ object }) => object as unknown as JsonObject));
+  const objects = answers.flatMap(({ children }) =>
+    children.map(({ object }) => object as unknown as JsonObject),
+  );
   return listOf(spec[field]).flatMap((rule, index): readonly ChildRule[] => {
     if (!isJsonObject(rule)) return [];
-    const strategy = isJsonObject(rule.updateStrategy) ? String(rule.updateStrategy.method ?? 'OnDelete') : 'OnDelete';
-    const place = { name: `${field}.${String(rule.resource)}`, pointer: pointerTo(`/spec/${field}`, index) };
+    const strategy = isJsonObject(rule.updateStrategy)
+      ? String(rule.updateStrategy.method ?? 'OnDelete')
+      : 'OnDelete';
+    const place = {
+      name: `${field}.${String(rule.resource)}`,
+      pointer: pointerTo(`/spec/${field}`, index),
+    };
     const gvk = kindOf(String(rule.apiVersion), String(rule.resource), documents, objects);
     const fields = updateFields(rule.updateStrategy);
     if (gvk === undefined || fields === undefined) {
       report.leftOut(
         place,
-        gvk === undefined ? `The kind of "${String(rule.resource)}" is not known` : `The method "${strategy}" is not known`,
+        gvk === undefined
+          ? `The kind of "${String(rule.resource)}" is not known`
+          : `The method "${strategy}" is not known`,
         gvk === undefined ? 'Add its CustomResourceDefinition to the files' : undefined,
       );
       return gvk === undefined ? [] : [{ gvk, place, fields: {}, isRolling: false }];
@@ -160,17 +195,28 @@ function childRules({ spec, documents, report }: ControllerContext, answers: rea
 }
 
 /** Answers of a customize hook as reads. */
-function relatedReads(answers: readonly HookAnswer[], { documents, report }: ControllerContext): readonly JsonObject[] {
+function relatedReads(
+  answers: readonly HookAnswer[],
+  { documents, report }: ControllerContext,
+): readonly JsonObject[] {
   const taken = new Set<string>();
   return answers.flatMap(({ response, document, pointer }) =>
     listOf(response.relatedResources).flatMap((rule, index) => {
       if (!isJsonObject(rule)) return [];
-      const place = { name: `relatedResources[${index}]`, pointer: pointerTo(`${pointer}/relatedResources`, index) };
+      const place = {
+        name: `relatedResources[${index}]`,
+        pointer: pointerTo(`${pointer}/relatedResources`, index),
+      };
       const gvk = kindOf(String(rule.apiVersion), String(rule.resource), documents);
       const own = report.in(document.source);
       const names = listOf(rule.names);
       if (gvk === undefined || names.length > 1) {
-        own.leftOut(place, gvk === undefined ? `The kind of "${String(rule.resource)}" is not known` : 'A read has one name');
+        own.leftOut(
+          place,
+          gvk === undefined
+            ? `The kind of "${String(rule.resource)}" is not known`
+            : 'A read has one name',
+        );
         return [];
       }
       const id = childId(`${gvk.kind}${names.length === 0 ? 's' : ''}`, taken);
@@ -182,7 +228,9 @@ function relatedReads(answers: readonly HookAnswer[], { documents, report }: Con
       return [
         {
           ...{ id, apiVersion: String(rule.apiVersion), kind: gvk.kind },
-          ...(names.length === 1 ? { name: String(names[0]) } : { selector: rule.labelSelector ?? 'all' }),
+          ...(names.length === 1
+            ? { name: String(names[0]) }
+            : { selector: rule.labelSelector ?? 'all' }),
           ...(isElsewhere && { namespace: rule.namespace }),
           ...(everywhere && { namespaces: '*' }),
           ...((isElsewhere || everywhere) && { crossNamespace: true }),
@@ -197,7 +245,11 @@ function decorations(answers: readonly HookAnswer[], report: ImportReport): Json
   const [first] = answers;
   if (first === undefined) return {};
   const own = report.in(first.document.source);
-  const place = (field: string) => ({ name: field, pointer: `${first.pointer}/${field}`, isKey: true });
+  const place = (field: string) => ({
+    name: field,
+    pointer: `${first.pointer}/${field}`,
+    isKey: true,
+  });
   const metadata: Record<string, Json> = {};
   for (const field of ['labels', 'annotations']) {
     const value = first.response[field];
@@ -212,8 +264,11 @@ function decorations(answers: readonly HookAnswer[], report: ImportReport): Json
   if (typeof resyncAfterSeconds === 'number' && resyncAfterSeconds > 0)
     own.converted(place('resyncAfterSeconds'), ['after every reconcile']);
   return {
-    ...(Object.keys(metadata).length > 0 && { patches: [{ id: 'decoration', patch: { metadata } }] }),
-    ...(typeof resyncAfterSeconds === 'number' && resyncAfterSeconds > 0 && { requeueAfter: `${resyncAfterSeconds}s` }),
+    ...(Object.keys(metadata).length > 0 && {
+      patches: [{ id: 'decoration', patch: { metadata } }],
+    }),
+    ...(typeof resyncAfterSeconds === 'number' &&
+      resyncAfterSeconds > 0 && { requeueAfter: `${resyncAfterSeconds}s` }),
   };
 }
 
@@ -224,8 +279,7 @@ const settings: ReadonlySet<string> = new Set([
 
 function reportSettings(spec: JsonObject, report: ImportReport): void {
   const place = (field: string) => ({ name: field, pointer: `/spec/${field}`, isKey: true });
-  if (spec.generateSelector !== undefined)
-    report.converted(place('generateSelector'));
+  if (spec.generateSelector !== undefined) report.converted(place('generateSelector'));
   if (spec.resyncPeriodSeconds !== undefined) report.converted(place('resyncPeriodSeconds'));
   for (const field of Object.keys(spec).filter((each) => !settings.has(each)))
     report.leftOut(place(field), `The field "${field}" is not known`);

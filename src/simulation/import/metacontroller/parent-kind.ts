@@ -48,7 +48,9 @@ export function parentKind(
   const isOwn = isJsonObject(spec) && !isDecorator && labelSelector === undefined;
   const notes = [
     ...(isJsonObject(spec) && !isOwn ? ['the kind stays installed as it is'] : []),
-    ...(revisionHistory === undefined ? [] : ['every field is rolled out, not only those of "revisionHistory"']),
+    ...(revisionHistory === undefined
+      ? []
+      : ['every field is rolled out, not only those of "revisionHistory"']),
   ];
   report.converted(place, notes);
   if (!isOwn)
@@ -78,7 +80,11 @@ function isCurrent({ value }: SourceDocument): boolean {
   return value.apiVersion === 'apiextensions.k8s.io/v1';
 }
 
-function crdSpec({ conversion, ...spec }: JsonObject, { version }: Gvk, status: JsonObject): JsonObject {
+function crdSpec(
+  { conversion, ...spec }: JsonObject,
+  { version }: Gvk,
+  status: JsonObject,
+): JsonObject {
   const versions = Array.isArray(spec.versions) ? spec.versions.filter(isJsonObject) : [];
   const isPlain = isJsonObject(conversion) && conversion.strategy === 'None';
   return {
@@ -92,7 +98,10 @@ function crdSpec({ conversion, ...spec }: JsonObject, { version }: Gvk, status: 
 
 /** The schema with the status fields that are mapped. */
 function withStatus(schema: Json | undefined, status: JsonObject): JsonObject {
-  const root = isJsonObject(schema) && isJsonObject(schema.openAPIV3Schema) ? schema.openAPIV3Schema : { type: 'object' };
+  const root =
+    isJsonObject(schema) && isJsonObject(schema.openAPIV3Schema)
+      ? schema.openAPIV3Schema
+      : { type: 'object' };
   const properties = isJsonObject(root.properties) ? root.properties : {};
   const own = isJsonObject(properties.status) ? properties.status : { type: 'object' };
   const fields = isJsonObject(own.properties) ? own.properties : {};

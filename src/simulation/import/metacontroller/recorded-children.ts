@@ -1,5 +1,5 @@
-import { gvkKey, gvkOf } from '../../../util/gvk.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
+import { gvkKey, gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
 import { literalExpression } from '../cel/jsonata.ts';
@@ -88,7 +88,10 @@ function singleChild(same: readonly Recorded[], answers: readonly HookAnswer[]):
 function childOf(first: Recorded, observations: readonly Recorded[]): RecordedChild {
   const explainer = new Explainer();
   const values = observations.map(
-    ({ object, scope, answer }): Observation => ({ scope, value: withoutNamespace(object, answer) }),
+    ({ object, scope, answer }): Observation => ({
+      scope,
+      value: withoutNamespace(object, answer),
+    }),
   );
   const template = explainer.explain(values);
   return {
@@ -116,7 +119,10 @@ function conditionFor(
   answers: readonly HookAnswer[],
   having: ReadonlySet<HookAnswer>,
 ): string | undefined {
-  const scopes = answers.map((answer) => ({ scope: parentScope(answer.parent), has: having.has(answer) }));
+  const scopes = answers.map((answer) => ({
+    scope: parentScope(answer.parent),
+    has: having.has(answer),
+  }));
   const expressions = new Set(scopes.flatMap(({ scope }) => [...scope.keys()]));
   const isExact = (test: (value: Json | undefined) => boolean, expression: string) =>
     scopes.every(({ scope, has }) => test(scope.get(expression)) === has);
@@ -144,42 +150,70 @@ function loopWith(
   open: readonly Recorded[],
   answers: readonly HookAnswer[],
 ): Loop | undefined {
+  const scopes = answers.map(({ parent }) => parentScope(parent));
   for (const [expression, value] of first.scope) {
     if (!Array.isArray(value) && typeof value !== 'number') continue;
-    if (!/^(?:spec|data|metadata\.annotations)\b/.test(expression) || /\[\d+\]/.test(expression)) continue;
-    const members = answers.flatMap((answer) => membersOf(first, answer, { open, expression }) ?? []);
-    const counts = answers.map((answer) => countOf(parentScope(answer.parent).get(expression)));
+    if (!/^(?:spec|data|metadata\.annotations)\b/.test(expression) || /\[\d+\]/.test(expression))
+      continue;
+    const counts = scopes.map((scope) => countOf(scope.get(expression)));
     const total = counts.reduce((sum, each) => sum + each, 0);
-    const isLoop = members.length === total && Math.max(...counts) > 1 && members.some(({ object }) => object === first.object);
+    if (total > open.length) continue;
+    const members = answers.flatMap(
+      (answer, index) =>
+        membersOf(first, answer, { open, expression, value: scopes[index]?.get(expression) }) ?? [],
+    );
+    const isLoop =
+      members.length === total &&
+      Math.max(...counts) > 1 &&
+      members.some(({ object }) => object === first.object);
     if (!isLoop) continue;
     const child = childOf(first, members);
     if (child.unexplained.length > 0) continue;
     const list = Array.isArray(value) ? expression : `[0..${expression} - 1]`;
-    return { members: open.filter(({ object }) => members.some((each) => each.object === object)), child: { ...child, forEach: expressionText(list) } };
+    return {
+      members: open.filter(({ object }) => members.some((each) => each.object === object)),
+      child: { ...child, forEach: expressionText(list) },
+    };
   }
   return undefined;
 }
 
 function countOf(value: Json | undefined): number {
-  return Array.isArray(value) ? value.length : typeof value === 'number' ? value : 0;
+  if (Array.isArray(value)) return value.length;
+  return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
+}
+
+/** The items of a list, or the numbers below a number. */
+function itemsOf(value: Json | undefined): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  return Array.from({ length: countOf(value) }, (_, index) => index);
+}
+
+interface MemberContext {
+  readonly open: readonly Recorded[];
+  readonly expression: string;
+  /** Of the expression, for the parent of the answer. */
+  readonly value: Json | undefined;
 }
 
 /** The objects of an answer for the items of a list, or for the numbers from 0, with their item. */
 function membersOf(
   first: Recorded,
   answer: HookAnswer,
-  { open, expression }: { readonly open: readonly Recorded[]; readonly expression: string },
+  { open, value, expression }: MemberContext,
 ): readonly Recorded[] | undefined {
-  const value = parentScope(answer.parent).get(expression);
-  const items: readonly Json[] = Array.isArray(value)
-    ? value
-    : Array.from({ length: Math.min(countOf(value), 1000) }, (_, index) => index);
+  const items = itemsOf(value);
   const own = open.filter(
-    (each) => each.answer === answer && each.object.kind === first.object.kind && each.object.apiVersion === first.object.apiVersion,
+    (each) =>
+      each.answer === answer &&
+      each.object.kind === first.object.kind &&
+      each.object.apiVersion === first.object.apiVersion,
   );
   const found = items.flatMap((item, index): readonly Recorded[] => {
     const names = textsOf(item);
-    const match = own.find(({ key }) => names.some((name) => masked(key, name) === maskOf(first, expression)));
+    const match = own.find(({ key }) =>
+      names.some((name) => masked(key, name) === maskOf(first, expression)),
+    );
     if (match === undefined) return [];
     const more = Array.isArray(value) ? scopeOf('$item', item) : [];
     return [{ ...match, scope: new Map([...match.scope, ...more, ['$index', index]]) }];
@@ -188,7 +222,10 @@ function membersOf(
 }
 
 function textsOf(item: Json): readonly string[] {
-  if (isJsonObject(item)) return Object.values(item).filter((each) => typeof each !== 'object').map(String);
+  if (isJsonObject(item))
+    return Object.values(item)
+      .filter((each) => typeof each !== 'object')
+      .map(String);
   return [String(item)];
 }
 
@@ -198,9 +235,7 @@ function masked(key: string, name: string): string {
 
 /** The key of the first object without the text of its item. */
 function maskOf({ key, scope }: Recorded, expression: string): string {
-  const value = scope.get(expression);
-  const items: readonly Json[] = Array.isArray(value) ? value : Array.from({ length: countOf(value) }, (_, index) => index);
-  for (const item of items)
+  for (const item of itemsOf(scope.get(expression)))
     for (const name of textsOf(item)) {
       const mask = masked(key, name);
       if (!deepEqual(mask, key)) return mask;
