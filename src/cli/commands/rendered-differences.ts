@@ -1,4 +1,4 @@
-import { fieldChanges } from '../../runtime/index.ts';
+import { fieldChanges } from '../../plan/index.ts';
 import type { RenderedChild } from '../../simulation/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

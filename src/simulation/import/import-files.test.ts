@@ -266,4 +266,69 @@ metadata: { name: other }
     const text = graph(config('a', 'y')).replace('name: graph', 'name: My.Graph');
     assert.match(convert(text).left.join(), /a DNS label: "my-graph"/);
   });
+
+  test('a Composition without its definition says what to add', () => {
+    const text = `apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: { name: lonely }
+spec: { compositeTypeRef: { apiVersion: example.org/v1, kind: XThing }, resources: [] }
+`;
+    const { results } = importFiles([{ file: 'lonely.yaml', text }]);
+    assert.deepEqual(
+      results.map(({ imported, constructs }) => [imported, constructs.map(({ detail }) => detail)]),
+      [
+        [
+          undefined,
+          [
+            'The files have no CompositeResourceDefinition of this kind. Add the output of "kubectl get xrd NAME -o yaml"',
+          ],
+        ],
+      ],
+    );
+  });
+
+  describe('an answer of a hook', () => {
+    const controller = `apiVersion: metacontroller.k8s.io/v1alpha1
+kind: DecoratorController
+metadata: { name: decorate }
+spec:
+  resources: [{ apiVersion: v1, resource: services, labelSelector: { matchLabels: { a: b } } }]
+  attachments: [{ apiVersion: v1, resource: configmaps, updateStrategy: { method: InPlace } }]
+  hooks: { sync: { webhook: { url: "http://decorate.hooks/sync" } } }
+`;
+    const service = `{ apiVersion: v1, kind: Service, metadata: { name: web, namespace: x }, spec: { type: ClusterIP, clusterIP: None } }`;
+    const response = `{ attachments: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: web-info }, data: { type: ClusterIP, other: value } }] }`;
+    const childOf = (answers: string, files = controller) => {
+      const { results } = importFiles([{ file: 'c.yaml', text: files }], {
+        answers: [{ file: 'a.yaml', text: answers }],
+      });
+      const spec = results[0]?.imported?.definition.spec;
+      return childrenOf(isJsonObject(spec) ? spec : {}).map(({ template }) => template);
+    };
+    const expected = [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: '${ metadata.name }-info' },
+        data: { type: '${ spec.type }', other: 'value' },
+      },
+    ];
+
+    test('is a pair, a request and its response, or a response for the only resource', () => {
+      const pair = `request: { object: ${service} }\nresponse: ${response}\n`;
+      assert.deepEqual(childOf(pair), expected);
+      assert.deepEqual(childOf(`object: ${service}\n---\n${response}\n`), expected);
+      assert.deepEqual(childOf(`${response}\n`, `${controller}---\n${service}\n`), expected);
+    });
+
+    test('for another kind is not used', () => {
+      const pair = `request: { object: { apiVersion: v1, kind: Pod, metadata: { name: web } } }\nresponse: ${response}\n`;
+      const skeleton = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: '${ metadata.name }' },
+      };
+      assert.deepEqual(childOf(pair), [skeleton]);
+    });
+  });
 });

@@ -1,5 +1,5 @@
+import type { DefinitionManifest } from '../../check/index.ts';
 import type { SourceMap } from '../../definition/index.ts';
-import type { DefinitionManifest } from '../../runtime/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

@@ -1,5 +1,5 @@
+import type { DefinitionManifest } from '../../../check/index.ts';
 import { readBoundedDocuments } from '../../../definition/index.ts';
-import type { DefinitionManifest } from '../../../runtime/index.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
 import { cleanObject } from '../../convert/clean-object.ts';
