@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fuzzDefinitions } from '../src/cli/commands/fuzz.ts';
+import { fuzzClusters } from '../src/cli/commands/fuzz.ts';
 import { createTerminalOutput } from '../src/cli/output.ts';
 import { recipePages } from '../test/support/recipes/index.ts';
 
@@ -12,7 +12,7 @@ const flags = { fuzz: Number(count), seed: Number(seed) };
 const limits = readFileSync(new URL('../test/fixtures/recipe-fuzz.yaml', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-fuzz-'));
 try {
-  let code = await fuzzDefinitions(['operators'], flags, output);
+  const clusters = [['operators']];
   for (const { name, definition, sample } of recipePages()) {
     const place = join(folder, name);
     for (const [file, text] of [
@@ -23,9 +23,9 @@ try {
       mkdirSync(join(place, file, '..'), { recursive: true });
       writeFileSync(join(place, file), text);
     }
-    code = Math.max(code, await fuzzDefinitions([place], flags, output));
+    clusters.push([place]);
   }
-  process.exitCode = code;
+  process.exitCode = await fuzzClusters(clusters, flags, output, new AbortController().signal);
 } finally {
   rmSync(folder, { recursive: true });
 }

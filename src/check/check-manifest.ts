@@ -1,7 +1,9 @@
 import {
   type CoverageRecorder,
   compile,
+  createDefaultLeafParser,
   createSchemaCompiler,
+  type LeafParser,
   type OperatorPlan,
   type SchemaSource,
 } from '../compile/index.ts';
@@ -22,6 +24,7 @@ interface CheckOptions {
   readonly parser: DefinitionParser;
   readonly schemas: SchemaSource | undefined;
   readonly coverage: CoverageRecorder | undefined;
+  readonly expressions: LeafParser;
 }
 
 /** A manifest after all checks that need neither other manifests nor a cluster. */
@@ -45,7 +48,7 @@ export interface CheckedDocument {
 }
 
 /**
- * Creates a check to use for many manifests: it compiles the schemas of the format and of other kinds once. `schemas`: undefined if no schemas of other kinds are
+ * Creates a check to use for many manifests: it compiles the schemas of the format and of other kinds, and equal expressions, once. `schemas`: undefined if no schemas of other kinds are
  * available. `coverage` records what the plans evaluate, for tests of definitions.
  */
 export function createManifestCheck(
@@ -54,7 +57,8 @@ export function createManifestCheck(
 ): ManifestCheck {
   const parser = createDefinitionParser();
   const shared = schemas && { compiler: createSchemaCompiler(), ...schemas };
-  return (text) => checkManifest(text, { parser, schemas: shared, coverage });
+  const expressions = createDefaultLeafParser();
+  return (text) => checkManifest(text, { parser, schemas: shared, coverage, expressions });
 }
 
 /** Caches check results for a startup that checks each manifest twice. */
@@ -65,10 +69,20 @@ export interface CheckCache {
   readonly take: ManifestCheck;
 }
 
+/** Keeps all results of a check, for commands that check the same manifests several times. */
+export function checkedOnce(check: ManifestCheck): ManifestCheck {
+  const results = new Map<string, CheckedManifest>();
+  return (manifest) => {
+    const key = keyOf(manifest);
+    const result = results.get(key) ?? check(manifest);
+    results.set(key, result);
+    return result;
+  };
+}
+
 /** Plans are large: a result is removed from the cache when it is taken. */
 export function createCheckCache(check: ManifestCheck): CheckCache {
   const cache = new Map<string, CheckedManifest>();
-  const keyOf = ({ file, text }: DefinitionManifest) => `${file}\0${text}`;
   return {
     fill(text) {
       const result = check(text);
@@ -83,15 +97,20 @@ export function createCheckCache(check: ManifestCheck): CheckCache {
   };
 }
 
+function keyOf({ file, text }: DefinitionManifest): string {
+  return `${file}\0${text}`;
+}
+
 function checkManifest(
   { file, text }: DefinitionManifest,
-  { parser, schemas, coverage }: CheckOptions,
+  { parser, schemas, coverage, expressions }: CheckOptions,
 ): CheckedManifest {
   const parsed = parser.parse(text, file);
   const compiled: Diagnostic[] = [];
   const documents = parsed.documents.map((document) => {
     // A rejected document is compiled, too, to report all errors at once.
-    const result = document.located && compile(document.located, schemas, coverage);
+    const { located } = document;
+    const result = located && compile(located, schemas, coverage, expressions);
     compiled.push(...(result?.diagnostics ?? []));
     return checkedDocument(document, result);
   });

@@ -7,6 +7,7 @@ export {
 export {
   type CheckedDocument,
   type CheckedManifest,
+  checkedOnce,
   createCheckCache,
   createManifestCheck,
   type DefinitionManifest,
@@ -16,6 +17,7 @@ export {
   type ManifestCheck,
 } from './check-manifest.ts';
 export { breakingChanges } from './crd-change/compare-crds.ts';
+export { conflictKeysOf } from './resolve-conflicts.ts';
 export type { MergedRule, RightPurpose } from './rights/access-rule.ts';
 export { type DefinitionRights, definitionRights } from './rights/definition-rights.ts';
 export { rolesYaml, rulesYaml } from './rights/roles-yaml.ts';

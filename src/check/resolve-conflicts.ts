@@ -44,6 +44,11 @@ export function resolveConflicts<Each extends Candidate>(
   return { accepted: definitions.filter((each) => accepted.has(each)), conflicts };
 }
 
+/** What only one definition can have: two definitions with an equal key are in conflict. */
+export function conflictKeysOf(definition: OperatorDefinition): readonly string[] {
+  return claimsOf(definition).map(({ key }) => key);
+}
+
 function claimsOf(definition: OperatorDefinition): readonly Claim[] {
   const { name, kind, status } = definition;
   const ofName: Claim = {

@@ -14,6 +14,11 @@ async function start(): Promise<void> {
   }
   if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) limitYoungGeneration(process);
   if (import.meta.url.endsWith('.mjs')) useCompileCache();
+  if (!process.getBuiltinModule('node:worker_threads').isMainThread) {
+    const { serveJobs } = await import('./commands/test-worker.ts');
+    serveJobs();
+    return;
+  }
   const { main } = await import('./main.ts');
   await main();
 }

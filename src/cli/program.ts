@@ -80,7 +80,7 @@ export function createProgram(context: ProgramContext): Command {
     )
     .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const { validate } = await import('./validate.ts');
-      exit(await validate(paths, flags, output));
+      exit(await validate(paths, flags, output, signal));
     });
   program
     .command('rights')

@@ -1,4 +1,11 @@
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { checkedOnce, createManifestCheck, type DefinitionManifest } from '../check/index.ts';
+import { bundledSchemas } from '../compile/index.ts';
+import { arrangeDiagnostics } from '../definition/index.ts';
 import { DefinitionValidator } from '../simulation/index.ts';
+import { validDefinition } from './check-jobs.ts';
 import {
   githubReport,
   jsonReport,
@@ -14,37 +21,85 @@ export interface ValidateFlags {
   readonly output: 'text' | 'json' | 'sarif' | 'github';
 }
 
+/** With fewer files the start of worker threads takes longer than they save. */
+const worthWorkers = 200;
+
 const reports = { json: jsonReport, sarif: sarifReport, github: githubReport } as const;
 
 /**
- * `homeostat validate FILE...`: checks definitions without a cluster and prints every error.
+ * `homeostat validate PATH...`: checks definitions without a cluster, and the samples and tests beside those of a folder, and prints every
+ * error.
  * @returns the exit code: 1 when there is an error or nothing to check, 0 with warnings only.
  */
 export async function validate(
   paths: readonly string[],
   { output: format }: ValidateFlags,
   output: Output,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
-  const texts = await loadManifests(paths);
-  const validator = new DefinitionValidator();
-  const { accepted, diagnostics } = validator.validate(texts);
-  validator.close();
-  const definitions = accepted.map(({ located, plan }) => ({
-    file: located.source.file,
-    name: plan.name,
-    revision: plan.revision,
-  }));
+  const manifests = await loadManifests(paths);
+  const found = await checkAll(paths, manifests, signal);
+  const { definitions } = found;
+  const diagnostics = arrangeDiagnostics(found.diagnostics);
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
   if (format === 'text') {
-    printDiagnostics(diagnostics, texts, output);
+    printDiagnostics(diagnostics, [...manifests, ...found.files], output);
     printValid(definitions, output);
   } else {
     const report = reports[format]({ diagnostics, definitions });
     if (report !== '') output.print(report);
   }
-  if (!hasErrors && accepted.length === 0)
+  if (!hasErrors && definitions.length === 0)
     output.error('homeostat: There is no definition to check');
-  return hasErrors || accepted.length === 0 ? exitCode.failure : exitCode.ok;
+  return hasErrors || definitions.length === 0 ? exitCode.failure : exitCode.ok;
+}
+
+interface Checked extends ValidationResult {
+  /** Files beside the definitions. */
+  readonly files: readonly DefinitionManifest[];
+}
+
+/** Modules for samples and for worker threads are loaded where they are needed. */
+async function checkAll(
+  paths: readonly string[],
+  manifests: readonly DefinitionManifest[],
+  signal: AbortSignal,
+): Promise<Checked> {
+  const folders = await foldersWithCompanions(paths);
+  if (folders.length === 0 && manifests.length >= worthWorkers && availableParallelism() > 1) {
+    const { checkInWorkers } = await import('./check-in-workers.ts');
+    const found = await checkInWorkers(manifests, signal);
+    if (found !== undefined) return { ...found, files: [] };
+  }
+  const check = checkedOnce(createManifestCheck(bundledSchemas()));
+  const validator = new DefinitionValidator(check);
+  const { accepted, diagnostics } = validator.validate(manifests);
+  validator.close();
+  const definitions = accepted.map(validDefinition);
+  if (folders.length === 0) return { definitions, diagnostics, files: [] };
+  const { checkCompanions } = await import('./commands/check-companions.ts');
+  const beside = await checkCompanions({ folders, manifests, accepted, check });
+  return {
+    definitions,
+    diagnostics: [...diagnostics, ...beside.diagnostics],
+    files: beside.files,
+  };
+}
+
+/** The folders of the command line that have samples or tests. */
+async function foldersWithCompanions(paths: readonly string[]): Promise<readonly string[]> {
+  const exists = (path: string) =>
+    stat(path).then(
+      () => true,
+      () => false,
+    );
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const places = ['samples', 'tests'].map((name) => exists(join(path, name)));
+      return (await Promise.all(places)).includes(true) ? [path] : [];
+    }),
+  );
+  return found.flat();
 }
 
 function printValid(definitions: ValidationResult['definitions'], output: Output): void {

@@ -8,6 +8,7 @@ import { allChecks } from './checks/all-checks.ts';
 import { compileDefinition } from './compiled-definition.ts';
 import type { CoverageRecorder } from './coverage.ts';
 import { createDiagnostics } from './diagnostics.ts';
+import type { LeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
 import { createEvaluationPlan } from './phase/evaluation-plan.ts';
 import { startPhase, startReport } from './phase/phase.ts';
@@ -26,16 +27,17 @@ export interface CompileResult {
  * between calls. Does not throw for user errors.
  * @param schemas of children and reads. Unknown kinds are not checked; without `schemas` all kinds are unknown.
  * @param coverage records what evaluations of the plan reach, which makes them slower.
+ * @param parser parses expressions that several definitions have once. @default a parser for this definition
  */
 export function compile(
   located: LocatedDefinition,
   schemas?: SchemaSource,
   coverage?: CoverageRecorder,
+  parser: LeafParser = createDefaultLeafParser(),
 ): CompileResult {
   const { definition, source } = located;
   const diagnostics = createDiagnostics(source);
   const types = createKindTypes(definition, schemas);
-  const parser = createDefaultLeafParser();
   const parts = compileDefinition({ located, types, parser, diagnostics, coverage });
   const uses = createDependencyFinder(parts);
   const scope = scopeOf(definition.kind, schemas);

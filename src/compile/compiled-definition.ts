@@ -25,6 +25,7 @@ export interface CompiledDefinition {
   readonly children: readonly CompiledChild[];
   readonly status: ReadonlyMap<string, CompiledTemplate>;
   readonly reporting: CompiledReporting;
+  readonly coverage: CoverageRecorder | undefined;
 }
 
 export interface CompiledRead {
@@ -260,6 +261,7 @@ export function compileDefinition({
 
   const { conditions, events, patches, requeueAfter } = definition.reporting ?? emptyReporting;
   return {
+    coverage,
     vars: mapValues(definition.vars, (tree, name) =>
       compile({
         tree,

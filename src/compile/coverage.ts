@@ -1,5 +1,6 @@
 import type { Position, SourceMap } from '../definition/index.ts';
 import { type Expression, findBranches } from './language/index.ts';
+import type { RenderFailure } from './operator-plan.ts';
 import type { Slot } from './template/template.ts';
 
 /** What a test can reach: an expression, a branch of it, or a result that matters. */
@@ -37,6 +38,8 @@ export interface CoverageRecorder {
   declare(point: CoveragePoint): void;
   /** An evaluation reached a point. */
   reach(point: CoveragePoint): void;
+  /** A value could not be rendered. `path`: JSON pointer in the document. @default failures are not recorded */
+  fail?(failure: RenderFailure, path: string): void;
 }
 
 /** Returns a leaf whose expressions report what each evaluation reaches. Results are the same. */

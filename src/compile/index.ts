@@ -6,6 +6,7 @@ export {
   ExpressionError,
   expressionAt,
   type LanguageName,
+  type LeafParser,
   type LeafRange,
   languageNames,
   nameAt,
@@ -31,6 +32,7 @@ export type {
   Secrecy,
 } from './operator-plan.ts';
 export {
+  createDefaultLeafParser,
   createPlainExpressionParser,
   type PlainExpression,
   PlainExpressionError,
@@ -48,9 +50,11 @@ export type {
 export {
   type BuiltinDocuments,
   builtinDocuments,
+  bundledKindNames,
   bundledKinds,
   bundledPlural,
   bundledSchemas,
+  bundledVersions,
   type ComponentDescription,
   loadBuiltinDescriptions,
 } from './schema/bundled-schemas.ts';

@@ -6,6 +6,7 @@ import {
   createLeafParser,
   type Expression,
   type LeafParser,
+  type LeafProblem,
   type Scope,
 } from './language/index.ts';
 
@@ -30,7 +31,15 @@ export interface PlainExpressionParser {
 }
 
 /** A text whose expression is not valid. */
-export class PlainExpressionError extends Error {}
+export class PlainExpressionError extends Error {
+  /** Undefined: the text is valid, but is no expression. */
+  readonly problem: LeafProblem | undefined;
+
+  constructor(message: string, problem?: LeafProblem) {
+    super(message);
+    this.problem = problem;
+  }
+}
 
 /** The parser of leaves of definitions and of other texts with expressions. */
 export function createDefaultLeafParser(): LeafParser {
@@ -44,7 +53,8 @@ export function createPlainExpressionParser(): PlainExpressionParser {
     parse(text) {
       if (!text.includes('${')) return undefined;
       const { leaf, problems } = parser.parse(text);
-      if (leaf === undefined) throw new PlainExpressionError(problems[0]?.message ?? text);
+      const [problem] = problems;
+      if (leaf === undefined) throw new PlainExpressionError(problem?.message ?? text, problem);
       if (leaf.kind === 'literal') return { paths: [], evaluate: async () => leaf.text };
       const parts = leaf.kind === 'text' ? leaf.parts : [leaf.expression];
       const expressions = parts.filter((part) => typeof part !== 'string');

@@ -103,6 +103,7 @@ export type DiagnosticCode =
   | 'invalid-value'
   | 'missing-field'
   | 'not-supported-yet'
+  | 'render-failed'
   | 'suspicious-expression'
   | 'template-syntax'
   | 'unknown-child-field'

@@ -22,6 +22,7 @@ const codes = Object.keys({
   'invalid-value': true,
   'missing-field': true,
   'not-supported-yet': true,
+  'render-failed': true,
   'suspicious-expression': true,
   'template-syntax': true,
   'unknown-child-field': true,
@@ -69,6 +70,7 @@ describe('definition/fixtures', () => {
 const ofCompile: ReadonlySet<string> = new Set([
   'breaking-change',
   'expression-syntax',
+  'render-failed',
   'suspicious-expression',
   'template-syntax',
   'unknown-child-field',

@@ -65,6 +65,7 @@ export {
   type OperatorTestParser,
   type ParsedOperatorTests,
 } from './operator-test/parse-operator-tests.ts';
+export { type TestParts, testParts } from './operator-test/test-parts.ts';
 export {
   arrangeDiagnostics,
   createDefinitionParser,
@@ -80,8 +81,10 @@ export {
   definitionKind,
   definitionSchema,
 } from './schema/definition-schema.ts';
-export { valueAt } from './tree.ts';
+export { withoutConsequences } from './schema/schema-findings.ts';
+export { describeFound, fieldOf, quotedList, valueAt } from './tree.ts';
 export { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
+export { type LocatedObject, type ReadObjects, readObjects } from './yaml/read-objects.ts';
 export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
 export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';
 export {

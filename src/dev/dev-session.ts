@@ -1,5 +1,10 @@
 import type { ManifestCheck } from '../check/index.ts';
-import { formatDiagnostics } from '../definition/index.ts';
+import {
+  type Diagnostic,
+  formatDiagnostics,
+  type LocatedDefinition,
+  type LocatedObject,
+} from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
   ClusterRuntime,
@@ -35,6 +40,11 @@ export interface DevSessionOptions {
   readonly samplesFolder: string | undefined;
   /** Apply the samples at the start? Those that are saved later are applied in any case. */
   readonly appliesSamples: boolean;
+  /** Finds mistakes in samples of these definitions before they are applied. */
+  readonly checkSamples: (
+    objects: readonly LocatedObject[],
+    definitions: readonly LocatedDefinition[],
+  ) => readonly Diagnostic[];
   readonly hasColor: boolean;
   /** A line for people. */
   readonly print: (text: string) => void;
@@ -63,13 +73,20 @@ export class DevSession {
   #turns = Promise.resolve();
 
   constructor(options: DevSessionOptions) {
-    const { cluster, clock, onTree, print, samplesFolder: folder } = options;
+    const { cluster, clock, onTree, print, hasColor, samplesFolder: folder } = options;
     this.#options = options;
     this.#samples = new SampleApplier({ cluster, print });
     this.#sampleFolder =
       folder === undefined
         ? undefined
-        : new SampleFolder({ folder, applier: this.#samples, print });
+        : new SampleFolder({
+            ...{ folder, applier: this.#samples, print, hasColor },
+            check: (objects) =>
+              options.checkSamples(
+                objects,
+                (this.#running ?? []).map(({ located }) => located),
+              ),
+          });
     this.#tree = new TreeWatcher({ watcher: cluster, clock, onTree });
   }
 
@@ -137,6 +154,7 @@ export class DevSession {
     // After the definitions have started: informers for kinds that do not exist yet would wait before they retry.
     this.#follow(runtime.desired);
     await this.#samples.retry(signal);
+    await this.#sampleFolder?.retry(signal);
   }
 
   #reportFindings(findings: readonly ParsedManifest[]): void {

@@ -4,7 +4,7 @@ export {
   FileLockedError,
   lockFile,
 } from './file-lock.ts';
-export { loadSamples, parseObjects } from './samples.ts';
+export { loadSamples, parseObjects, sampleNames } from './samples.ts';
 export {
   isDevKubeconfig,
   kubeconfigText,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
+import { type Diagnostic, type LocatedObject, locate } from '../definition/index.ts';
 import { SampleFolder } from './samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'homeostat-'));
@@ -16,11 +17,21 @@ function save(file: string, ...names: readonly string[]): void {
   writeFileSync(join(folder, file), texts.join('---\n'));
 }
 
+/** Whether the check finds a mistake in each object. */
+let isRejected = false;
+
+function mistakeIn({ object, source }: LocatedObject): Diagnostic {
+  const message = `Wrong ${object.metadata.name}`;
+  return locate({ code: 'unknown-field', path: '/kind', message }, source);
+}
+
 async function start() {
   const said: string[] = [];
   const samples = new SampleFolder({
     folder,
     print: (text) => said.push(text),
+    hasColor: false,
+    check: (objects) => (isRejected ? objects.map(mistakeIn) : []),
     applier: {
       apply: (files) => {
         for (const { name } of files) said.push(`applied ${name}`);
@@ -35,16 +46,33 @@ async function start() {
     await samples.changed(new Set(names), signal);
     return [...said];
   };
-  return { said, saidOf };
+  const saidOnRetry = async () => {
+    said.length = 0;
+    await samples.retry(signal);
+    return [...said];
+  };
+  return { said, saidOf, saidOnRetry };
 }
 
 describe('dev/sample-folder', () => {
   beforeEach(() => {
+    isRejected = false;
     folder = mkdtempSync(join(root, 'samples-'));
     save('a.yaml', 'one', 'two');
     save('b.yaml', 'three');
   });
   after(() => rmSync(root, { recursive: true, force: true }));
+
+  test('a sample with a mistake is not applied; after a change of the definitions it is checked again', async () => {
+    const { said, saidOf, saidOnRetry } = await start();
+    isRejected = true;
+    await saidOf('b.yaml');
+    assert.match(said.join(), /b\.yaml:2:7: error\[unknown-field\]: Wrong three/);
+    assert.deepEqual(await saidOnRetry(), [], 'an error is printed once');
+    isRejected = false;
+    assert.deepEqual(await saidOnRetry(), ['applied b.yaml']);
+    assert.deepEqual(await saidOnRetry(), []);
+  });
 
   test('all are applied at the start, later those that are saved', async () => {
     const { said, saidOf } = await start();
@@ -75,7 +103,7 @@ describe('dev/sample-folder', () => {
     const { saidOf } = await start();
     writeFileSync(join(folder, 'b.yaml'), 'kind: [');
     const [mistake, ...more] = await saidOf('b.yaml');
-    assert.match(mistake ?? '', /b\.yaml: Cannot read YAML/);
+    assert.match(mistake ?? '', /b\.yaml:1:8: error\[yaml-syntax\]/);
     assert.deepEqual(more, []);
     rmSync(join(folder, 'b.yaml'));
     assert.deepEqual(await saidOf('b.yaml'), [

@@ -1,15 +1,24 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseYamlDocuments } from '../definition/index.ts';
+import { diagnosticText } from '../check/index.ts';
+import {
+  type Diagnostic,
+  formatDiagnostics,
+  type LocatedObject,
+  readObjects,
+} from '../definition/index.ts';
 import { type KubeCluster, KubeError } from '../kube/index.ts';
 import { gvkOf } from '../util/gvk.ts';
-import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 
 /** A file with sample objects. */
 export interface SampleFile {
   readonly name: string;
-  readonly objects: readonly KubeObject[];
+  readonly path: string;
+  readonly text: string;
+  /** The objects without an error. */
+  readonly objects: readonly LocatedObject[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
@@ -24,7 +33,8 @@ export async function loadSamples(
   for (const name of await sampleNames(folder)) {
     const path = join(folder, name);
     try {
-      samples.push({ name, objects: parseObjects(await readFile(path, 'utf8')) });
+      const text = await readFile(path, 'utf8');
+      samples.push({ name, path, text, ...readObjects(text, path) });
     } catch (error) {
       onMistake(`${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -44,31 +54,29 @@ export async function sampleNames(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * The objects of a YAML or JSON text; those of a `List` one by one.
- * @throws Error that says what is missing.
+ * The objects of a YAML or JSON text; those of a `List` one by one. `file` is a name for messages.
+ * @throws Error with the first mistake.
  */
-export function parseObjects(text: string): readonly KubeObject[] {
-  return parseYamlDocuments(text).flatMap((document) => {
-    if (document === null) return [];
-    const items = isJsonObject(document) && document.kind === 'List' ? document.items : undefined;
-    return Array.isArray(items) ? items.map(asObject) : [asObject(document)];
-  });
+export function parseObjects(text: string, file = '<objects>'): readonly KubeObject[] {
+  const { objects, diagnostics } = readObjects(text, file);
+  const mistake = diagnostics.find(isError);
+  if (mistake !== undefined) throw new Error(diagnosticText(mistake));
+  return objects.map(({ object }) => object);
 }
 
-function asObject(value: unknown): KubeObject {
-  const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
-  const isNamed = isJsonObject(metadata) && typeof metadata.name === 'string';
-  if (typeof apiVersion === 'string' && typeof kind === 'string' && isNamed)
-    return value as unknown as KubeObject;
-  throw new Error('Expected objects with "apiVersion", "kind" and "metadata.name"');
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
 }
 
 interface SampleFolderOptions {
   /** May not exist (yet). */
   readonly folder: string;
   readonly applier: Pick<SampleApplier, 'apply'>;
+  /** Finds mistakes in samples before they are applied. */
+  readonly check: (objects: readonly LocatedObject[]) => readonly Diagnostic[];
   /** A line for people. */
   readonly print: (text: string) => void;
+  readonly hasColor: boolean;
 }
 
 /** Applies the samples of a folder, and reports removed ones. */
@@ -76,6 +84,10 @@ export class SampleFolder {
   readonly #options: SampleFolderOptions;
   /** Content of the files by name; for a file with an error, its previous content. */
   #known: ReadonlyMap<string, readonly KubeObject[]> = new Map();
+  /** Files with errors. */
+  #wrong: ReadonlySet<string> = new Set();
+  /** The errors that were printed last. */
+  #reported = '';
 
   constructor(options: SampleFolderOptions) {
     this.#options = options;
@@ -91,12 +103,25 @@ export class SampleFolder {
     await this.#read((name) => names.has(name), signal);
   }
 
+  /** Checks files with errors again, after the definitions have changed. */
+  async retry(signal: AbortSignal): Promise<void> {
+    const wrong = this.#wrong;
+    if (wrong.size > 0) await this.#read((name) => wrong.has(name), signal);
+  }
+
   async #read(isChosen: (name: string) => boolean, signal: AbortSignal): Promise<void> {
     const { folder, applier, print } = this.#options;
-    const samples = await loadSamples(folder, print);
+    const loaded = await loadSamples(folder, print);
+    const chosen = loaded.filter(({ name }) => isChosen(name));
+    this.#reportMistakes(chosen);
+    const samples = loaded.filter(
+      ({ name, diagnostics }) => !this.#wrong.has(name) && !diagnostics.some(isError),
+    );
     const before = this.#known;
     const names = await sampleNames(folder);
-    const read = new Map(samples.map(({ name, objects }) => [name, objects]));
+    const read = new Map(
+      samples.map(({ name, objects }) => [name, objects.map(({ object }) => object)]),
+    );
     this.#known = new Map(names.map((name) => [name, read.get(name) ?? before.get(name) ?? []]));
     for (const [name, objects] of before)
       if (!this.#known.has(name)) print(this.#goneText(name, objects));
@@ -104,6 +129,21 @@ export class SampleFolder {
       samples.filter(({ name }) => isChosen(name)),
       signal,
     );
+  }
+
+  /** Checks samples, and prints their errors unless they were printed last. */
+  #reportMistakes(samples: readonly SampleFile[]): void {
+    const { check, print, hasColor } = this.#options;
+    const objects = samples.flatMap((sample) => sample.objects);
+    const found = objects.length === 0 ? [] : check(objects);
+    const errors = [...samples.flatMap(({ diagnostics }) => diagnostics), ...found].filter(isError);
+    const sources = new Map(samples.map(({ path, text }) => [path, text]));
+    const isWrong = ({ path }: SampleFile) => errors.some(({ file }) => file === path);
+    const kept = [...this.#wrong].filter((name) => !samples.some((sample) => sample.name === name));
+    this.#wrong = new Set([...kept, ...samples.filter(isWrong).map(({ name }) => name)]);
+    const text = formatDiagnostics(errors, sources, { color: hasColor }).trimEnd();
+    if (text !== '' && text !== this.#reported) print(text);
+    this.#reported = text;
   }
 
   #goneText(name: string, objects: readonly KubeObject[]): string {
@@ -139,7 +179,7 @@ export class SampleApplier {
   /** Applies all objects of these files, and prints the result of each. */
   async apply(files: readonly SampleFile[], signal: AbortSignal): Promise<void> {
     await this.#applyAll(
-      files.flatMap(({ objects }) => objects),
+      files.flatMap(({ objects }) => objects.map(({ object }) => object)),
       signal,
     );
   }

@@ -1,6 +1,7 @@
 export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
 export type { CrdRejection } from './crd/check-change.ts';
 export { applyCrd } from './crd/install-crd.ts';
+export { DefinitionMetrics } from './definition-metrics.ts';
 export type {
   DefinitionState,
   DefinitionView,
@@ -20,6 +21,7 @@ export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-r
 export { WriteFence } from './leadership/write-fence.ts';
 export { definitionGvk } from './objects/names.ts';
 export type { ParsedManifest } from './publish/parsed-manifest.ts';
+export { DefinitionRunner } from './runner/definition-runner.ts';
 export { compileFor } from './runner/prepare-definition.ts';
 export type { RuntimeCluster } from './runner-options.ts';
 export { servedKinds } from './served-kinds.ts';

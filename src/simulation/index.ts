@@ -1,6 +1,6 @@
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
-export { CoverageCollector } from './coverage/coverage-collector.ts';
+export { type CollectedCoverage, CoverageCollector } from './coverage/coverage-collector.ts';
 export { coverageHtml } from './coverage/coverage-html.ts';
 export { coverageLcov } from './coverage/coverage-lcov.ts';
 export { coverageText, coveredPercent } from './coverage/coverage-text.ts';
@@ -26,6 +26,7 @@ export { silentLogger } from './silent-logger.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { matcherNames } from './testing/matchers.ts';
 export { junitReport, type ReportOptions, resultLines, summaryLine } from './testing/report.ts';
+export { RealClusterTests } from './testing/run-on-cluster.ts';
 export {
   type RunTestOptions,
   runTest,
@@ -35,3 +36,8 @@ export {
 } from './testing/run-test.ts';
 export { updateTest } from './testing/update-test.ts';
 export { DefinitionValidator } from './validate-definitions.ts';
+export { checkCrd } from './validation/check-crd.ts';
+export { ObjectCheck } from './validation/check-object.ts';
+export { checkObjects, checkObjectsOf } from './validation/check-objects.ts';
+export { CheckServer } from './validation/check-server.ts';
+export { checkTest, type TestPhase } from './validation/check-test.ts';

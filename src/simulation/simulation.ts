@@ -1,4 +1,5 @@
 import {
+  checkedOnce,
   createManifestCheck,
   type DefinitionManifest,
   type ManifestCheck,
@@ -10,7 +11,7 @@ import {
   patternProblem,
 } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
-import { type ApiRequest, createClusterOn, type KubeCluster, KubeError } from '../kube/index.ts';
+import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
 import { ClusterRuntime } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
@@ -21,6 +22,7 @@ import { EditableSource } from './editable-source.ts';
 import { SandboxClient } from './sandbox-client.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { SimulationClock } from './simulation-clock.ts';
+import { createTestApi, type TestApi } from './testing/test-api.ts';
 
 export interface SimulationOptions {
   /** Definition files; `file` is shown in diagnostics. They are checked before: files with errors are not run. */
@@ -50,6 +52,7 @@ export class Simulation {
   /** The client of the simulation's user, who may do everything. */
   readonly client: SandboxClient;
   readonly #options: SimulationOptions;
+  readonly #api: TestApi;
   readonly #check: ManifestCheck;
   readonly #random: Random;
   readonly #source: EditableSource;
@@ -73,6 +76,7 @@ export class Simulation {
     });
     this.sandbox.onChange(() => this.#noteActivity());
     this.client = new SandboxClient({ sandbox: this.sandbox, userAgent: 'kubectl' });
+    this.#api = createTestApi(this.client);
   }
 
   /** The runtime of the operators; undefined while it is stopped. */
@@ -162,20 +166,13 @@ export class Simulation {
   }
 
   /** Sends a request of the simulation's user. @throws KubeError */
-  async request(request: Omit<ApiRequest, 'flow'>): Promise<unknown> {
-    const flow = { name: 'user', priority: 'object' } as const;
-    const { body } = await this.client.request({ ...request, flow }, new AbortController().signal);
-    return body;
+  request(request: Omit<ApiRequest, 'flow'>): Promise<unknown> {
+    return this.#api.request(request);
   }
 
   /** An object, or undefined where there is none. @throws KubeError for any other failure. */
-  async get(path: string): Promise<unknown> {
-    try {
-      return await this.request({ method: 'GET', path });
-    } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return undefined;
-      throw error;
-    }
+  get(path: string): Promise<unknown> {
+    return this.#api.get(path);
   }
 
   /** Ends everything. */
@@ -209,17 +206,6 @@ export class Simulation {
   #noteActivity(): void {
     this.#requests += 1;
   }
-}
-
-/** Keeps the results of a check: operators that are restarted check the same definitions again. */
-function checkedOnce(check: ManifestCheck): ManifestCheck {
-  const results = new Map<string, ReturnType<ManifestCheck>>();
-  return (manifest) => {
-    const key = `${manifest.file}\0${manifest.text}`;
-    const result = results.get(key) ?? check(manifest);
-    results.set(key, result);
-    return result;
-  };
 }
 
 interface RunningOperators {

@@ -7,19 +7,27 @@ import {
 } from '../check/index.ts';
 import { bundledSchemas, type SchemaSource } from '../compile/index.ts';
 import { arrangeDiagnostics } from '../definition/index.ts';
-import { CrdCheck } from './check-crd.ts';
+import { checkCrd } from './validation/check-crd.ts';
+import { CheckServer } from './validation/check-server.ts';
 
 /** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid. */
 export class DefinitionValidator {
   readonly #schemas: SchemaSource = bundledSchemas();
-  readonly #check: ManifestCheck = createManifestCheck(this.#schemas);
-  readonly #crdCheck = new CrdCheck();
+  readonly #check: ManifestCheck;
+  #server: CheckServer | undefined;
+
+  /** @param check with the schemas of the built-in kinds */
+  constructor(check?: ManifestCheck) {
+    this.#check = check ?? createManifestCheck(this.#schemas);
+  }
 
   /** Checks manifests that are used together. Does not throw for invalid ones. */
   validate(manifests: readonly DefinitionManifest[]): CheckResult {
     const options = { schemas: this.#schemas, check: this.#check };
     const { accepted, diagnostics } = checkDefinitions(manifests, options);
-    const found = accepted.map((each) => ({ each, rejected: this.#crdCheck.check(each.located) }));
+    const server = this.#server ?? new CheckServer();
+    this.#server = server;
+    const found = accepted.map((each) => ({ each, rejected: checkCrd(each.located, server) }));
     return {
       accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),
       diagnostics: arrangeDiagnostics([
@@ -30,6 +38,6 @@ export class DefinitionValidator {
   }
 
   close(): void {
-    this.#crdCheck.close();
+    this.#server?.close();
   }
 }

@@ -27,7 +27,10 @@ export function jsonLength(value: unknown): number {
 
 /** Appends one step to an RFC 6901 pointer: `/spec` + `a/b` -> `/spec/a~1b`. */
 export function pointerTo(pointer: string, step: string | number): string {
-  return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const text = String(step);
+  // Almost no step needs an escape, and this runs for each value of each document.
+  const isPlain = !text.includes('/') && !text.includes('~');
+  return `${pointer}/${isPlain ? text : text.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** The steps of an RFC 6901 pointer, unescaped. */
@@ -36,7 +39,7 @@ export function pointerSteps(pointer: string): readonly string[] {
   return pointer
     .slice(1)
     .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    .map((step) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step));
 }
 
 /** Freezes a JSON tree in place and returns it. Iterative, because values can be nested deeper than the stack. */

@@ -76,7 +76,7 @@ function addImport(program: Command, { output, exit }: ProgramContext): void {
     });
 }
 
-function addRender(program: Command, { output, exit }: ProgramContext): void {
+function addRender(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('render')
     .description('print the objects that a definition creates for a resource')
@@ -84,23 +84,48 @@ function addRender(program: Command, { output, exit }: ProgramContext): void {
     .argument('<resource>', 'file with the resource; "-" for standard input')
     .option('--with <file...>', 'files with objects that exist before')
     .option('--status', 'print the status of the resource, too')
+    .option('--watch', 'render again when a file changes, until stopped')
     .option('--no-simulate', 'leave children unready: what reads them waits')
     .addOption(
       new Option('-o, --output <format>', 'format').choices(['yaml', 'json']).default('yaml'),
     )
     .action(async (definition: string, resource: string, flags: RenderFlags) => {
       const { render } = await import('./render.ts');
-      exit(await render(definition, resource, flags, output));
+      exit(await render(definition, resource, flags, output, signal));
     });
 }
 
-function addTest(program: Command, { output, exit }: ProgramContext): void {
+function addTest(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('test')
     .description('run tests of definitions, each on a simulated cluster of its own')
     .argument('<path...>', 'files or folders with documents of kind OperatorTest')
     .option('--filter <text>', 'run only tests whose name contains this')
     .option('--junit <file>', 'write the results as JUnit XML')
+    .addOption(
+      new Option(
+        '--jobs <count>',
+        'how many run at the same time (default: number of processors)',
+      ).argParser(countOf),
+    )
+    .addOption(
+      new Option(
+        '--watch',
+        'run tests again when their files, definitions or samples change, until stopped',
+      ).conflicts(['junit', 'update', 'coverage', 'minCoverage', 'fuzz']),
+    )
+    .addOption(
+      new Option(
+        '--kubeconfig <file>',
+        'run tests on this cluster, each in a namespace of its own; steps that need the sandbox are skipped',
+      ).conflicts(['jobs', 'watch', 'update', 'coverage', 'minCoverage', 'fuzz']),
+    )
+    .addOption(
+      new Option(
+        '--context <name>',
+        'context of the kubeconfig (default: its current one)',
+      ).conflicts(['jobs', 'watch', 'update', 'coverage', 'minCoverage', 'fuzz']),
+    )
     .option('--update', 'write found values into object and status expectations that fail')
     .addOption(
       new Option(
@@ -134,11 +159,11 @@ function addTest(program: Command, { output, exit }: ProgramContext): void {
       const { fuzz, seed = 1, ...testOptions } = options;
       if (fuzz !== undefined) {
         const { fuzzDefinitions } = await import('./fuzz.ts');
-        exit(await fuzzDefinitions(paths, { ...testOptions, fuzz, seed }, output));
+        exit(await fuzzDefinitions(paths, { ...testOptions, fuzz, seed }, output, signal));
         return;
       }
       const { test } = await import('./test.ts');
-      exit(await test(paths, testOptions, output));
+      exit(await test(paths, testOptions, output, signal));
     });
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
 import { createConfigMapSource, createDirectorySource } from '../../runtime/index.ts';
+import { checkObjectsOf } from '../../simulation/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';
@@ -114,6 +115,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     check: createManifestCheck(bundledSchemas()),
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
+    checkSamples: (objects, definitions) => checkObjectsOf(definitions, objects),
     hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
     print: (text) => screen.print(text),
     onErrors: showErrors(screen),

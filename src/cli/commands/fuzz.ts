@@ -1,20 +1,17 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import {
-  checkDefinitions,
-  createManifestCheck,
-  type DefinitionManifest,
-} from '../../check/index.ts';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { type OperatorFuzz, parseOperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
+import { type OperatorFuzz, parseOperatorFuzz } from '../../definition/index.ts';
 import { loadSamples } from '../../dev/index.ts';
-import { fileReason } from '../../runtime/index.ts';
-import { type FuzzResult, fuzz, fuzzTarget, reproductionOf } from '../../simulation/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { CliError, exitCode } from '../exit-code.ts';
+import { exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import type { FuzzJob, FuzzJobResult } from './fuzz-jobs.ts';
+import { runAllJobs } from './run-jobs.ts';
+import { filesWith } from './test-files.ts';
 
 export interface FuzzFlags {
   /** Number of histories for each definition. */
@@ -22,6 +19,8 @@ export interface FuzzFlags {
   readonly seed: number;
   /** Only definitions whose name contains this. */
   readonly filter?: string;
+  /** How many definitions are tried at the same time. @default the number of processors */
+  readonly jobs?: number;
 }
 
 /**
@@ -34,63 +33,62 @@ export async function fuzzDefinitions(
   paths: readonly string[],
   flags: FuzzFlags,
   output: Output,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
+  return fuzzClusters([paths], flags, output, signal);
+}
+
+/** Like {@link fuzzDefinitions}, for several clusters with the definitions of some paths each. */
+export async function fuzzClusters(
+  clusters: readonly (readonly string[])[],
+  flags: FuzzFlags,
+  output: Output,
+  signal: AbortSignal,
+): Promise<number> {
+  const loaded: (readonly FuzzJob[] | undefined)[] = [];
+  for (const paths of clusters) loaded.push(await jobsOf(paths, flags, output));
+  const jobs = loaded.flatMap((each) => each ?? []);
+  if (loaded.includes(undefined)) return exitCode.failure;
+  let hasFailed = false;
+  const running = { jobs, size: flags.jobs ?? availableParallelism(), hasCoverage: false };
+  for await (const outcome of runAllJobs<FuzzJob, FuzzJobResult>(running, signal)) {
+    hasFailed ||= outcome.kind !== 'done' || outcome.result.hasFailed;
+    if (outcome.kind === 'done') for (const line of outcome.result.lines) output.print(line);
+    else if (outcome.kind === 'died')
+      output.print(`FAIL ${outcome.job.name}: its worker has ended: ${outcome.reason}`);
+    else output.error(`homeostat: ${outcome.message}`);
+  }
+  if (signal.aborted) output.error('homeostat: Stopped before all histories have run');
+  return hasFailed || signal.aborted ? exitCode.failure : exitCode.ok;
+}
+
+/** One job for each definition. Undefined: a file has errors, which are printed. */
+async function jobsOf(
+  paths: readonly string[],
+  { fuzz: runs, seed, filter = '' }: FuzzFlags,
+  output: Output,
+): Promise<readonly FuzzJob[] | undefined> {
   const definitions = await loadManifests(paths);
   const schemas = bundledSchemas();
-  const check = createManifestCheck(schemas);
-  const { accepted, diagnostics } = checkDefinitions(definitions, { schemas, check });
+  const { accepted, diagnostics } = checkDefinitions(definitions, { schemas });
   printDiagnostics(
     diagnostics.filter(({ severity }) => severity === 'error'),
     definitions,
     output,
   );
   const limits = await loadLimits(paths, output);
-  if (accepted.length < definitions.length || limits === undefined) return exitCode.failure;
+  if (accepted.length < definitions.length || limits === undefined) return undefined;
   const samples = await samplesBeside(definitions, output);
-  let hasFailed = false;
-  for (const { located } of accepted) {
-    const { name } = located.definition;
-    if (!name.includes(flags.filter ?? '')) continue;
-    const {
-      given = [],
-      values = {},
-      skip = [],
-    } = limits.find(({ definition }) => definition === name) ?? {};
-    const target = fuzzTarget(located, samples, skip);
-    const { fuzz: runs, seed } = flags;
-    const result = await fuzz({ definitions, check, target, given, samples, values, runs, seed });
-    const { failure } = result;
-    for (const line of resultLines(name, result, flags)) output.print(line);
-    if (failure !== undefined) {
-      const definition = relative('.', located.source.file);
-      const { history } = failure;
-      output.print(
-        printOrderedYaml(reproductionOf({ target, failure, history, given, definition })),
-      );
-    }
-    hasFailed ||= failure !== undefined || result.rejected === result.runs;
-  }
-  return hasFailed ? exitCode.failure : exitCode.ok;
-}
-
-function resultLines(
-  name: string,
-  { runs, rejected, failure }: FuzzResult,
-  { seed }: FuzzFlags,
-): readonly string[] {
-  if (rejected === runs)
-    return [
-      `FAIL ${name}: the API server rejects every random resource (${runs})`,
-      '  hint: Add a document "kind: OperatorFuzz" with "values" that the kind accepts',
-    ];
-  const done = runs - rejected;
-  const count = `${done} ${done === 1 ? 'history' : 'histories'}${rejected === 0 ? '' : ` (the API server rejected ${rejected} other resources)`}`;
-  if (failure === undefined) return [`PASS ${name}: ${count}`];
-  return [
-    `FAIL ${name}: ${failure.message}`,
-    `  found after ${count}; --seed ${seed} finds it again. This test shows it:`,
-    '',
-  ];
+  return accepted
+    .map(({ plan }) => plan.name)
+    .filter((name) => name.includes(filter))
+    .map((name): FuzzJob => {
+      const own = limits.find(({ definition }) => definition === name);
+      return {
+        ...{ kind: 'fuzz', name, definitions, samples, runs, seed },
+        ...(own && { limits: own }),
+      };
+    });
 }
 
 /** The samples in the folders `samples` beside the definitions. */
@@ -102,7 +100,7 @@ async function samplesBeside(
   const files = [];
   for (const folder of folders)
     files.push(...(await loadSamples(folder, (message) => output.error(`homeostat: ${message}`))));
-  return files.flatMap(({ objects }) => objects);
+  return files.flatMap(({ objects }) => objects.map(({ object }) => object));
 }
 
 /** The documents `OperatorFuzz` below the folders. Undefined: one has errors, which are printed. */
@@ -112,26 +110,12 @@ async function loadLimits(
 ): Promise<readonly OperatorFuzz[] | undefined> {
   const limits: OperatorFuzz[] = [];
   let hasErrors = false;
-  for (const file of (await Promise.all(paths.map(yamlFiles))).flat()) {
-    const text = await readFile(file, 'utf8');
-    if (!text.includes('OperatorFuzz')) continue;
-    const parsed = parseOperatorFuzz(text, file);
-    printDiagnostics(parsed.diagnostics, [{ file, text }], output);
-    hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');
-    limits.push(...parsed.limits);
-  }
+  for (const path of paths)
+    for (const { file, text } of await filesWith('OperatorFuzz', path)) {
+      const parsed = parseOperatorFuzz(text, file);
+      printDiagnostics(parsed.diagnostics, [{ file, text }], output);
+      hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');
+      limits.push(...parsed.limits);
+    }
   return hasErrors ? undefined : limits;
-}
-
-async function yamlFiles(path: string): Promise<readonly string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const entries = await readdir(path, { withFileTypes: true, recursive: true });
-    return entries
-      .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .sort();
-  } catch (error) {
-    throw new CliError(`Cannot read "${path}": ${fileReason(error)}`, { cause: error });
-  }
 }

@@ -1,19 +1,35 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { DefinitionManifest } from '../../check/index.ts';
-import { parseObjects } from '../../dev/index.ts';
+import { type DefinitionManifest, diagnosticText } from '../../check/index.ts';
+import { type LocatedObject, readObjects } from '../../definition/index.ts';
 import { fileReason } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 
 /** The objects in files, in the files directly in folders, and on standard input (`-`), in this order. @throws CliError */
 export async function readFiles(paths: readonly string[]): Promise<readonly KubeObject[]> {
-  const objects: KubeObject[] = [];
-  for (const path of paths)
-    for (const file of await filesOf(path)) objects.push(...(await readFileObjects(file)));
+  const { objects } = await readLocatedFiles(paths);
+  return objects.map(({ object }) => object);
+}
+
+/** Like {@link readFiles}, with the texts of the files and the places of the objects. @throws CliError */
+export async function readLocatedFiles(paths: readonly string[]): Promise<{
+  readonly objects: readonly LocatedObject[];
+  readonly manifests: readonly DefinitionManifest[];
+}> {
+  const manifests = await readTexts(paths);
+  const objects = manifests.flatMap(objectsOf);
   if (objects.length === 0) throw new CliError(`There is no object in ${paths.join(', ')}`);
-  return objects;
+  return { objects, manifests };
+}
+
+function objectsOf({ file, text }: DefinitionManifest): readonly LocatedObject[] {
+  const { objects, diagnostics } = readObjects(text, file);
+  const mistake = diagnostics.find(({ severity }) => severity === 'error');
+  if (mistake === undefined) return objects;
+  const { hint, ...found } = mistake;
+  throw new CliError(diagnosticText(found), hint === undefined ? {} : { hint });
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {
@@ -33,15 +49,6 @@ export async function readTexts(paths: readonly string[]): Promise<readonly Defi
   for (const path of paths)
     for (const file of await filesOf(path)) manifests.push({ file, text: await textOf(file) });
   return manifests;
-}
-
-async function readFileObjects(file: string): Promise<readonly KubeObject[]> {
-  try {
-    return parseObjects(await textOf(file));
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(`${file}: ${messageOf(error)}`, { cause: error });
-  }
 }
 
 async function textOf(file: string): Promise<string> {

@@ -1,10 +1,20 @@
+import { dirname } from 'node:path';
+import { checkDefinitions, checkedOnce, createManifestCheck } from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
 import { printYaml } from '../../definition/index.ts';
-import { type RenderedChild, type RenderResult, renderResource } from '../../simulation/index.ts';
-import { CliError, exitCode } from '../exit-code.ts';
+import {
+  checkObjectsOf,
+  type RenderedChild,
+  type RenderResult,
+  renderResource,
+} from '../../simulation/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
-import { readFiles } from './read-files.ts';
+import { readLocatedFiles } from './read-files.ts';
+import { watchFiles } from './watch-files.ts';
 
 export interface RenderFlags {
   /** Files with objects that exist before. */
@@ -14,6 +24,8 @@ export interface RenderFlags {
   readonly output: 'yaml' | 'json';
   /** Whether simulated controllers make children ready. */
   readonly simulate: boolean;
+  /** Renders again when a file changes, until the signal aborts. @default false */
+  readonly watch?: boolean;
 }
 
 /**
@@ -27,19 +39,63 @@ export async function render(
   resourceFile: string,
   flags: RenderFlags,
   output: Output,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  if (flags.watch !== true) return renderOnce(definition, resourceFile, flags, output);
+  const paths = [definition, resourceFile, ...(flags.with ?? [])];
+  if (paths.includes('-')) throw new CliError('"--watch" needs files, and standard input is none');
+  let before: string | undefined;
+  const run = async () => {
+    const printed: string[] = [];
+    const print = (text: string) => void printed.push(text);
+    await renderOnce(definition, resourceFile, flags, { ...output, print, error: print }).catch(
+      (error: unknown) => {
+        if (!(error instanceof CliError)) throw error;
+        printCliError(error, { ...output, error: print });
+      },
+    );
+    const text = printed.join('\n');
+    if (text !== before) output.print(before === undefined ? text : `# changed\n${text}`);
+    before = text;
+    return paths.flatMap((path) => [path, dirname(path)]);
+  };
+  await watchFiles({ clock: createSystemClock(), output, run }, signal);
+  return exitCode.ok;
+}
+
+async function renderOnce(
+  definition: string,
+  resourceFile: string,
+  flags: RenderFlags,
+  output: Output,
 ): Promise<number> {
   const texts = await loadManifests([definition]);
-  const [resource, ...others] = await readFiles([resourceFile]);
+  const { objects, manifests } = await readLocatedFiles([resourceFile]);
+  const [resource, ...others] = objects;
   if (resource === undefined || others.length > 0)
     throw new CliError(`Expected one resource in "${resourceFile}", found ${others.length + 1}`, {
       hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
     });
-  const given = flags.with === undefined ? [] : await readFiles(flags.with);
-  const options = { definitions: texts, resource, given, simulatesControllers: flags.simulate };
-  const result = await renderResource(options);
-  const errors = result.diagnostics.filter(({ severity }) => severity === 'error');
-  printDiagnostics(errors, texts, output);
-  if (errors.length > 0) return exitCode.failure;
+  const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with);
+  const schemas = bundledSchemas();
+  const check = checkedOnce(createManifestCheck(schemas));
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas, check });
+  const read = [resource, ...(given?.objects ?? [])];
+  const mistakes = [
+    ...diagnostics,
+    ...checkObjectsOf(
+      accepted.map(({ located }) => located),
+      read,
+    ),
+  ].filter(({ severity }) => severity === 'error');
+  printDiagnostics(mistakes, [...texts, ...manifests, ...(given?.manifests ?? [])], output);
+  if (mistakes.length > 0) return exitCode.failure;
+  const result = await renderResource({
+    ...{ definitions: texts, resource: resource.object, check },
+    given: given?.objects.map(({ object }) => object) ?? [],
+    simulatesControllers: flags.simulate,
+  });
+  printDiagnostics(result.failures, texts, output);
   if (flags.output === 'json') output.print(jsonOf(result));
   else for (const line of yamlLines(result, flags, definition)) output.print(line);
   const isWaiting = !flags.simulate && result.children.length > 0;

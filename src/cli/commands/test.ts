@@ -1,25 +1,17 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { checkDefinitions, createManifestCheck, type ManifestCheck } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
+import { dirname } from 'node:path';
+import type { DefinitionManifest } from '../../check/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
-import { parseObjects } from '../../dev/index.ts';
-import { fileReason } from '../../runtime/index.ts';
-import {
-  junitReport,
-  type RunTestOptions,
-  resultLines,
-  runTest,
-  summaryLine,
-  type TestFiles,
-  type TestResult,
-  updateTest,
-} from '../../simulation/index.ts';
-import { CliError, exitCode } from '../exit-code.ts';
-import { loadManifests } from '../load-manifests.ts';
+import { junitReport, resultLines, summaryLine, type TestResult } from '../../simulation/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
-import { type CoverageOptions, coverageOf, writeText } from './test-coverage.ts';
+import { runAllJobs } from './run-jobs.ts';
+import { type CoverageOptions, type CoverageRun, coverageOf, writeText } from './test-coverage.ts';
+import { filesWith, readTestSources } from './test-files.ts';
+import { failedTest, type TestJob, type TestJobResult } from './test-jobs.ts';
+import { testOnCluster } from './test-on-cluster.ts';
+import { watchFiles } from './watch-files.ts';
 
 export interface TestOptions extends CoverageOptions {
   /** Runs only tests whose name contains this. */
@@ -28,6 +20,13 @@ export interface TestOptions extends CoverageOptions {
   readonly junit?: string;
   /** Writes found values into expectations that fail. @default false */
   readonly update?: boolean;
+  /** How many tests run at the same time. @default the number of processors */
+  readonly jobs?: number;
+  /** Runs tests again whose files have changed, until the signal aborts. @default false */
+  readonly watch?: boolean;
+  /** A real cluster in place of simulated ones. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
 }
 
 /**
@@ -39,131 +38,171 @@ export async function test(
   paths: readonly string[],
   options: TestOptions,
   output: Output,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
-  const { tests, hasErrors } = await loadTests(paths, output);
-  if (hasErrors) return exitCode.failure;
-  const chosen = tests.filter(({ name }) => name.includes(options.filter ?? ''));
-  if (chosen.length === 0)
-    throw new CliError(
-      tests.length === 0
-        ? `There is no test in ${paths.join(', ')}`
-        : `No test has a name with "${options.filter}"`,
-      { hint: 'Tests are YAML documents with "kind: OperatorTest"' },
-    );
-  const results: TestResult[] = [];
+  if (options.watch === true) return watchTests(paths, options, output, signal);
+  const loaded = await loadTests(paths, options, output);
+  if (loaded.hasErrors) return exitCode.failure;
   const coverage = coverageOf(options);
-  const check = createManifestCheck(bundledSchemas(), coverage?.collector.files);
-  const run: RunTestOptions = {
-    check,
-    ...(coverage && { coverage: coverage.collector.runs }),
-  };
-  for (const each of chosen) {
-    const files = await filesOf(each, check, output);
-    if (files === undefined) return exitCode.failure;
-    coverage?.noteFiles(files.definitions);
-    const result = options.update
-      ? await runAndUpdate(each, files, run, output)
-      : await runTest(each, files, run);
-    results.push(result);
-    for (const line of resultLines(result, output)) output.print(line);
-  }
+  const isReal = options.kubeconfig !== undefined || options.context !== undefined;
+  const results = isReal
+    ? await testOnCluster(loaded, { flags: options, output }, signal)
+    : await runTests(loaded, { options, output, coverage }, signal);
   output.print(summaryLine(results));
+  if (signal.aborted) output.error('homeostat: Stopped before all tests have run');
   if (options.junit !== undefined) await writeText(options.junit, junitReport(results));
   const isCovered = (await coverage?.report(output)) ?? true;
-  const hasFailed = results.some(({ failures }) => failures.length > 0);
+  const hasFailed = signal.aborted || results.some(({ failures }) => failures.length > 0);
   return hasFailed || !isCovered ? exitCode.failure : exitCode.ok;
 }
 
-/** A test ends at the first step that fails, so it runs again after each update until all steps hold or nothing can be updated. */
-async function runAndUpdate(
-  test: OperatorTest,
-  files: TestFiles,
-  run: RunTestOptions,
+/** A mistake in a file is printed, and the watch goes on. */
+async function watchTests(
+  paths: readonly string[],
+  options: TestOptions,
   output: Output,
-): Promise<TestResult> {
-  const { file } = test.source;
-  const parser = createOperatorTestParser();
-  let current = test;
-  for (;;) {
-    const result = await runTest(current, files, run);
-    if (result.failures.length === 0) return result;
-    const text = await readText(file);
-    const updated = updateTest(text, current, result.failures);
-    const { tests } = parser.parse(updated, file);
-    const next = tests.find(({ name }) => name === test.name);
-    if (updated === text || next === undefined) return result;
-    await writeText(file, updated);
-    const step = result.failures[0]?.step ?? '';
-    output.print(`Updated ${file}: step "${step}"`);
-    current = next;
+  signal: AbortSignal,
+): Promise<number> {
+  // Each has all texts that the result of a test depends on.
+  let before = new Map<string, string>();
+  let hadErrors = false;
+  const run = async (): Promise<readonly string[]> => {
+    const loaded = await loadTests(paths, options, output).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      printCliError(error, output);
+      return undefined;
+    });
+    const places = loaded?.files.map(({ file }) => file) ?? [];
+    const folders = [...paths, ...places.map((file) => dirname(file)), ...paths.map(dirname)];
+    if (loaded === undefined || loaded.hasErrors) {
+      hadErrors = true;
+      return folders;
+    }
+    const now = new Map<string, string>();
+    for (const each of loaded.tests) {
+      const sources = await readTestSources(each);
+      now.set(keyOf(each), JSON.stringify([each.document, sources.manifests]));
+      folders.push(...sources.folders);
+    }
+    const affected = loaded.tests.filter(
+      (each) => now.get(keyOf(each)) !== before.get(keyOf(each)),
+    );
+    before = now;
+    if (affected.length > 0) {
+      const results = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
+      if (signal.aborted) return folders;
+      output.print(summaryLine(results));
+    }
+    if (affected.length > 0 || hadErrors) output.print('Waiting for changes; Ctrl-C ends');
+    hadErrors = false;
+    return folders;
+  };
+  await watchFiles({ clock: createSystemClock(), output, run }, signal);
+  return exitCode.ok;
+}
+
+function keyOf({ source, name }: OperatorTest): string {
+  return `${source.file}\0${name}`;
+}
+
+interface RunContext {
+  readonly options: TestOptions;
+  readonly output: Output;
+  readonly coverage?: CoverageRun | undefined;
+}
+
+/** Runs tests, and prints the result of each in the order of the tests. */
+async function runTests(
+  { tests, files }: LoadedTests,
+  { options, output, coverage }: RunContext,
+  signal: AbortSignal,
+): Promise<readonly TestResult[]> {
+  const jobs = jobsOf(tests, files, options.update === true, coverage !== undefined);
+  const results: TestResult[] = [];
+  const running = { jobs, size: options.jobs, hasCoverage: coverage !== undefined };
+  for await (const outcome of runAllJobs<TestJob, TestJobResult>(running, signal)) {
+    if (outcome.kind === 'failed')
+      throw new CliError(outcome.message, outcome.hint === undefined ? {} : { hint: outcome.hint });
+    const found = outcome.kind === 'done' ? outcome.result.results : died(outcome, tests);
+    if (outcome.kind === 'done') {
+      const { diagnostics, sources, updates } = outcome.result;
+      printDiagnostics(diagnostics, sources, output);
+      for (const line of updates) output.print(line);
+      coverage?.noteFiles(sources);
+      if (outcome.result.coverage !== undefined) coverage?.collector.add(outcome.result.coverage);
+    }
+    results.push(...found);
+    for (const result of found) for (const line of resultLines(result, output)) output.print(line);
   }
+  return results;
+}
+
+/** One for each test. Updates of one file are one job: each changes the whole file. */
+function jobsOf(
+  tests: readonly OperatorTest[],
+  files: readonly DefinitionManifest[],
+  update: boolean,
+  hasCoverage: boolean,
+): readonly TestJob[] {
+  const jobOf = (file: string, names: readonly string[]): TestJob => {
+    const text = files.find((each) => each.file === file)?.text ?? '';
+    return { kind: 'test', file, text, names, update, hasCoverage };
+  };
+  if (!update) return tests.map(({ source, name }) => jobOf(source.file, [name]));
+  const byFile = Map.groupBy(tests, ({ source }) => source.file);
+  return [...byFile].map(([file, own]) =>
+    jobOf(
+      file,
+      own.map(({ name }) => name),
+    ),
+  );
+}
+
+/** The tests of a job whose worker has ended. */
+function died(
+  { job, reason }: { readonly job: TestJob; readonly reason: string },
+  tests: readonly OperatorTest[],
+): readonly TestResult[] {
+  return tests
+    .filter(({ source, name }) => source.file === job.file && job.names.includes(name))
+    .map(({ source, name, steps }) =>
+      failedTest(
+        { file: source.file, name, steps: steps.length },
+        `The worker of the test has ended: ${reason}`,
+      ),
+    );
 }
 
 interface LoadedTests {
   readonly tests: readonly OperatorTest[];
+  /** The files of the tests. */
+  readonly files: readonly DefinitionManifest[];
   readonly hasErrors: boolean;
 }
 
-async function loadTests(paths: readonly string[], output: Output): Promise<LoadedTests> {
+/** Prints the mistakes in tests. @throws CliError when there is no test that the options choose. */
+async function loadTests(
+  paths: readonly string[],
+  { filter = '' }: TestOptions,
+  output: Output,
+): Promise<LoadedTests> {
   const parser = createOperatorTestParser();
   const tests: OperatorTest[] = [];
+  const files: DefinitionManifest[] = [];
   let hasErrors = false;
-  for (const path of paths)
-    for (const file of await testFiles(path)) {
-      const text = await readText(file);
-      const parsed = parser.parse(text, file);
-      printDiagnostics(parsed.diagnostics, [{ file, text }], output);
-      hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');
-      tests.push(...parsed.tests);
-    }
-  return { tests, hasErrors };
-}
-
-/** A file, or all YAML and JSON files below a folder that hold a test. */
-async function testFiles(path: string): Promise<readonly string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const entries = await readdir(path, { withFileTypes: true, recursive: true });
-    const files = entries
-      .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(file))
-      .sort();
-    const texts = await Promise.all(files.map(readText));
-    return files.filter((_, index) => /\bOperatorTest\b/.test(texts[index] ?? ''));
-  } catch (error) {
-    throw unreadable(path, error);
+  for (const path of paths) files.push(...(await filesWith('OperatorTest', path)));
+  for (const { file, text } of files) {
+    const parsed = parser.parse(text, file);
+    printDiagnostics(parsed.diagnostics, files, output);
+    hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');
+    tests.push(...parsed.tests);
   }
-}
-
-/** The files of a test; undefined where its definitions have errors, which are printed. */
-async function filesOf(
-  { source, definitions }: OperatorTest,
-  check: ManifestCheck,
-  output: Output,
-): Promise<TestFiles | undefined> {
-  const folder = dirname(source.file);
-  const paths = (definitions ?? ['..']).map((path) => join(folder, path));
-  const texts = await loadManifests(paths);
-  const { diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas(), check });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  printDiagnostics(errors, texts, output);
-  if (errors.length > 0) return undefined;
-  return {
-    definitions: texts,
-    loadDefinitions: (path) => loadManifests([join(folder, path)]),
-    loadObjects: async (path) => parseObjects(await readText(join(folder, path))),
-  };
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(path: string, error: unknown): CliError {
-  return new CliError(`Cannot read "${path}": ${fileReason(error)}`, { cause: error });
+  const chosen = tests.filter(({ name }) => name.includes(filter));
+  if (chosen.length > 0 || hasErrors) return { tests: chosen, files, hasErrors };
+  throw new CliError(
+    tests.length === 0
+      ? `There is no test in ${paths.join(', ')}`
+      : `No test has a name with "${filter}"`,
+    { hint: 'Tests are YAML documents with "kind: OperatorTest"' },
+  );
 }

@@ -8,7 +8,11 @@ import { fieldsOf, referencesOf, type TemplateNode } from '../template/template.
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses.ts';
 
-type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
+type Problem = Omit<Finding, 'path' | 'at'> & {
+  readonly offset: number;
+  /** End of the name that was meant, where it is longer than what was read as a name. */
+  readonly endOfMeant?: number;
+};
 
 /** Reports paths that the schema of the resource, of a child or of a read lacks. */
 export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
@@ -52,7 +56,16 @@ export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
     }));
     for (const { slot, reference, problem } of found) {
       if (problem === undefined || isAfterMixedValue(reference, problem)) continue;
-      const { offset, ...rest } = problem;
+      const { offset, endOfMeant: _, ...rest } = problem;
+      // `tag` of `spec.image-tag`, which is reported as a whole.
+      const isPart = found.some(
+        (other) =>
+          other.slot === slot &&
+          other.problem?.endOfMeant !== undefined &&
+          other.problem.offset < offset &&
+          offset < other.problem.endOfMeant,
+      );
+      if (isPart) continue;
       // The same step may be valid for another value: `(a ? children.x : children.y).status.z`.
       const isElsewhere = found.some(
         (other) =>
@@ -149,10 +162,8 @@ function walkType(
       const known = [...type.fields.keys(), ...(index === from ? more : [])];
       return problemAt(reference, index, {
         message: `Unknown field "${nameBefore(reference, index + 1)}"`,
-        hint:
-          hyphenHint(reference, index, known) ??
-          outerHint(reference, index) ??
-          didYouMean(step, known),
+        hint: outerHint(reference, index) ?? didYouMean(step, known),
+        ...hyphenatedName(reference, index, known),
       });
     }
     type = throughLists(field.type);
@@ -173,16 +184,19 @@ function lengthHint(name: string): string {
 }
 
 /** `spec.image-tag` is read as a subtraction. */
-function hyphenHint(
+function hyphenatedName(
   reference: Reference,
   index: number,
   known: readonly string[],
-): string | undefined {
+): Pick<Problem, 'hint' | 'endOfMeant'> {
   const step = reference.path[index] ?? '';
   const meant = known.find((name) => name.startsWith(`${step}-`));
-  if (meant === undefined || index + 1 < reference.path.length) return undefined;
+  if (meant === undefined || index + 1 < reference.path.length) return {};
   const before = index === 0 ? '' : `${nameBefore(reference, index)}.`;
-  return `Write "${before}\`${meant}\`": a name with "-" stands in back-quotes`;
+  return {
+    hint: `Write "${before}\`${meant}\`": a name with "-" stands in back-quotes`,
+    endOfMeant: (reference.stepOffsets[index] ?? reference.offset) + meant.length,
+  };
 }
 
 function throughLists(type: SchemaType | undefined): SchemaType | undefined {
@@ -221,7 +235,7 @@ function walkNames(reference: Reference, known: readonly string[]): Problem | un
 function problemAt(
   reference: Reference,
   index: number,
-  problem: Pick<Finding, 'message' | 'hint'>,
+  problem: Pick<Problem, 'message' | 'hint' | 'endOfMeant'>,
 ): Problem {
   return {
     code: 'unknown-path',

@@ -1,10 +1,14 @@
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
+import { anyType } from '../schema/schema-compiler.ts';
 import { type SchemaType, typeAt } from '../schema/schema-type.ts';
 import { CoercionError, coerce, typeName } from '../template/coerce.ts';
-import type { Slot } from '../template/template.ts';
+import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
+
+/** So many vars are followed that consist of another one. */
+const maxVars = 20;
 
 /** Reports an expression that consists of one field whose type never fits the field that it is written into. */
 export function checkTypes(context: CheckContext): void {
@@ -35,10 +39,13 @@ function plainReference({ leaf, role }: Slot): Reference | undefined {
 /** Undefined: the type of the field is not known. */
 function typeOf(
   { root, path }: Reference,
-  { child }: TemplateUse,
-  { parts, types }: CheckContext,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth = 0,
 ): SchemaType | undefined {
-  const [id, ...below] = path;
+  const { child } = use;
+  const { parts, types } = context;
+  const [id = '', ...below] = path;
   switch (root) {
     case 'resource':
       return typeAt(types.resource, path);
@@ -55,10 +62,38 @@ function typeOf(
       const isOne = read?.name !== undefined && below.length > 0;
       return isOne && read.type !== undefined ? typeAt(read.type, below) : undefined;
     }
+    case 'vars': {
+      const template = parts.vars.get(id);
+      if (template === undefined || depth === maxVars) return undefined;
+      return typeOfVar(template, below, context, depth);
+    }
     default:
       return undefined;
   }
 }
+
+/** The type of a var, or of a literal field of it. */
+function typeOfVar(
+  { root, slots }: CompiledTemplate,
+  below: readonly string[],
+  context: CheckContext,
+  depth: number,
+): SchemaType | undefined {
+  const node = nodeAt(root, below);
+  if (node?.kind === 'list' || (node?.kind === 'constant' && Array.isArray(node.value)))
+    return listOfAny;
+  const slot = node?.kind === 'slot' ? slots[node.slot] : undefined;
+  const reference = slot && plainReference(slot);
+  return reference && typeOf(reference, {}, context, depth + 1);
+}
+
+const listOfAny: SchemaType = {
+  kind: 'list',
+  builtIn: false,
+  list: 'atomic',
+  keys: [],
+  item: anyType,
+};
 
 /** Whether any value of a type can be coerced to another one. */
 function mayFit(found: SchemaType, expected: SchemaType): boolean {

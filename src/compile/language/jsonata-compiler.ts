@@ -26,6 +26,9 @@ export interface JsonataCompiler {
   compile(part: ExpressionPart): Compilation;
 }
 
+/** At most this many expressions are cached. */
+const maxCached = 10_000;
+
 type Evaluate = Expression['evaluate'];
 
 /** Creates a compiler with its own regular expression engine and cache. */
@@ -81,6 +84,7 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
       if (compilation === undefined) {
         const shifted = tokens.map((token) => shift(token, -offset));
         compilation = compileSource(source, shifted);
+        if (known.size >= maxCached) known.clear();
         known.set(source, compilation);
       }
       return compilation;

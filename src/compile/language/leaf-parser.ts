@@ -8,8 +8,11 @@ import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference }
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
 import { parseTemplate } from './template/template-parser.ts';
 
+/** At most this many leaves are cached: a parser can serve all definitions of a process. */
+const maxCached = 10_000;
+
 /**
- * Creates a parser of string leaves. It caches leaves by their source. Expressions may be evaluated concurrently.
+ * Creates a parser of string leaves. It caches leaves by their source, which definitions may share. Expressions may be evaluated concurrently.
  */
 export function createLeafParser(tools: FunctionDependencies): LeafParser {
   const compiler = createJsonataCompiler(tools);
@@ -19,6 +22,7 @@ export function createLeafParser(tools: FunctionDependencies): LeafParser {
       let leaf = known.get(text);
       if (leaf === undefined) {
         leaf = parseLeaf(text, compiler, tools);
+        if (known.size >= maxCached) known.clear();
         known.set(text, leaf);
       }
       return leaf;

@@ -42,34 +42,35 @@ export interface SyntaxStage {
   value?: unknown;
 }
 
-/** The nodes directly below a node. */
+/** The nodes directly below a node. Each node of each expression is visited several times, so it creates one list only. */
 export function childNodes(node: SyntaxNode): SyntaxNode[] {
-  const single = [
-    node.procedure,
-    node.expression,
-    node.rhs,
-    node.condition,
-    node.then,
-    node.else,
-    node.body,
-    node.pattern,
-    node.update,
-    node.delete,
-  ].filter((child) => child !== undefined);
-  const lhs = Array.isArray(node.lhs) ? node.lhs.flat() : node.lhs === undefined ? [] : [node.lhs];
-  const stages = [...(node.predicate ?? []), ...(node.stages ?? [])].flatMap((stage) =>
-    stage.expr === undefined ? [] : [stage.expr],
-  );
-  return [
-    ...lhs,
-    ...(node.steps ?? []),
-    ...(node.arguments ?? []),
-    ...(node.expressions ?? []),
-    ...single,
-    ...stages,
-    ...(node.group?.lhs.flat() ?? []),
-    ...(node.terms ?? []).map((term) => term.expression),
-  ];
+  const found: SyntaxNode[] = [];
+  const add = (child: SyntaxNode | undefined) => {
+    if (child !== undefined) found.push(child);
+  };
+  if (Array.isArray(node.lhs)) addPairs(node.lhs, found);
+  else add(node.lhs);
+  for (const list of [node.steps, node.arguments, node.expressions])
+    if (list !== undefined) for (const child of list) found.push(child);
+  add(node.procedure);
+  add(node.expression);
+  add(node.rhs);
+  add(node.condition);
+  add(node.then);
+  add(node.else);
+  add(node.body);
+  add(node.pattern);
+  add(node.update);
+  add(node.delete);
+  for (const stages of [node.predicate, node.stages])
+    if (stages !== undefined) for (const { expr } of stages) add(expr);
+  if (node.group !== undefined) addPairs(node.group.lhs, found);
+  if (node.terms !== undefined) for (const { expression } of node.terms) found.push(expression);
+  return found;
+}
+
+function addPairs(pairs: readonly SyntaxPair[], found: SyntaxNode[]): void {
+  for (const [key, value] of pairs) found.push(key, value);
 }
 
 /** All nodes of a tree, parents first. */

@@ -25,7 +25,8 @@ export interface EvaluationUnit {
 }
 
 /** Templates and their dependencies, shared by all phases of a plan. */
-export interface EvaluationPlan extends Pick<CompiledDefinition, 'vars' | 'status' | 'reporting'> {
+export interface EvaluationPlan
+  extends Pick<CompiledDefinition, 'vars' | 'status' | 'reporting' | 'coverage'> {
   readonly definition: OperatorPlan['definition'];
   readonly reads: ReadonlyMap<string, ReadUnit>;
   readonly children: ReadonlyMap<string, CompiledChild>;
@@ -46,7 +47,7 @@ export function createEvaluationPlan(
   { definition, parts, uses, secrets }: PlanContext,
   observed: EvaluationPlan['observed'],
 ): EvaluationPlan {
-  const { vars, status, reporting } = parts;
+  const { vars, status, reporting, coverage } = parts;
 
   function readUnit(read: CompiledDefinition['reads'][number]): ReadUnit {
     const templates = templatesOfRead(read);
@@ -85,6 +86,7 @@ export function createEvaluationPlan(
     vars,
     status,
     reporting,
+    coverage,
     reads: new Map(parts.reads.map((read) => [read.definition.id, readUnit(read)])),
     children: new Map(parts.children.map((child) => [child.definition.id, child])),
     lists: new Map(

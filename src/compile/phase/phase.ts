@@ -100,7 +100,7 @@ class TemplatePhase implements Phase {
     const rendered = await this.#render(when, this.#scope);
     if (rendered.kind !== 'missing') return rendered as Rendered<boolean>;
     const { slots, place } = when;
-    return failed(new RenderError('missing-value', missingValue(slots[0]), place));
+    return this.#failed(new RenderError('missing-value', missingValue(slots[0]), place));
   }
 
   async elements(childId: string): Promise<Rendered<readonly Element[]>> {
@@ -190,7 +190,7 @@ class TemplatePhase implements Phase {
       const rendered = await this.#var(name);
       if (rendered.kind === 'failed') return rendered;
     }
-    return settle(evaluate);
+    return this.#settle(evaluate);
   }
 
   #waitsFor({ children, reads, observed }: Dependencies): readonly string[] {
@@ -211,9 +211,26 @@ class TemplatePhase implements Phase {
   async #evaluateVar(name: string): Promise<Rendered<unknown>> {
     const template = requireEntry(this.#parts.vars, name);
     const { quotes } = this.#unitOf(template);
-    const rendered = await settle(() => render(template, { scope: this.#scope, quotes }));
+    const rendered = await this.#settle(() => render(template, { scope: this.#scope, quotes }));
     if (rendered.kind === 'value') this.#varValues[name] = rendered.value;
     return rendered;
+  }
+
+  async #settle<T>(evaluate: () => Promise<T | undefined>): Promise<Rendered<T>> {
+    try {
+      const value = await evaluate();
+      return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Any other error than a RenderError is a bug. */
+  #failed(error: unknown): Extract<Rendered<never>, { kind: 'failed' }> {
+    if (!(error instanceof RenderError)) throw error;
+    const { failure, path } = error;
+    this.#parts.coverage?.fail?.(failure, path);
+    return { kind: 'failed', failure };
   }
 }
 
@@ -247,19 +264,4 @@ function setInput({ values, waiting }: InputSet, id: string, seen: ExpressionInp
 
 function waitingOf({ waiting }: InputSet, ids: readonly string[]): readonly string[] {
   return ids.flatMap((id) => waiting.get(id) ?? []);
-}
-
-async function settle<T>(evaluate: () => Promise<T | undefined>): Promise<Rendered<T>> {
-  try {
-    const value = await evaluate();
-    return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
-  } catch (error) {
-    return failed(error);
-  }
-}
-
-/** Any other error than a RenderError is a bug. */
-function failed(error: unknown): Extract<Rendered<never>, { kind: 'failed' }> {
-  if (!(error instanceof RenderError)) throw error;
-  return { kind: 'failed', failure: error.failure };
 }

@@ -29,6 +29,11 @@ export function bundledPlural(gvk: Gvk): string | undefined {
   return kinds.get(gvkKey(gvk))?.plural;
 }
 
+/** The names of all built-in kinds. */
+export function bundledKindNames(): ReadonlySet<string> {
+  return new Set([...kinds.keys()].map((key) => key.slice(key.lastIndexOf('/') + 1)));
+}
+
 /** The built-in kinds of one `apiVersion`. */
 export function bundledKinds(apiVersion: string): readonly string[] {
   const prefix = `${apiVersion}/`;

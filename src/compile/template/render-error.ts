@@ -12,6 +12,8 @@ export interface Place {
   readonly file: string | undefined;
   readonly line: number;
   readonly column: number;
+  /** JSON pointer in the document. */
+  readonly path: string;
 }
 
 /**
@@ -23,17 +25,24 @@ export function fileOf({ file, isGenerated = false }: SourceMap): string | undef
 }
 
 /** `file:line:column`. Undefined: there is no file. */
-export function placeText({ file, line, column }: Omit<Place, 'field'>): string | undefined {
+export function placeText({
+  file,
+  line,
+  column,
+}: Omit<Place, 'field' | 'path'>): string | undefined {
   return file === undefined ? undefined : `${file}:${line}:${column}`;
 }
 
 /** A template that cannot be rendered. */
 export class RenderError extends HomeostatError<RenderFailure['code']> {
   readonly failure: RenderFailure;
+  /** JSON pointer in the document of the definition. */
+  readonly path: string;
   constructor(code: RenderFailure['code'], message: string, place: Place) {
     super(code, message);
     const at = placeText(place);
     this.failure = { code, message, field: place.field, ...(at !== undefined && { place: at }) };
+    this.path = place.path;
   }
 }
 

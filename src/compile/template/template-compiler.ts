@@ -272,7 +272,8 @@ class TemplateCompilation {
     at = 'value',
   }: Pick<Location, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
-    return { field, file: fileOf(source), ...positionOf({ path: pointer, at }, source) };
+    const position = positionOf({ path: pointer, at }, source);
+    return { field, file: fileOf(source), ...position, path: pointer };
   }
 
   #mismatch(spot: Location, type: SchemaType, found: string, hint?: string): void {

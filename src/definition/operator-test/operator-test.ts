@@ -11,6 +11,8 @@ export interface OperatorTest {
   readonly given: readonly KubeObject[];
   readonly steps: readonly TestStep[];
   readonly source: SourceMap;
+  /** The document as written. */
+  readonly document: JsonObject;
 }
 
 /** Everything that a step does, in the order of the fields; then its expectations must hold. */
@@ -18,7 +20,7 @@ export interface TestStep {
   readonly name: string;
   /** JSON pointer of the step in its document. */
   readonly pointer: string;
-  /** Objects to apply, with the pointer of each. */
+  /** Objects to apply. */
   readonly apply: readonly KubeObject[];
   /** Files with objects to apply, relative to the test's file. */
   readonly applyFiles: readonly string[];

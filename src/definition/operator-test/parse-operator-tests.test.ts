@@ -31,7 +31,7 @@ describe('definition/operator-test', () => {
     assert.deepEqual(diagnostics, []);
     const [only] = tests;
     assert.ok(only);
-    const { steps, source: _, ...rest } = only;
+    const { steps, source: _, document: __, ...rest } = only;
     assert.deepEqual(rest, { name: 'web', given: [] });
     assert.deepEqual(steps, [
       {

@@ -65,6 +65,7 @@ function parseDocument(
     given: itemsAt(value, '/spec/given').map((item) => item.value as KubeObject),
     steps: mapsAt(value, '/spec/steps').map((item) => resolveStep(item.value, item.path)),
     source,
+    document: value as JsonObject,
   };
   return { test, diagnostics };
 }

@@ -15,8 +15,53 @@ export const checkCrdNames: Rule = function* (document) {
     for (const { value, path } of itemsAt(document, `${names}/${field}`))
       yield* checkLabel(value, path);
   }
+  for (const { value, path } of itemsAt(document, `${names}/shortNames`))
+    yield* checkShortName(value, path);
   yield* checkKinds(mapAt(document, names));
 };
+
+/** Short names of kinds that Kubernetes serves itself, and names of these kinds. */
+const builtinShortNames: Readonly<Record<string, string>> = {
+  cj: 'CronJob',
+  cm: 'ConfigMap',
+  crd: 'CustomResourceDefinition',
+  crds: 'CustomResourceDefinition',
+  cs: 'ComponentStatus',
+  csr: 'CertificateSigningRequest',
+  deploy: 'Deployment',
+  ds: 'DaemonSet',
+  ep: 'Endpoints',
+  ev: 'Event',
+  hpa: 'HorizontalPodAutoscaler',
+  ing: 'Ingress',
+  limits: 'LimitRange',
+  netpol: 'NetworkPolicy',
+  no: 'Node',
+  ns: 'Namespace',
+  pc: 'PriorityClass',
+  pdb: 'PodDisruptionBudget',
+  po: 'Pod',
+  pv: 'PersistentVolume',
+  pvc: 'PersistentVolumeClaim',
+  quota: 'ResourceQuota',
+  rc: 'ReplicationController',
+  rs: 'ReplicaSet',
+  sa: 'ServiceAccount',
+  sc: 'StorageClass',
+  sts: 'StatefulSet',
+  svc: 'Service',
+};
+
+function* checkShortName(value: unknown, path: string): Iterable<Finding> {
+  if (typeof value !== 'string' || !Object.hasOwn(builtinShortNames, value)) return;
+  yield {
+    severity: 'warning',
+    code: 'invalid-name',
+    path,
+    message: `"${value}" is the short name of the built-in kind "${builtinShortNames[value]}", which kubectl prefers`,
+    hint: 'Use another short name',
+  };
+}
 
 function* checkGroup(group: unknown): Iterable<Finding> {
   if (typeof group !== 'string') return;

@@ -169,7 +169,7 @@ function title(schema: JsonSchema): string | undefined {
 }
 
 /** Drops "missing field" findings where the field is present under a mistyped name, which has its own finding. */
-function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
+export function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   const taken = new Set(
     findings
       .filter(({ code }) => code === 'unknown-field')

@@ -2,9 +2,15 @@ import {
   type CheckedDefinition,
   checkDefinitions,
   type DefinitionManifest,
+  type ManifestCheck,
 } from '../../check/index.ts';
 import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
-import type { Diagnostic } from '../../definition/index.ts';
+import {
+  arrangeDiagnostics,
+  type Diagnostic,
+  type LocatedDefinition,
+  locate,
+} from '../../definition/index.ts';
 import { type ApiRequest, KubeError } from '../../kube/index.ts';
 import { withoutOwnKeys } from '../../plan/index.ts';
 import { childLabel, definitionLabel } from '../../reconcile/index.ts';
@@ -24,6 +30,8 @@ export interface RenderOptions {
   readonly simulatesControllers: boolean;
   /** The status that a controller outside of the simulation would write. Undefined: none. @default none for any object */
   readonly statusOf?: (child: KubeObject) => JsonObject | undefined;
+  /** Checks definition files. @default a check with the schemas of the built-in kinds */
+  readonly check?: ManifestCheck;
 }
 
 /** One object that the definition creates for the resource. */
@@ -52,6 +60,8 @@ export interface RenderResult {
   readonly status: JsonObject | undefined;
   /** Why the resource is not ready, for people. @default undefined: it is ready */
   readonly problem?: string;
+  /** Expressions and children that fail with this resource, at their places in the definition. */
+  readonly failures: readonly Diagnostic[];
   /** Mistakes in the definitions. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -61,9 +71,13 @@ const limitMs = 600_000;
 
 /** Renders a resource: runs its definition on a simulated cluster and collects what it creates. */
 export async function renderResource(options: RenderOptions): Promise<RenderResult> {
-  const { definitions, resource } = options;
-  const { accepted, diagnostics } = checkDefinitions(definitions, { schemas: bundledSchemas() });
-  const nothing = { children: [], missing: [], status: undefined, diagnostics };
+  const { definitions, resource, check } = options;
+  const schemas = bundledSchemas();
+  const { accepted, diagnostics } = checkDefinitions(definitions, {
+    schemas,
+    ...(check && { check }),
+  });
+  const nothing = { children: [], missing: [], failures: [], status: undefined, diagnostics };
   if (diagnostics.some(({ severity }) => severity === 'error')) return nothing;
   const served = accepted.find(({ plan }) => serves(plan.definition.kind.gvk, resource));
   if (served === undefined) {
@@ -79,17 +93,24 @@ function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], res
 
 async function simulate(
   options: RenderOptions,
-  { plan }: CheckedDefinition,
+  { plan, located }: CheckedDefinition,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
-  const { definitions, resource, given, simulatesControllers, statusOf } = options;
+  const { definitions, resource, given, simulatesControllers, statusOf, check } = options;
   const isOfOthers = plan.definition.kind.source === 'for';
   const applied = new Map<string, KubeObject>();
   // Children of other definitions, too, which serve kinds of children.
   const written = new Map<string, KubeObject>();
+  const failed: FailedValue[] = [];
   const simulation = new Simulation({
     definitions,
     logger: silentLogger,
     simulatesControllers,
+    ...(check && { check }),
+    coverage: {
+      declare: () => undefined,
+      reach: () => undefined,
+      fail: ({ message }, path) => void failed.push({ message, path }),
+    },
     onRequest: (request) => {
       const child = childOf(request);
       if (child !== undefined) written.set(request.path, child);
@@ -111,6 +132,14 @@ async function simulate(
     const reported = new Set<string>();
     while (statusOf && (await reportStatuses(simulation, { written, reported, statusOf })))
       found = await untilReady(simulation, cluster, resource);
+    if (isStalled(found)) {
+      // What failed on the way may have been solved: a reconcile of a new process fails only with what is left.
+      failed.length = 0;
+      await simulation.stop();
+      simulation.start();
+      await simulation.advanceUntil(isRunning, limitMs);
+      await simulation.idle();
+    }
     const children = [...applied.values()].map((manifest) =>
       renderedChild(manifest, plan.children),
     );
@@ -120,12 +149,14 @@ async function simulate(
       children,
       missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
       status: isJsonObject(found?.status) ? found.status : undefined,
+      failures: isStalled(found) ? failuresOf(found, failed, located) : [],
       // A kind of others has no such condition.
       ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
     };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    return { children: [], missing: [], status: undefined, problem: error.message };
+    const { message } = error;
+    return { children: [], missing: [], failures: [], status: undefined, problem: message };
   } finally {
     await simulation.close();
   }
@@ -179,6 +210,32 @@ async function reportStatuses(
 
 function isStalled(found: JsonObject | undefined): boolean {
   return conditionsOf(found).some(({ type, status }) => type === 'Stalled' && status === 'True');
+}
+
+/** A value that cannot be rendered. `path`: JSON pointer in the definition. */
+interface FailedValue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The values that cannot be rendered, and the children that fail for another reason, such as one that the server rejects. */
+function failuresOf(
+  found: JsonObject | undefined,
+  values: readonly FailedValue[],
+  { definition, source, pointers }: LocatedDefinition,
+): readonly Diagnostic[] {
+  const status = isJsonObject(found?.status) ? found.status : {};
+  const children = Array.isArray(status.children) ? status.children.filter(isJsonObject) : [];
+  const others = children
+    .filter(({ state }) => state === 'Failed')
+    .map(({ id, message }) => {
+      const index = definition.children.findIndex((child) => child.id === id);
+      return { path: pointers.children[index] ?? '', message: String(message) };
+    })
+    .filter(({ path }) => !values.some((value) => value.path.startsWith(`${path}/`)));
+  return arrangeDiagnostics(
+    [...values, ...others].map((each) => locate({ code: 'render-failed', ...each }, source)),
+  );
 }
 
 function problemOf(ready: JsonObject | undefined): string {

@@ -10,29 +10,33 @@ export interface ReportOptions {
 
 /** What is printed of one test: a line if it passed, else each failure with its place and the fields that differ. */
 export function resultLines(result: TestResult, options: ReportOptions): readonly string[] {
-  const { test, failures, simulatedMs } = result;
-  const title = `${test.source.file}: ${test.name}`;
-  const steps = test.steps.length === 1 ? '1 step' : `${test.steps.length} steps`;
+  const { file, name, failures, skipped } = result;
+  const title = `${file}: ${name}`;
+  const steps = result.steps === 1 ? '1 step' : `${result.steps} steps`;
+  if (skipped !== undefined) return [`${paint('SKIP', 33, options)} ${title}: ${skipped}`];
   if (failures.length === 0)
-    return [
-      `${paint('PASS', 32, options)} ${title} (${steps}, ${simulatedMs / 1_000} s simulated)`,
-    ];
+    return [`${paint('PASS', 32, options)} ${title} (${steps}${detailsOf(result)})`];
   return [
     `${paint('FAIL', 31, options)} ${title}`,
     ...failures.flatMap((failure) => failureLines(failure, result, options)),
   ];
 }
 
+function detailsOf({ tookMs, isReal = false, skippedSteps = 0 }: TestResult): string {
+  if (!isReal) return `, ${tookMs / 1_000} s simulated`;
+  const skipped = skippedSteps === 0 ? '' : `, ${skippedSteps} skipped: need the sandbox`;
+  return `${skipped}; ${(tookMs / 1_000).toFixed(1)} s`;
+}
+
 function failureLines(
-  { step, pointer, message, mismatches }: StepFailure,
-  { test }: TestResult,
+  { step, position, message, mismatches }: StepFailure,
+  { file }: TestResult,
   options: ReportOptions,
 ): readonly string[] {
-  const { line, column } = test.source.valueAt(pointer);
-  const place = `${test.source.file}:${line}:${column}`;
+  const place = position === undefined ? '' : `${file}:${position.line}:${position.column}: `;
   return [
     ...(step === undefined ? [] : [`  Step "${step}"`]),
-    `    ${place}: ${message}`,
+    `    ${place}${message}`,
     ...mismatches.flatMap((mismatch) => mismatchLines(mismatch, options)),
   ];
 }
@@ -63,15 +67,19 @@ function paint(text: string, color: number, { hasColor }: ReportOptions): string
 export function summaryLine(results: readonly TestResult[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0).length;
   const tests = results.length === 1 ? '1 test' : `${results.length} tests`;
-  return `${tests}: ${results.length - failed} passed, ${failed} failed`;
+  const skipped = results.filter((result) => result.skipped !== undefined).length;
+  const passed = results.length - failed - skipped;
+  return `${tests}: ${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`;
 }
 
 /** The results in the format that CI systems read (JUnit XML). */
 export function junitReport(results: readonly TestResult[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0).length;
   const cases = results.map((result) => {
-    const { test, failures } = result;
-    const attributes = `classname="${escapeMarkup(test.source.file)}" name="${escapeMarkup(test.name)}"`;
+    const { file, name, failures } = result;
+    const attributes = `classname="${escapeMarkup(file)}" name="${escapeMarkup(name)}"`;
+    if (result.skipped !== undefined)
+      return `    <testcase ${attributes}>\n      <skipped message="${escapeMarkup(result.skipped)}"/>\n    </testcase>`;
     if (failures.length === 0) return `    <testcase ${attributes}/>`;
     const text = resultLines(result, { hasColor: false }).slice(1).join('\n');
     const message = escapeMarkup(failures[0]?.message ?? '');

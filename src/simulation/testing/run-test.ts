@@ -1,6 +1,6 @@
 import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import type { CoverageRecorder } from '../../compile/index.ts';
-import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
+import type { OperatorTest, Position, TestFailure, TestStep } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorLogger } from '../error-logger.ts';
@@ -24,16 +24,27 @@ export interface TestFiles {
 export interface StepFailure extends Failure {
   /** Name of the step; undefined where the test failed before its first step. */
   readonly step?: string;
+  /** Of the expectation in the test's file; undefined where no place is to blame. */
+  readonly position?: Position;
 }
 
+/** Plain data: a test can run in another thread. */
 export interface TestResult {
-  readonly test: OperatorTest;
+  /** Name of the test's file. */
+  readonly file: string;
+  readonly name: string;
+  /** Number of steps of the test. */
+  readonly steps: number;
+  /** Steps that a real cluster cannot do. @default 0 */
+  readonly skippedSteps?: number;
+  /** Why the whole test was skipped. @default undefined: it has run */
+  readonly skipped?: string;
   /** Empty: the test has passed. */
   readonly failures: readonly StepFailure[];
-  /** Mistakes of the definitions; the test was not run then. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Simulated time that has passed, in ms. */
-  readonly simulatedMs: number;
+  /** Time that has passed, in ms: simulated, or on a real cluster. */
+  readonly tookMs: number;
+  /** Whether the cluster was a real one. @default false */
+  readonly isReal?: boolean;
 }
 
 /** Time for the definitions to start, in ms of simulated time. */
@@ -42,6 +53,8 @@ const startLimitMs = 60_000;
 const idleMs = 30_000;
 
 export interface RunTestOptions {
+  /** Ends the test after the step that runs; a test that was ended has failed. @default undefined: it runs to its end */
+  readonly signal?: AbortSignal;
   /** Checks definition files. @default a check with the schemas of the built-in kinds */
   readonly check?: ManifestCheck;
   /** Records what the test reaches. @default undefined: nothing is recorded */
@@ -67,6 +80,7 @@ class TestRun {
   readonly #files: TestFiles;
   readonly #logged: string[] = [];
   readonly #created = new Map<string, string>();
+  readonly #signal: AbortSignal | undefined;
   #simulation: Simulation;
   #cluster: TestCluster;
   #values: ExpectedValues;
@@ -75,7 +89,8 @@ class TestRun {
   #failing: TestFailure | undefined;
   #failuresLeft = 0;
 
-  constructor(test: OperatorTest, files: TestFiles, options: RunTestOptions) {
+  constructor(test: OperatorTest, files: TestFiles, { signal, ...options }: RunTestOptions) {
+    this.#signal = signal;
     this.#test = test;
     this.#files = files;
     this.#simulation = new Simulation({
@@ -90,12 +105,17 @@ class TestRun {
 
   async run(): Promise<TestResult> {
     const startMs = this.#simulation.clock.nowMs();
+    const { name, source, steps } = this.#test;
     const failures = await this.#runAll();
     return {
-      test: this.#test,
-      failures,
-      diagnostics: [],
-      simulatedMs: this.#simulation.clock.nowMs() - startMs,
+      file: source.file,
+      name,
+      steps: steps.length,
+      failures: failures.map((failure) => ({
+        ...failure,
+        position: source.valueAt(failure.pointer),
+      })),
+      tookMs: this.#simulation.clock.nowMs() - startMs,
     };
   }
 
@@ -115,6 +135,8 @@ class TestRun {
     if (notStarted !== undefined)
       return [{ pointer: '/spec', message: notStarted, mismatches: [] }];
     for (const step of steps) {
+      if (this.#signal?.aborted === true)
+        return [{ pointer: step.pointer, message: 'The test was stopped', mismatches: [] }];
       const failures = await this.#runStep(step);
       if (failures.length > 0) return failures.map((failure) => ({ ...failure, step: step.name }));
     }
@@ -252,7 +274,7 @@ function listOf(writes: readonly string[]): string {
 }
 
 /** An apply of an object that is no CRD. */
-function isChildApply({ method, path }: ApiRequest): boolean {
+export function isChildApply({ method, path }: ApiRequest): boolean {
   return (
     method === 'PATCH' && !path.includes('/apiextensions.k8s.io/') && !path.endsWith('/status')
   );
@@ -273,6 +295,6 @@ function isMeant({ method, body }: ApiRequest, { requests }: TestFailure): boole
   );
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

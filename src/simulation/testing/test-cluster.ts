@@ -1,38 +1,35 @@
-import {
-  bundledSchemas,
-  createSchemaCompiler,
-  type SchemaType,
-  schemaOfCustomResource,
-} from '../../compile/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
+import { bundledSchemas, createSchemaCompiler, type SchemaType } from '../../compile/index.ts';
 import { type KindInfo, listServedKinds, pathOf } from '../../kube/index.ts';
 import { apiVersionOf, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { Simulation } from '../simulation.ts';
+import type { TestApi } from './test-api.ts';
 
-/** The namespace of a test's objects. */
-export const testNamespace = 'default';
+/** The namespace of a test's objects on a simulated cluster. */
+const defaultNamespace = 'default';
 
 /** A reference that names no object of a served kind. */
 export class UnknownReferenceError extends Error {}
 
 /** The cluster of one test, addressed as tests do: by manifests, and by `Kind/name`. */
 export class TestCluster {
-  readonly #simulation: Simulation;
+  readonly #api: TestApi;
+  readonly #namespace: string;
   readonly #compiler = createSchemaCompiler();
   readonly #types = new Map<string, SchemaType | undefined>();
   #kinds: readonly KindInfo[] = [];
 
-  constructor(simulation: Simulation) {
-    this.#simulation = simulation;
+  /** @param namespace of objects without one */
+  constructor(api: TestApi, namespace = defaultNamespace) {
+    this.#api = api;
+    this.#namespace = namespace;
   }
 
   /** Applies an object as a user does, with `kubectl apply --server-side`. @throws KubeError, UnknownReferenceError */
   async apply(object: KubeObject): Promise<void> {
     const kind = await this.#kindOf(object.apiVersion, object.kind);
     const { name, namespace } = object.metadata;
-    await this.#simulation.request({
+    await this.#api.request({
       method: 'PATCH',
       path: this.#path(kind, name, namespace),
       query: { fieldManager: 'kubectl', force: 'true' },
@@ -43,7 +40,7 @@ export class TestCluster {
 
   /** Applies a JSON merge patch. @throws KubeError, UnknownReferenceError */
   async patch(reference: string, merge: JsonObject, fieldManager: string): Promise<void> {
-    await this.#simulation.request({
+    await this.#api.request({
       method: 'PATCH',
       path: await this.pathOf(reference),
       query: { fieldManager },
@@ -54,7 +51,7 @@ export class TestCluster {
 
   /** @throws KubeError, UnknownReferenceError */
   async delete(reference: string): Promise<void> {
-    await this.#simulation.request({ method: 'DELETE', path: await this.pathOf(reference) });
+    await this.#api.request({ method: 'DELETE', path: await this.pathOf(reference) });
   }
 
   /** The object that a manifest names; undefined where there is none. */
@@ -88,9 +85,11 @@ export class TestCluster {
     return objects;
   }
 
-  /** All objects of a kind. */
+  /** All objects of a kind; on a real cluster those of the test's namespace. */
   async list(kind: KindInfo): Promise<readonly KubeObject[]> {
-    const list = await this.#simulation.get(pathOf(kind, {}));
+    const namespace = this.#namespace;
+    const isReal = namespace !== defaultNamespace;
+    const list = await this.#api.get(pathOf(kind, isReal ? { namespace } : {}));
     const items = isJsonObject(list) && Array.isArray(list.items) ? list.items : [];
     const head = { apiVersion: apiVersionOf(kind.gvk), kind: kind.gvk.kind };
     return items.map((item) => ({ ...(item as unknown as KubeObject), ...head }));
@@ -103,7 +102,7 @@ export class TestCluster {
 
   /** The name of an object in references: `web`, or `shop/web` in another namespace than the test's. */
   nameOf({ metadata: { name, namespace } }: KubeObject): string {
-    return namespace === undefined || namespace === testNamespace ? name : `${namespace}/${name}`;
+    return namespace === undefined || namespace === this.#namespace ? name : `${namespace}/${name}`;
   }
 
   /** The schema of a kind, for merge keys of lists. */
@@ -113,29 +112,20 @@ export class TestCluster {
     return this.#types.get(key);
   }
 
-  /** Makes the schemas of custom resources known. */
-  noteDefinitions(definitions: readonly LocatedDefinition[]): void {
-    for (const { definition } of definitions) {
-      const { kind } = definition;
-      if (kind.source === 'crd' && kind.schema.type !== undefined)
-        this.#types.set(gvkKey(kind.gvk), schemaOfCustomResource(kind.schema, kind.gvk));
-    }
-  }
-
   #builtinType(gvk: Gvk): SchemaType | undefined {
     const schema = bundledSchemas().schemaFor(gvk);
     return schema && this.#compiler.compile(schema);
   }
 
   async #get(path: string): Promise<JsonObject | undefined> {
-    const found = await this.#simulation.get(path);
+    const found = await this.#api.get(path);
     return isJsonObject(found) ? found : undefined;
   }
 
   #path(kind: KindInfo, name: string, namespace: string | undefined): string {
     return pathOf(kind, {
       name,
-      ...(kind.namespaced && { namespace: namespace ?? testNamespace }),
+      ...(kind.namespaced && { namespace: namespace ?? this.#namespace }),
     });
   }
 
@@ -157,8 +147,7 @@ export class TestCluster {
   async #served(): Promise<readonly KindInfo[]> {
     if (this.#kinds.length === 0) {
       const flow = { name: 'user', priority: 'object' } as const;
-      const { client } = this.#simulation;
-      this.#kinds = await listServedKinds(client, flow, new AbortController().signal);
+      this.#kinds = await listServedKinds(this.#api.client, flow, new AbortController().signal);
     }
     return this.#kinds;
   }

@@ -1,7 +1,7 @@
-import { type OperatorTest, replaceValues, type ValueReplacement } from '../../definition/index.ts';
+import { replaceValues, type ValueReplacement } from '../../definition/index.ts';
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { matcherOf } from './matchers.ts';
-import type { StepFailure } from './run-test.ts';
+import type { StepFailure, TestResult } from './run-test.ts';
 
 /**
  * Writes found values into the `object` and `status` expectations of a test. Everything else in the file stays as it is, comments included.
@@ -11,8 +11,7 @@ import type { StepFailure } from './run-test.ts';
  */
 export function updateTest(
   text: string,
-  { name }: OperatorTest,
-  failures: readonly StepFailure[],
+  { name, failures }: Pick<TestResult, 'name' | 'failures'>,
 ): string {
   const isMeant = (document: unknown) =>
     isJsonObject(document) &&

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { definitionParser } from '../../test/support/definition-parser.ts';
-import { CrdCheck } from './check-crd.ts';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
+import { checkCrd } from './check-crd.ts';
+import { CheckServer } from './check-server.ts';
 
 /** A definition whose `spec` has a field with this schema. */
 function definition(schema: string): string {
@@ -24,8 +25,8 @@ spec:
 }
 
 describe('simulation/check-crd', () => {
-  const check = new CrdCheck();
-  after(() => check.close());
+  const server = new CheckServer();
+  after(() => server.close());
 
   for (const [what, schema, expected] of [
     ['a valid schema', '{ type: integer, x-kubernetes-validations: [{ rule: "self > 1" }] }', []],
@@ -52,7 +53,7 @@ describe('simulation/check-crd', () => {
     test(`${what} is ${expected.length === 0 ? 'accepted' : 'rejected with its line'}`, () => {
       const [located] = definitionParser.parse(definition(schema), 'web.yaml').definitions;
       assert.ok(located);
-      const found = check.check(located);
+      const found = checkCrd(located, server);
       assert.deepEqual(
         found.map(({ line, column, message }) => `${line}:${column}: ${message}`),
         expected,
@@ -67,6 +68,6 @@ describe('simulation/check-crd', () => {
     );
     const [located] = definitionParser.parse(text, 'web.yaml').definitions;
     assert.ok(located);
-    assert.deepEqual(check.check(located), []);
+    assert.deepEqual(checkCrd(located, server), []);
   });
 });

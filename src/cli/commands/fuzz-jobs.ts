@@ -1,0 +1,85 @@
+import { relative } from 'node:path';
+import {
+  checkDefinitions,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import { type OperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
+import { type FuzzResult, fuzz, fuzzTarget, reproductionOf } from '../../simulation/index.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+
+/** Random resources of one definition. Plain data. */
+export interface FuzzJob {
+  readonly kind: 'fuzz';
+  /** Name of the definition. */
+  readonly name: string;
+  /** All definitions of the cluster. They have no errors. */
+  readonly definitions: readonly DefinitionManifest[];
+  readonly samples: readonly KubeObject[];
+  /** Undefined: nothing limits the resources. */
+  readonly limits?: OperatorFuzz;
+  /** Number of histories. */
+  readonly runs: number;
+  readonly seed: number;
+}
+
+export interface FuzzJobResult {
+  readonly kind: 'fuzz';
+  readonly hasFailed: boolean;
+  /** What is printed. */
+  readonly lines: readonly string[];
+}
+
+/** Runs histories of definitions. */
+export class FuzzRunner {
+  readonly #check: ManifestCheck;
+
+  constructor(check: ManifestCheck) {
+    this.#check = check;
+  }
+
+  async run({ name, definitions, samples, limits, runs, seed }: FuzzJob): Promise<FuzzJobResult> {
+    const check = this.#check;
+    const { accepted } = checkDefinitions(definitions, { schemas: bundledSchemas(), check });
+    const located = accepted.find((each) => each.plan.name === name)?.located;
+    invariant(located !== undefined, `There is no definition "${name}"`);
+    const { given = [], values = {}, skip = [] } = limits ?? {};
+    const target = fuzzTarget(located, samples, skip);
+    const result = await fuzz({ definitions, check, target, given, samples, values, runs, seed });
+    const { failure } = result;
+    const lines = [...resultLines(name, result, seed)];
+    if (failure !== undefined) {
+      const definition = relative('.', located.source.file);
+      const { history } = failure;
+      const test = reproductionOf({ target, failure, history, given, definition });
+      lines.push(printOrderedYaml(test));
+    }
+    return {
+      kind: 'fuzz',
+      hasFailed: failure !== undefined || result.rejected === result.runs,
+      lines,
+    };
+  }
+}
+
+function resultLines(
+  name: string,
+  { runs, rejected, failure }: FuzzResult,
+  seed: number,
+): readonly string[] {
+  if (rejected === runs)
+    return [
+      `FAIL ${name}: the API server rejects every random resource (${runs})`,
+      '  hint: Add a document "kind: OperatorFuzz" with "values" that the kind accepts',
+    ];
+  const done = runs - rejected;
+  const count = `${done} ${done === 1 ? 'history' : 'histories'}${rejected === 0 ? '' : ` (the API server rejected ${rejected} other resources)`}`;
+  if (failure === undefined) return [`PASS ${name}: ${count}`];
+  return [
+    `FAIL ${name}: ${failure.message}`,
+    `  found after ${count}; --seed ${seed} finds it again. This test shows it:`,
+    '',
+  ];
+}

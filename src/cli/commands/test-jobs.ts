@@ -1,0 +1,157 @@
+import {
+  checkedOnce,
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import {
+  createOperatorTestParser,
+  type Diagnostic,
+  type OperatorTest,
+} from '../../definition/index.ts';
+import {
+  type CollectedCoverage,
+  CoverageCollector,
+  DefinitionValidator,
+  type RunTestOptions,
+  runTest,
+  type TestFiles,
+  type TestResult,
+  updateTest,
+} from '../../simulation/index.ts';
+import { assertNever } from '../../util/homeostat-error.ts';
+import { type CheckJob, type CheckJobResult, runCheckJob } from '../check-jobs.ts';
+import { type FuzzJob, type FuzzJobResult, FuzzRunner } from './fuzz-jobs.ts';
+import { writeText } from './test-coverage.ts';
+import { readText, TestChecker } from './test-files.ts';
+
+/** Plain data, because jobs run in worker threads. */
+export type Job = TestJob | FuzzJob | CheckJob;
+export type JobResult = TestJobResult | FuzzJobResult | CheckJobResult;
+
+/** Tests of one file, to run one after the other. */
+export interface TestJob {
+  readonly kind: 'test';
+  readonly file: string;
+  readonly text: string;
+  readonly names: readonly string[];
+  /** Writes found values into expectations that fail. */
+  readonly update: boolean;
+  readonly hasCoverage: boolean;
+}
+
+export interface TestJobResult {
+  readonly kind: 'test';
+  readonly results: readonly TestResult[];
+  /** Mistakes in the tests and in the files that they use. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** All files that the results depend on. */
+  readonly sources: readonly DefinitionManifest[];
+  /** What was updated, a line for each step. */
+  readonly updates: readonly string[];
+  readonly coverage?: CollectedCoverage;
+}
+
+/** Runs jobs. What definitions need is kept from one to the next. */
+export class JobRunner {
+  readonly #coverage = new CoverageCollector();
+  readonly #check: ManifestCheck;
+  readonly #checker: TestChecker;
+  readonly #parser = createOperatorTestParser();
+  readonly #fuzz: FuzzRunner;
+  readonly #definitions = new DefinitionValidator();
+
+  constructor({ hasCoverage }: { readonly hasCoverage: boolean }) {
+    const files = hasCoverage ? this.#coverage.files : undefined;
+    this.#check = checkedOnce(createManifestCheck(bundledSchemas(), files));
+    this.#checker = new TestChecker(this.#check);
+    this.#fuzz = new FuzzRunner(this.#check);
+  }
+
+  /** @throws CliError when a file cannot be read. */
+  async run(job: Job, signal?: AbortSignal): Promise<JobResult> {
+    switch (job.kind) {
+      case 'fuzz':
+        return this.#fuzz.run(job);
+      case 'check':
+        return runCheckJob(job, this.#definitions);
+      case 'test':
+        return this.#runTests(job, signal);
+      default:
+        return assertNever(job);
+    }
+  }
+
+  close(): void {
+    this.#checker.close();
+    this.#definitions.close();
+  }
+
+  async #runTests(job: TestJob, signal: AbortSignal | undefined): Promise<TestJobResult> {
+    const { file, text, names, update, hasCoverage } = job;
+    const results: TestResult[] = [];
+    const diagnostics: Diagnostic[] = [];
+    const sources: DefinitionManifest[] = [{ file, text }];
+    const updates: string[] = [];
+    const options: RunTestOptions = {
+      check: this.#check,
+      ...(signal && { signal }),
+      ...(hasCoverage && { coverage: this.#coverage.runs }),
+    };
+    const { tests } = this.#parser.parse(text, file);
+    for (const test of tests.filter(({ name }) => names.includes(name))) {
+      const checked = await this.#checker.checkTest(test);
+      sources.push(...checked.sources);
+      diagnostics.push(...checked.diagnostics);
+      const { files } = checked;
+      if (files === undefined) results.push(notRun(test));
+      else if (update) results.push(await this.#runAndUpdate(test, { files, options, updates }));
+      else results.push(await runTest(test, files, options));
+    }
+    const coverage = hasCoverage ? { coverage: this.#coverage.take() } : {};
+    return { kind: 'test', results, diagnostics, sources, updates, ...coverage };
+  }
+
+  /** A test ends at the first step that fails, so it runs again after each update until all steps hold or nothing can be updated. */
+  async #runAndUpdate(
+    test: OperatorTest,
+    { files, options, updates }: UpdateOptions,
+  ): Promise<TestResult> {
+    const { file } = test.source;
+    let current = test;
+    for (;;) {
+      const result = await runTest(current, files, options);
+      if (result.failures.length === 0) return result;
+      const text = await readText(file);
+      const updated = updateTest(text, result);
+      const { tests } = this.#parser.parse(updated, file);
+      const next = tests.find(({ name }) => name === test.name);
+      if (updated === text || next === undefined) return result;
+      await writeText(file, updated);
+      updates.push(`Updated ${file}: step "${result.failures[0]?.step ?? ''}"`);
+      current = next;
+    }
+  }
+}
+
+interface UpdateOptions {
+  readonly files: TestFiles;
+  readonly options: RunTestOptions;
+  /** Receives a line for each update. */
+  readonly updates: string[];
+}
+
+/** The mistakes are printed as diagnostics. */
+export function notRun({ source, name, steps }: OperatorTest): TestResult {
+  return failedTest({ file: source.file, name, steps: steps.length }, 'A file has errors');
+}
+
+/** The result of a test that failed before its first step. */
+export function failedTest(
+  test: Pick<TestResult, 'file' | 'name' | 'steps'>,
+  message: string,
+): TestResult {
+  const failures = [{ pointer: '', message, mismatches: [] }];
+  return { ...test, failures, tookMs: 0 };
+}

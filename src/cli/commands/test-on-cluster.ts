@@ -1,0 +1,58 @@
+import { checkedOnce, createManifestCheck } from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import type { OperatorTest } from '../../definition/index.ts';
+import { KubeError } from '../../kube/index.ts';
+import { RealClusterTests, resultLines, type TestResult } from '../../simulation/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { CliError } from '../exit-code.ts';
+import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts';
+import type { Output } from '../output.ts';
+import { printDiagnostics } from '../print-diagnostics.ts';
+import { TestChecker } from './test-files.ts';
+import { notRun } from './test-jobs.ts';
+
+interface ClusterTestContext {
+  readonly flags: KubeconfigFlags;
+  readonly output: Output;
+}
+
+/**
+ * Runs tests on a real cluster, one after the other, and prints the result of each.
+ * @throws CliError when the cluster cannot be reached, or rejects what the command needs.
+ */
+export async function testOnCluster(
+  { tests }: { readonly tests: readonly OperatorTest[] },
+  { flags, output }: ClusterTestContext,
+  signal: AbortSignal,
+): Promise<readonly TestResult[]> {
+  const config = await loadClusterConfig(flags);
+  const check = checkedOnce(createManifestCheck(bundledSchemas()));
+  const checker = new TestChecker(check);
+  const cluster = new RealClusterTests({
+    ...{ config, check },
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+  });
+  const results: TestResult[] = [];
+  try {
+    await cluster.connect(signal);
+    for (const test of tests) {
+      if (signal.aborted) break;
+      const { files, diagnostics, sources } = await checker.checkTest(test);
+      printDiagnostics(diagnostics, sources, output);
+      const result = files === undefined ? notRun(test) : await cluster.run(test, files, signal);
+      results.push(result);
+      for (const line of resultLines(result, output)) output.print(line);
+    }
+    return results;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new CliError(error.message, { cause: error });
+  } finally {
+    checker.close();
+    await cluster.close().catch((error: unknown) => {
+      output.error(`homeostat: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+}

@@ -1,0 +1,235 @@
+import type { SchemaType, StructType } from '../../compile/index.ts';
+import {
+  describeFound,
+  type Finding,
+  type LocatedDefinition,
+  quotedList,
+  valueAt,
+  withoutConsequences,
+} from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
+import { isJsonObject, type JsonObject, pointerSteps, pointerTo } from '../../util/json.ts';
+import { CheckServer } from './check-server.ts';
+import { fieldPointer, withoutValue } from './field-pointer.ts';
+import { type KnownKind, KnownKinds } from './known-kinds.ts';
+import { type Cause, causesOf, rejection } from './rejection.ts';
+
+/**
+ * Which mistakes of an object are looked for. `whole`: all. `subset`: unknown fields and values that cannot be right, because fields may
+ * be left out.
+ */
+export type ObjectExtent = 'whole' | 'subset';
+
+/** At most this many mistakes of one object are reported. */
+const maxMistakes = 50;
+
+/**
+ * Checks objects with a simulated API server that serves the kinds of definitions: it is asked whether it would create them. Paths of
+ * findings begin at the object.
+ */
+export class ObjectCheck {
+  readonly kinds = new KnownKinds();
+  readonly #server = new CheckServer();
+
+  constructor(definitions: readonly LocatedDefinition[]) {
+    for (const { definition } of definitions)
+      if (definition.kind.source === 'crd') this.serve(definition.kind.crd);
+  }
+
+  /** Serves the kinds of an object that is a CRD; others change nothing. */
+  serve(object: { readonly kind?: unknown }): void {
+    if (object.kind !== 'CustomResourceDefinition') return;
+    if (this.#server.install(object).isAccepted) this.kinds.add(object as JsonObject);
+  }
+
+  check(object: JsonObject, extent: ObjectExtent): readonly Finding[] {
+    const { apiVersion, kind } = object;
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
+    const known = this.kinds.find(apiVersion, kind);
+    if (known === undefined) return [this.#unknownKind(apiVersion, kind)];
+    const findings: Finding[] = [];
+    let rest = placed(object, known);
+    // The server reports one kind of mistake at a time, and of some kinds only the first: each is removed, and the rest is checked.
+    while (findings.length < maxMistakes) {
+      const { isAccepted, body } = this.#server.judge(known.path, rest);
+      if (isAccepted) break;
+      const { found, isLast } = this.#readAnswer(body, { object: rest, known, extent });
+      findings.push(...found);
+      if (isLast || found.length === 0) break;
+      rest = found.reduce((left, { path }) => withoutValue(left, path), rest);
+    }
+    return withoutConsequences(findings);
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  #unknownKind(apiVersion: string, kind: string): Finding {
+    const hint = this.kinds.hintFor(apiVersion, kind);
+    const isOtherVersion = hint?.includes('/') === true;
+    return {
+      severity: this.kinds.isForeign(apiVersion) ? 'warning' : 'error',
+      code: 'unknown-name',
+      path: isOtherVersion ? '/apiVersion' : '/kind',
+      message: `There is no kind "${kind}" in "${apiVersion}"`,
+      hint: hint ?? 'Neither Kubernetes nor a definition has this kind',
+    };
+  }
+
+  #readAnswer(status: JsonObject, about: About): Answer {
+    const text = String(status.message ?? '');
+    const unknown = [...text.matchAll(/(unknown|duplicate) field "((?:[^"\\]|\\.)*)"/g)];
+    if (text.includes('strict decoding error') && unknown.length > 0)
+      return {
+        found: unknown
+          .filter(([, problem]) => problem === 'unknown')
+          .map(([, , field = '']) => unknownField(fieldPointer(about.object, field), about)),
+        isLast: false,
+      };
+    if (status.code === 400) return { found: this.#undecodable(text, about), isLast: false };
+    if (status.code !== 422) return { found: [], isLast: true };
+    return { found: causesOf(status).flatMap((cause) => explain(cause, about)), isLast: true };
+  }
+
+  /**
+   * A value that cannot be decoded: the server names its field without the position in lists, or not at all. So values are removed one
+   * after the other, inner ones first, until the answer is another one.
+   */
+  #undecodable(message: string, about: About): readonly Finding[] {
+    const { object, known } = about;
+    let rest = object;
+    for (const path of innerFirst(object)) {
+      rest = withoutValue(rest, path);
+      if (this.#server.judge(known.path, rest).body.message !== message)
+        return [wrongValue(path, message, about)];
+    }
+    return [{ code: 'invalid-value', path: '', ...rejection(message) }];
+  }
+}
+
+interface About {
+  readonly object: JsonObject;
+  readonly known: KnownKind;
+  readonly extent: ObjectExtent;
+}
+
+interface Answer {
+  readonly found: readonly Finding[];
+  /** The server has checked everything. */
+  readonly isLast: boolean;
+}
+
+/** The object as a new one in the namespace of the collection: neither its version nor its namespace matters. */
+function placed(object: JsonObject, { namespaced }: KnownKind): JsonObject {
+  if (!isJsonObject(object.metadata)) return object;
+  const { resourceVersion: _, namespace, ...metadata } = object.metadata;
+  const isWrong = namespace !== undefined && typeof namespace !== 'string';
+  return { ...object, metadata: { ...metadata, ...(isWrong && namespaced && { namespace }) } };
+}
+
+/** The pointers of all values, those within a map or list before it. */
+function* innerFirst(value: unknown, pointer = ''): Generator<string> {
+  if (typeof value === 'object' && value !== null)
+    for (const [key, field] of Object.entries(value))
+      yield* innerFirst(field, pointerTo(pointer, key));
+  // Without its head it is another object.
+  if (!['', '/apiVersion', '/kind', '/metadata', '/metadata/name'].includes(pointer)) yield pointer;
+}
+
+function unknownField(path: string, { known }: About): Finding {
+  const steps = pointerSteps(path);
+  const field = steps.at(-1) ?? '';
+  const names = structAt(known.type(), steps.slice(0, -1))?.fields.keys() ?? [];
+  const others = [...names].filter((name) => steps.length > 1 || name !== 'status');
+  const hint =
+    didYouMean(field, others) ??
+    (others.length > 0 && others.length <= 6 ? `Known fields: ${others.join(', ')}` : undefined);
+  return { code: 'unknown-field', path, at: 'key', message: `Unknown field "${field}"`, hint };
+}
+
+function structAt(type: SchemaType | undefined, steps: readonly string[]): StructType | undefined {
+  const found = steps.reduce<SchemaType | undefined>((parent, step) => {
+    if (parent?.kind === 'struct') return parent.fields.get(step)?.type;
+    return parent?.kind === 'list' || parent?.kind === 'map' ? parent.item : undefined;
+  }, type);
+  return found?.kind === 'struct' ? found : undefined;
+}
+
+/** Go's names of types, and those of schemas. */
+const typeNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:u?int\d*|integer)$/, 'an integer'],
+  [/^(?:float\d*|number)$/, 'a number'],
+  [/^bool(?:ean)?$/, '"true" or "false"'],
+  [/^string$/, 'a string'],
+  [/^(?:\[\]|array$)/, 'a list'],
+  [/^(?:map\[|object$)/, 'a map'],
+];
+
+function wrongValue(path: string, message: string, { object }: About): Finding {
+  const found = valueAt(object, path);
+  const goType = /cannot unmarshal .* of type (\S+)$/.exec(message)?.[1];
+  if (goType !== undefined) return wrongType(path, goType, found);
+  const quantity = /quantities must match/.test(message);
+  const reason = message.replace(/^.*cannot be handled as a \w+: /, '');
+  return {
+    code: 'invalid-value',
+    path,
+    ...(quantity
+      ? { message: `Expected a quantity such as "500m" or "1Gi", found ${describeFound(found)}` }
+      : rejection(reason)),
+  };
+}
+
+function wrongType(path: string, type: string, found: unknown): Finding {
+  const expected = typeNames.find(([pattern]) => pattern.test(type))?.[1] ?? 'a map';
+  const isScalar = ['number', 'boolean'].includes(typeof found);
+  const isQuoted = typeof found === 'string' && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(found);
+  const hints = [
+    ...(expected === 'a string' && isScalar ? [`Quote it: "${found}"`] : []),
+    ...(/integer|number|true/.test(expected) && isQuoted
+      ? [`Write it without quotes: ${found}`]
+      : []),
+    ...(expected === 'a list' && isScalar ? [`Write a list: "[${found}]"`] : []),
+  ];
+  return {
+    code: 'wrong-type',
+    path,
+    message: `Expected ${expected}, found ${describeFound(found)}`,
+    hint: hints[0],
+  };
+}
+
+/** Reasons that a part of an object can have: other parts may be there in the cluster. */
+const reliableReasons: ReadonlySet<string> = new Set([
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+]);
+
+function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
+  const { reason, field, message } = cause;
+  if (field === '<nil>' || (extent === 'subset' && !reliableReasons.has(reason))) return [];
+  const path = fieldPointer(object, field);
+  const found = valueAt(object, path);
+  switch (reason) {
+    case 'FieldValueRequired': {
+      const name = pointerSteps(path).at(-1) ?? field;
+      return [
+        { code: 'missing-field', path, at: 'parent-key', message: `Missing field "${name}"` },
+      ];
+    }
+    case 'FieldValueTypeInvalid': {
+      const type = /must be of type (\w+)/.exec(message)?.[1];
+      return [wrongType(path, type ?? 'object', found)];
+    }
+    case 'FieldValueNotSupported': {
+      const listed = /supported values: (.*)$/.exec(message)?.[1] ?? '';
+      const values = [...listed.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, value = '']) => value);
+      const hint = typeof found === 'string' ? didYouMean(found, values) : undefined;
+      const expected = `Expected ${quotedList(values)}, found ${describeFound(found)}`;
+      return [{ code: 'invalid-value', path, message: expected, hint }];
+    }
+    default:
+      return [{ code: 'invalid-value', path, ...rejection(message) }];
+  }
+}

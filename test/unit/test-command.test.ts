@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { render } from '../../src/cli/commands/render.ts';
+import { test as runTests } from '../../src/cli/commands/test.ts';
+import { validate } from '../../src/cli/validate.ts';
+import { patienceMs } from '../support/patience.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'homeostat-test-command-'));
+after(() => rmSync(root, { recursive: true }));
+
+const definition = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: thing }
+spec:
+  crd:
+    group: example.com
+    names: { kind: Thing, plural: things }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec: { type: object, properties: { text: { type: string }, count: { type: integer } } }
+  children:
+    - id: config
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { text: "\${ spec.text }" }
+`;
+
+const sample =
+  'apiVersion: example.com/v1\nkind: Thing\nmetadata: { name: a }\nspec: { text: x }\n';
+
+function testOf(name: string, text: string): string {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorTest
+metadata: { name: ${name} }
+spec:
+  steps:
+    - name: create
+      apply: { file: ../samples/thing.yaml }
+      expect:
+        - object: { apiVersion: v1, kind: ConfigMap, metadata: { name: a }, data: { text: ${text} } }
+`;
+}
+
+let folders = 0;
+
+/** A folder with a definition, a sample and these tests. */
+function project(tests: Readonly<Record<string, string>>) {
+  folders += 1;
+  const folder = join(root, String(folders));
+  const save = (file: string, text: string) => {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  save('thing.yaml', definition);
+  save('samples/thing.yaml', sample);
+  for (const [name, text] of Object.entries(tests)) save(`tests/${name}.yaml`, text);
+  return { folder, save };
+}
+
+function recordOutput() {
+  const lines: string[] = [];
+  const print = (text: string) => void lines.push(text);
+  return { lines, output: { print, error: print, hasColor: false, isTerminal: false } };
+}
+
+describe('homeostat test --jobs', () => {
+  test('workers give the same output, coverage and report as one thread', async () => {
+    const { folder } = project({
+      a: testOf('a', 'x'),
+      b: testOf('b', 'wrong'),
+      c: testOf('c', 'x'),
+      d: `${testOf('d', 'x')}---\n${testOf('e', 'other')}`,
+    });
+    const runs = [];
+    for (const jobs of [1, 3]) {
+      const { lines, output } = recordOutput();
+      const junit = join(folder, `${jobs}.xml`);
+      const code = await runTests([folder], { jobs, junit, coverage: 'text' }, output);
+      runs.push({ code, lines, junit: readFileSync(junit, 'utf8') });
+    }
+    const [alone, together] = runs;
+    assert.deepEqual(together, alone);
+    assert.equal(alone?.code, 1);
+    assert.ok(alone.lines.includes('5 tests: 3 passed, 2 failed'), alone.lines.join('\n'));
+    assert.ok(alone.lines.includes('Coverage: 2 of 2 (100 %)'), alone.lines.join('\n'));
+  });
+
+  test('--update writes the values of all tests of a file', async () => {
+    const wrong = `${testOf('d', 'wrong')}---\n${testOf('e', 'other')}`;
+    const { folder } = project({ a: testOf('a', 'x'), d: wrong, f: testOf('f', 'no') });
+    const { lines, output } = recordOutput();
+    assert.equal(await runTests([folder], { jobs: 2, update: true }, output), 0, lines.join('\n'));
+    const updated = readFileSync(join(folder, 'tests/d.yaml'), 'utf8');
+    assert.equal(updated, `${testOf('d', '"x"')}---\n${testOf('e', '"x"')}`);
+  });
+
+  test('mistakes of a test, its sample and its definitions are printed with their place; other tests run', async () => {
+    const { folder, save } = project({
+      a: testOf('a', 'x'),
+      b: testOf('b', 'x').replace('ConfigMap', 'ConfigMp').replace('thing.yaml', 'thin.yaml'),
+      c: testOf('c', 'x').replace('steps:', 'definitions: [../broken]\n  steps:'),
+      d: testOf('d', 'x').replace('ConfigMap', 'ConfigMp'),
+    });
+    save('broken/thing.yaml', definition.replace('spec.text', 'spec.txt'));
+    const { lines, output } = recordOutput();
+    assert.equal(await runTests([folder], { jobs: 2 }, output), 1);
+    const text = lines.join('\n');
+    assert.match(
+      text,
+      /b\.yaml:7:22: error\[unknown-name\]: There is no file "\.\.\/samples\/thin\.yaml"/,
+    );
+    assert.match(text, /= hint: Did you mean "thing\.yaml"\?/);
+    assert.match(text, /broken\/thing\.yaml:\d+:\d+: error\[unknown-path\]/);
+    assert.match(text, /d\.yaml:9:\d+: error\[unknown-name\]: There is no kind "ConfigMp" in "v1"/);
+    assert.match(text, /4 tests: 1 passed, 3 failed/);
+  });
+});
+
+/** Waits for a line, and returns and removes all lines until then. */
+async function untilPrinted(lines: string[], pattern: RegExp): Promise<string> {
+  const endMs = performance.now() + patienceMs;
+  while (!lines.some((line) => pattern.test(line))) {
+    assert.ok(performance.now() < endMs, `Expected ${pattern}, found:\n${lines.join('\n')}`);
+    await setTimeout(10);
+  }
+  return lines.splice(0).join('\n');
+}
+
+describe('homeostat test --watch', () => {
+  test('a change runs the tests that it affects again; a mistake is shown, and the watch goes on', async () => {
+    const { folder, save } = project({ a: testOf('a', 'x'), b: testOf('b', 'x') });
+    save('other/thing.yaml', definition);
+    save('tests/c.yaml', testOf('c', 'x').replace('steps:', 'definitions: [../other]\n  steps:'));
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const running = runTests([folder], { watch: true, jobs: 1 }, output, stopper.signal);
+    const until = (pattern: RegExp) => untilPrinted(lines, pattern);
+    const isIdle = /^Waiting for changes/;
+    assert.match(await until(isIdle), /3 tests: 3 passed, 0 failed/);
+    save('tests/a.yaml', testOf('a', 'z'));
+    assert.match(await until(isIdle), /FAIL .*a\.yaml[\s\S]*1 test: 0 passed, 1 failed/);
+    save('tests/a.yaml', testOf('a', '[x'));
+    await until(/error\[yaml-syntax\]/);
+    save('tests/a.yaml', testOf('a', 'z'));
+    await until(isIdle);
+    save('samples/thing.yaml', sample.replace('text: x', 'text: z'));
+    assert.match(await until(isIdle), /PASS .*a\.yaml[\s\S]*3 tests: 1 passed, 2 failed/);
+    save('other/thing.yaml', definition.replace('spec.text }', 'spec.text & "!" }'));
+    assert.match(await until(isIdle), /FAIL .*c\.yaml[\s\S]*1 test: 0 passed, 1 failed/);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+});
+
+describe('homeostat validate', () => {
+  const flags = { output: 'text' } as const;
+
+  test('samples and tests beside definitions are checked, and samples are rendered', async () => {
+    const { folder, save } = project({ a: testOf('a', 'x') });
+    const right = recordOutput();
+    assert.equal(await validate([folder], flags, right.output), 0, right.lines.join('\n'));
+    save('samples/thing.yaml', sample.replace('text', 'txt'));
+    save('samples/other.yaml', sample.replace('{ text: x }', '{ count: 7 }'));
+    save('tests/a.yaml', testOf('a', 'x').replace('object:', 'objct:'));
+    save('thing.yaml', definition.replace('spec.text }', '$string(1 / (spec.count - 7)) }'));
+    const { lines, output } = recordOutput();
+    assert.equal(await validate([folder], flags, output), 1);
+    const text = lines.join('\n');
+    assert.match(
+      text,
+      /samples\/thing\.yaml:4:9: error\[unknown-field\]: Unknown field "txt"[\s\S]*hint: Did you mean "text"\?/,
+    );
+    assert.match(text, /tests\/a\.yaml:9:11: error\[unknown-field\]: Unknown field "objct"/);
+    assert.match(
+      text,
+      /\/thing\.yaml:22:\d+: error\[render-failed\]: .*\(sample "a" of ".*other\.yaml"\)/,
+    );
+  });
+});
+
+describe('homeostat render --watch', () => {
+  test('a change prints the objects again; a mistake is shown, and the watch goes on', async () => {
+    const { folder, save } = project({});
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const flags = { output: 'yaml', simulate: true, watch: true } as const;
+    const paths = [join(folder, 'thing.yaml'), join(folder, 'samples/thing.yaml')] as const;
+    const running = render(...paths, flags, output, stopper.signal);
+    await untilPrinted(lines, /text: x/);
+    save('samples/thing.yaml', sample.replace('text: x', 'text: z'));
+    assert.match(await untilPrinted(lines, /text: z/), /^# changed\n# child "config"/);
+    save('thing.yaml', definition.replace('spec.text', 'spec.txt'));
+    await untilPrinted(lines, /error\[unknown-path\]/);
+    save('thing.yaml', definition);
+    await untilPrinted(lines, /text: z/);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+});
+
+describe('homeostat render', () => {
+  const flags = { output: 'yaml', simulate: true } as const;
+
+  test('a wrong resource is reported with its place', async () => {
+    const { folder, save } = project({});
+    save('samples/thing.yaml', sample.replace('text', 'txt'));
+    const { lines, output } = recordOutput();
+    const paths = [join(folder, 'thing.yaml'), join(folder, 'samples/thing.yaml')] as const;
+    assert.equal(await render(...paths, flags, output), 1);
+    assert.match(lines.join('\n'), /samples\/thing\.yaml:4:9: error\[unknown-field\]/);
+  });
+});
