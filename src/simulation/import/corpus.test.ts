@@ -29,6 +29,8 @@ interface Expected {
   readonly instances?: Readonly<Record<string, Instance>>;
   /** Crossplane: the status that the controllers of composed resources report, by their name. */
   readonly observed?: Readonly<Record<string, JsonObject>>;
+  /** Crossplane: data of the Secret with connection details, by the name of the resource. */
+  readonly connection?: Readonly<Record<string, JsonObject>>;
   /** Crossplane: fields whose values differ, as the report says. */
   readonly differs?: readonly string[];
 }
@@ -170,7 +172,7 @@ describe('simulation/import/corpus', () => {
       test(`${file}: "${name}" gets what the Composition composes, and becomes ready`, async () => {
         const { rendered, resource } = await render(file, name);
         const documents = documentsOf(file);
-        const { observed = {}, differs = [] } = expectedOf(file);
+        const { observed = {}, differs = [], connection = {} } = expectedOf(file);
         const source = documents.find(
           (each) =>
             isJsonObject(each.metadata) &&
@@ -179,6 +181,8 @@ describe('simulation/import/corpus', () => {
         );
         const { objects, status } = evaluateComposition({ documents, resource: source, observed });
         assert.equal(rendered.problem, undefined);
+        const secret = rendered.children.find(({ child }) => child === 'connection');
+        assert.deepEqual(secret?.manifest.data, connection[name]);
         const found = rendered.children.filter(({ child }) => child !== 'connection');
         const normalize = (object: unknown) => comparable(object, differs);
         assert.deepEqual(
@@ -229,7 +233,8 @@ function comparable(object: unknown, differs: readonly string[]): JsonObject {
   const { metadata, kind, apiVersion, stringData } = copy;
   if (isJsonObject(stringData)) {
     const encoded = Object.entries(stringData).map(([key, each]) => [key, btoa(String(each))]);
-    Object.assign(copy, { data: Object.fromEntries(encoded), stringData: undefined });
+    Object.assign(copy, { data: Object.fromEntries(encoded) });
+    remove(copy, ['stringData']);
   }
   const isClusterScoped =
     bundledSchemas().isNamespaced(gvkOf(String(apiVersion), String(kind))) === false;

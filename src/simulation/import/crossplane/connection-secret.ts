@@ -46,7 +46,11 @@ export class ConnectionSecret {
         return;
       }
       this.#data[key] = value;
-      this.#report.converted(place, ['a key of a Secret beside the resource']);
+      this.#report.converted(place, [
+        this.#composite.isNamespaced
+          ? 'a key of a Secret beside the resource'
+          : 'a key of a Secret in the namespace that the resource names; "crossNamespace" allows all',
+      ]);
     });
   }
 
