@@ -321,6 +321,13 @@ spec:
       assert.deepEqual(childOf(`${response}\n`, `${controller}---\n${service}\n`), expected);
     });
 
+    test('with a syntax error is reported', () => {
+      const { syntaxErrors } = importFiles([{ file: 'c.yaml', text: controller }], {
+        answers: [{ file: 'a.yaml', text: 'response: [' }],
+      });
+      assert.deepEqual([...new Set(syntaxErrors.map(({ file }) => file))], ['a.yaml']);
+    });
+
     test('for another kind is not used', () => {
       const pair = `request: { object: { apiVersion: v1, kind: Pod, metadata: { name: web } } }\nresponse: ${response}\n`;
       const skeleton = {

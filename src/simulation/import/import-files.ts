@@ -27,7 +27,7 @@ export interface ImportedFiles {
   readonly results: readonly ImportResult[];
   /** Documents that are neither of a known format nor resources of a converted kind. */
   readonly ignored: readonly SourceDocument[];
-  /** Syntax errors; nothing of such a file is converted. */
+  /** Syntax errors, also of answers; nothing of such a file is converted. */
   readonly syntaxErrors: readonly Diagnostic[];
 }
 
@@ -75,7 +75,10 @@ export function importFiles(
   return {
     results,
     ignored: documents.filter((each) => !used.has(each)),
-    syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors),
+    syntaxErrors: [
+      ...parsed,
+      ...(options.answers ?? []).map(({ text, file }) => readBoundedDocuments(text, file)),
+    ].flatMap(({ syntaxErrors }) => syntaxErrors),
   };
 }
 
