@@ -68,7 +68,6 @@ export interface CheckCache {
 /** Plans are large: a result is removed from the cache when it is taken. */
 export function createCheckCache(check: ManifestCheck): CheckCache {
   const cache = new Map<string, CheckedManifest>();
-  const keyOf = ({ file, text }: DefinitionManifest) => `${file}\0${text}`;
   return {
     fill(text) {
       const result = check(text);
@@ -81,6 +80,21 @@ export function createCheckCache(check: ManifestCheck): CheckCache {
       return result;
     },
   };
+}
+
+/** Keeps all results, for manifests that are checked again and again, such as those of operators that restart. */
+export function checkedOnce(check: ManifestCheck): ManifestCheck {
+  const results = new Map<string, CheckedManifest>();
+  return (manifest) => {
+    const key = keyOf(manifest);
+    const result = results.get(key) ?? check(manifest);
+    results.set(key, result);
+    return result;
+  };
+}
+
+function keyOf({ file, text }: DefinitionManifest): string {
+  return `${file}\0${text}`;
 }
 
 function checkManifest(

@@ -7,6 +7,7 @@ export {
 export {
   type CheckedDocument,
   type CheckedManifest,
+  checkedOnce,
   createCheckCache,
   createManifestCheck,
   type DefinitionManifest,

@@ -16,3 +16,4 @@ export type {
   MetricOptions,
   MetricRegistry,
 } from './roles.ts';
+export { silentMetrics } from './silent-metrics.ts';
