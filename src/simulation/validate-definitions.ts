@@ -15,10 +15,22 @@ export class DefinitionValidator {
   readonly #check: ManifestCheck = createManifestCheck(this.#schemas);
   readonly #crdCheck = new CrdCheck();
 
-  /** Checks manifests that are used together. Does not throw for invalid ones. */
-  validate(manifests: readonly DefinitionManifest[]): CheckResult {
-    const options = { schemas: this.#schemas, check: this.#check };
-    const { accepted, diagnostics } = checkDefinitions(manifests, options);
+  /**
+   * Checks manifests that are used together. Does not throw for invalid ones.
+   * @param onFile called before each file
+   */
+  validate(
+    manifests: readonly DefinitionManifest[],
+    onFile: (file: string) => void = () => undefined,
+  ): CheckResult {
+    const check: ManifestCheck = (manifest) => {
+      onFile(manifest.file);
+      return this.#check(manifest);
+    };
+    const { accepted, diagnostics } = checkDefinitions(manifests, {
+      schemas: this.#schemas,
+      check,
+    });
     const found = accepted.map((each) => ({ each, rejected: this.#crdCheck.check(each.located) }));
     return {
       accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),
