@@ -27,7 +27,7 @@ export async function validate(
 ): Promise<number> {
   const texts = await loadManifests(paths);
   const validator = new DefinitionValidator();
-  const { accepted, diagnostics } = validator.validate(texts);
+  const { accepted, diagnostics } = validator.validate(texts, (file) => output.progress?.(file));
   validator.close();
   const definitions = accepted.map(({ located, plan }) => ({
     file: located.source.file,

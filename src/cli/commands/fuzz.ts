@@ -58,7 +58,11 @@ export async function fuzzDefinitions(
     } = limits.find(({ definition }) => definition === name) ?? {};
     const target = fuzzTarget(located, samples, skip);
     const { fuzz: runs, seed } = flags;
-    const result = await fuzz({ definitions, check, target, given, samples, values, runs, seed });
+    const onRun = (done: number) => output.progress?.(`${name}: history ${done} of ${runs}`);
+    const result = await fuzz({
+      ...{ definitions, check, target, given, samples, values, runs, seed },
+      onRun,
+    });
     const { failure } = result;
     for (const line of resultLines(name, result, flags)) output.print(line);
     if (failure !== undefined) {

@@ -57,7 +57,8 @@ export async function test(
     check,
     ...(coverage && { coverage: coverage.collector.runs }),
   };
-  for (const each of chosen) {
+  for (const [index, each] of chosen.entries()) {
+    output.progress?.(`Test ${index + 1} of ${chosen.length}: ${each.name}`);
     const files = await filesOf(each, check, output);
     if (files === undefined) return exitCode.failure;
     coverage?.noteFiles(files.definitions);
