@@ -250,6 +250,14 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
+/** The `signal` of an `AbortController`, written out so that the types need no others. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** Options of {@link Sandbox.listen}. */
 export interface ListenOptions {
   /** @default 0: any free port */
@@ -291,7 +299,7 @@ export interface Sandbox {
   /** Deletes an object, see {@link Sandbox.get}. @throws Error with the message of the server */
   delete(reference: string): Promise<void>;
   /** Reads the events of a watch: `watch('/api/v1/pods')`. Ends with `break`, or when the signal aborts. @throws Error if the server rejects it */
-  watch(path: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<WatchEvent>;
+  watch(path: string, options?: { readonly signal?: StopSignal }): AsyncIterable<WatchEvent>;
   /** Resolves when controllers and operators have done what they can do without time passing. */
   settle(): Promise<void>;
   /** Lets time pass, in ms; all that is due meanwhile happens in order. Only with the fake clock. @throws Error */

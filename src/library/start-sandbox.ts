@@ -15,6 +15,7 @@ import type {
   SandboxRequest,
   SandboxResponse,
   SourceFile,
+  StopSignal,
   WatchEvent,
 } from './api.ts';
 import { objectsOf } from './given-objects.ts';
@@ -133,8 +134,9 @@ class LocalSandbox implements Sandbox {
 
   async *watch(
     path: string,
-    { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: StopSignal } = {},
   ): AsyncGenerator<WatchEvent> {
+    const signal = (options.signal ?? new AbortController().signal) as AbortSignal;
     const [plain = '', query] = path.split('?');
     const flow = { name: 'user', priority: 'object' } as const;
     const parameters = { ...Object.fromEntries(new URLSearchParams(query)), watch: 'true' };
