@@ -18,7 +18,7 @@ export interface RunResourceOptions {
   readonly check?: ManifestCheck;
   /** See `SimulationOptions`. */
   readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
-  /** Called when nothing happens any more. True: it has changed something, so the resource runs on. @default no action */
+  /** Called when nothing happens any more. True: it has changed something, so it waits again. @default no action */
   readonly whenReady?: (simulation: Simulation) => Promise<boolean>;
 }
 
