@@ -1,5 +1,14 @@
-// Bundles the CLI: `dist/homeostat.mjs`, the package's `bin`, and beside it the chunks that each command loads when it is called.
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Bundles the CLI, `dist/homeostat.mjs`, and the library, `dist/index.mjs` with its declarations. Beside them are the chunks that they load when
+// a command or a function is called.
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
@@ -8,7 +17,10 @@ import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle
 import { roomsPlugin } from './bundle/rooms.mjs';
 
 const { metafile } = await build({
-  entryPoints: ['src/cli/homeostat.ts'],
+  entryPoints: [
+    { in: 'src/cli/homeostat.ts', out: 'homeostat' },
+    { in: 'src/library/index.ts', out: 'index' },
+  ],
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',
@@ -49,8 +61,11 @@ const modules = outputs.filter((path) => path.endsWith('.mjs'));
 for (const path of modules) assertOneByte(path);
 writeFileSync('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(metafile));
 chmodSync('dist/homeostat.mjs', 0o755);
+copyFileSync('src/library/api.ts', 'dist/index.d.mts');
 const bytes = modules.reduce((sum, path) => sum + statSync(path).size, 0);
-console.log(`dist/homeostat.mjs and ${modules.length - 1} chunks, ${(bytes / 1e6).toFixed(1)} MB`);
+console.log(
+  `dist/homeostat.mjs, dist/index.mjs and ${modules.length - 2} chunks, ${(bytes / 1e6).toFixed(1)} MB`,
+);
 
 /** Chunks of earlier builds. Last, so that a command that runs meanwhile finds its own. */
 function removeOthers(folder, kept) {

@@ -7,7 +7,7 @@ import { createTerminalOutput } from '../src/cli/output.ts';
 import { recipePages } from '../test/support/recipes/index.ts';
 
 const [count = '20', seed = '1'] = process.argv.slice(2);
-const output = createTerminalOutput();
+const output = createTerminalOutput(process);
 const flags = { fuzz: Number(count), seed: Number(seed) };
 const limits = readFileSync(new URL('../test/fixtures/recipe-fuzz.yaml', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-fuzz-'));

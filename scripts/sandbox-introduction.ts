@@ -17,6 +17,19 @@ kubectl get operatordefinitions
 
 kubectl works with [some differences](#differences-from-a-cluster). Without kubectl, use \`homeostat get\`, \`apply\`, \`delete\`, \`describe\`, \`tree\` and \`events\`.
 
+## Without definitions
+
+\`homeostat sandbox\` serves the API alone, for tests of other programs: controllers in Go, scripts, anything that reads a kubeconfig.
+
+\`\`\`
+homeostat sandbox --write-kubeconfig /tmp/test/kubeconfig
+\`\`\`
+
+It is a stand-in for envtest in fast tests. A second sandbox in the same process starts in less than 50 ms, and there are no binaries of etcd and kube-apiserver to download.
+Unlike in envtest, controllers and Pods are simulated: a Deployment becomes ready, a CronJob creates Jobs. \`--no-controllers\` leaves only the API server, as in envtest.
+
+TypeScript programs use the sandbox [in their own process](library.md), with a clock that tests move. [\`examples\`](../examples) has tests in TypeScript, Python and Go.
+
 ## Outcomes of Pods
 
 By default a Pod is bound to the node \`sandbox-node\` and ready at once. A Pod that is not restarted succeeds. An annotation of the Pod selects another outcome:

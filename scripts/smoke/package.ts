@@ -1,9 +1,10 @@
 // Packs the repository and installs the package as a user would, without a network.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { tryGoExample, tryLibrary } from './library.ts';
+import { run } from './run-command.ts';
 
 const largestBytes = 10_000_000;
 /** What no build has made: it is in the package unless packing builds first. */
@@ -17,7 +18,10 @@ export function tryPackage(): number {
     checkManifest(installed);
     // Commands write compiled code beside the bundle.
     const bytes = checkSize(installed);
-    checkCommands(installed, join(folder, 'bin', 'homeostat'));
+    const command = join(folder, 'bin', 'homeostat');
+    checkCommands(installed, command);
+    tryLibrary(installed);
+    tryGoExample(command);
     checkReadme(installed);
     checkNotices(join(installed, 'dist'));
     return bytes;
@@ -128,13 +132,4 @@ function checkSize(installed: string): number {
     .reduce((sum, { parentPath, name }) => sum + readFileSync(join(parentPath, name)).length, 0);
   assert.ok(bytes < largestBytes, `The package takes ${bytes} bytes`);
   return bytes;
-}
-
-/** Standard output. Under this Node, not the first of the user's path. */
-function run(command: string, ...args: readonly string[]): string {
-  const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
-  const options = { encoding: 'utf8', env: { ...process.env, PATH } } as const;
-  const { status, stdout, stderr } = spawnSync(command, args, options);
-  assert.equal(status, 0, `${command} ${args.join(' ')}: ${stderr}`);
-  return stdout;
 }

@@ -6,7 +6,7 @@ import { createProgram } from './program.ts';
 
 /** Reads the command line, runs one command, and sets the exit code: 0 success, 1 diagnostics, 2 wrong use or cannot start. */
 export async function main(): Promise<void> {
-  const output = createTerminalOutput();
+  const output = createTerminalOutput(process);
   const stopper = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
@@ -25,6 +25,8 @@ export async function main(): Promise<void> {
   } catch (error) {
     // The reader of the output ended the command by closing the pipe; no message could reach it.
     if (!ending.hasBegun) process.exitCode = reportError(error, output);
+  } finally {
+    output.end();
   }
 }
 

@@ -29,6 +29,7 @@ export function createProgram(context: ProgramContext): Command {
   const program = new Command('homeostat')
     .description('Operators for Kubernetes without code')
     .version(version, '-v, --version')
+    .option('--no-color', 'print without colors, as with the environment variable NO_COLOR')
     .showHelpAfterError('(see homeostat --help)')
     .configureOutput({
       writeOut: (text) => output.print(text.trimEnd()),

@@ -38,7 +38,7 @@ export async function validate(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const manifests = await loadManifests(paths);
-  const found = await checkAll(paths, manifests, signal);
+  const found = await checkAll(paths, manifests, { output, signal });
   const { definitions } = found;
   const diagnostics = arrangeDiagnostics(found.diagnostics);
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
@@ -63,7 +63,7 @@ interface Checked extends ValidationResult {
 async function checkAll(
   paths: readonly string[],
   manifests: readonly DefinitionManifest[],
-  signal: AbortSignal,
+  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
 ): Promise<Checked> {
   const folders = await foldersWithCompanions(paths);
   if (folders.length === 0 && manifests.length >= worthWorkers && availableParallelism() > 1) {
@@ -73,7 +73,9 @@ async function checkAll(
   }
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
   const validator = new DefinitionValidator(check);
-  const { accepted, diagnostics } = validator.validate(manifests);
+  const { accepted, diagnostics } = validator.validate(manifests, (file) =>
+    output.progress?.(file),
+  );
   validator.close();
   const definitions = accepted.map(validDefinition);
   if (folders.length === 0) return { definitions, diagnostics, files: [] };

@@ -1,6 +1,10 @@
 import type { LocatedDefinition } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
-import { createDependencyFinder, type Dependencies } from './analysis/dependencies.ts';
+import {
+  createDependencyFinder,
+  type Dependencies,
+  type DependencyFinder,
+} from './analysis/dependencies.ts';
 import { orderChildren } from './analysis/order.ts';
 import {
   type CompiledChild,
@@ -11,11 +15,31 @@ import {
 import { createDiagnostics } from './diagnostics.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
-import type { CompiledTemplate } from './template/template.ts';
+import { type CompiledTemplate, type SlotReference, slotTemplate } from './template/template.ts';
 
 /** What a part of a definition reads, also through vars: `spec.size`, `children.db.status`, sorted. */
 export interface Inputs {
   readonly inputs: readonly string[];
+}
+
+/** An expression, and what it reads, also through vars. */
+export interface ExplainedExpression {
+  /** Field of the manifest, or `when`, `forEach`, `ready`, `deleteWhen`. */
+  readonly field: string;
+  /** As written. */
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+  /** Sorted by their text. */
+  readonly references: readonly ExplainedReference[];
+}
+
+export interface ExplainedReference {
+  /** `spec.size`, `children.db.status`. */
+  readonly text: string;
+  readonly root: 'resource' | 'children' | 'observed' | 'reads';
+  /** Below the root; for children and reads it begins with the id. */
+  readonly path: readonly string[];
 }
 
 export interface ExplainedChild extends Inputs {
@@ -33,6 +57,8 @@ export interface ExplainedChild extends Inputs {
   readonly when: string | undefined;
   /** `forEach` as written. @default undefined: one object */
   readonly forEach: string | undefined;
+  /** In the order in which they are written: `when` and `forEach` first. */
+  readonly expressions: readonly ExplainedExpression[];
 }
 
 export interface ExplainedRead extends Inputs {
@@ -79,6 +105,9 @@ export function explainDefinition(located: LocatedDefinition, schemas?: SchemaSo
       waitsFor: [...new Set([...after, ...uses.children])].sort(),
       when: textOf(when),
       forEach: textOf(forEach),
+      expressions: [when, forEach, template, ready, deleteWhen].flatMap((each) =>
+        expressionsOf(each, finder),
+      ),
       ...inputsOf(finder.of(template, when, forEach, ready, deleteWhen)),
     };
   });
@@ -121,22 +150,42 @@ function reportsOf(
   ];
 }
 
-/** Vars are left out: what they read counts. */
-function inputsOf({ references }: Dependencies): Inputs {
-  const texts = references.flatMap(({ reference: { root, path } }) => {
-    switch (root) {
-      case 'resource':
-        return path.length === 0 ? ['the whole resource'] : [path.join('.')];
-      case 'children':
-      case 'observed':
-      case 'reads':
-        return [[root, ...path].join('.')];
-      case 'now':
-        return ['the time'];
-      default:
-        return [];
-    }
+function expressionsOf(
+  template: CompiledTemplate | undefined,
+  finder: DependencyFinder,
+): readonly ExplainedExpression[] {
+  return (template?.slots ?? []).map((slot) => {
+    const { field, line, column } = slot.place;
+    const references = new Map(
+      finder
+        .of(slotTemplate(slot))
+        .references.flatMap(referenceOf)
+        .map((reference) => [reference.text, reference]),
+    );
+    const sorted = [...references.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+    return { field, text: slot.text.trim(), line, column, references: sorted };
   });
+}
+
+/** Vars are left out: what they read counts. */
+function referenceOf({ reference }: SlotReference): readonly ExplainedReference[] {
+  const { root, path } = reference;
+  switch (root) {
+    case 'resource':
+      return [{ text: path.length === 0 ? 'the whole resource' : path.join('.'), root, path }];
+    case 'children':
+    case 'observed':
+    case 'reads':
+      return [{ text: [root, ...path].join('.'), root, path }];
+    default:
+      return [];
+  }
+}
+
+function inputsOf({ references }: Dependencies): Inputs {
+  const texts = references.flatMap((each) =>
+    each.reference.root === 'now' ? ['the time'] : referenceOf(each).map(({ text }) => text),
+  );
   return { inputs: [...new Set(texts)].sort() };
 }
 

@@ -1,7 +1,14 @@
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
+export { isHidden } from './analysis/secret-flow.ts';
 export { type CompileResult, compile } from './compile.ts';
 export type { CoverageKind, CoveragePoint, CoverageRecorder } from './coverage.ts';
-export { type ExplainedChild, type Explanation, explainDefinition } from './explain.ts';
+export {
+  type ExplainedChild,
+  type ExplainedExpression,
+  type ExplainedReference,
+  type Explanation,
+  explainDefinition,
+} from './explain.ts';
 export {
   ExpressionError,
   expressionAt,

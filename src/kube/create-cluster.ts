@@ -12,7 +12,7 @@ import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
 import { createInformerSet, type InformerSet } from './cache/index.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
-import { type ClosableApiClient, createApiClient } from './client/create-api-client.ts';
+import type { ClosableApiClient } from './client/create-api-client.ts';
 import type { ServerAvailability } from './client/server-availability.ts';
 import type { ClusterConfig } from './config/cluster-config.ts';
 import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
@@ -114,16 +114,6 @@ export interface KubeCluster extends Cluster {
   disconnect(): Promise<void>;
   /** Stops informers, flushes Events for at most two seconds, and closes all connections. */
   close(): Promise<void>;
-}
-
-/** Creates a cluster with a real API server. Sends no request before its first use. */
-export function createKubeCluster(options: KubeClusterOptions): KubeCluster {
-  const { onLost } = options;
-  const client = createApiClient({
-    ...options,
-    ...(onLost && { onOutage: () => onLost('outage') }),
-  });
-  return createClusterOn(client, options);
 }
 
 /** Creates a cluster with an existing client: same discovery, caches, writes and Events as with a connection. */

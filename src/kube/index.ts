@@ -13,10 +13,10 @@ export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-c
 export {
   type ClusterLossReason,
   createClusterOn,
-  createKubeCluster,
   type KubeCluster,
   type KubeClusterOptions,
 } from './create-cluster.ts';
+export { createKubeCluster } from './create-kube-cluster.ts';
 export { abortedError, errorFromResponse } from './errors.ts';
 export {
   type AccessRight,

@@ -1,3 +1,10 @@
+export {
+  type ChildExplanation,
+  explainResource,
+  type PresentExpression,
+  type PresentValue,
+  type ResourceExplanation,
+} from './explain-resource.ts';
 export { type FieldChange, fieldChanges } from './field-changes.ts';
 export type { DefinitionPlan, PlannedAction, PlannedChange, ResourcePlan } from './plan.ts';
 export { planDefinition } from './plan-definition.ts';

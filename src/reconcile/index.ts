@@ -1,5 +1,5 @@
 export { createFinalizingOperator, createOperator } from './create-operator.ts';
-export type { DecisionRecord, Verdict } from './decision.ts';
+export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
 export { covers } from './intent/covers.ts';

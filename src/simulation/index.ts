@@ -22,8 +22,10 @@ export {
   type RenderResult,
   renderResource,
 } from './render/render-resource.ts';
+export { type RunResourceOptions, runResource } from './render/run-resource.ts';
 export { silentLogger } from './silent-logger.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
+export { escapeMarkup } from './testing/escape-markup.ts';
 export { matcherNames } from './testing/matchers.ts';
 export { junitReport, type ReportOptions, resultLines, summaryLine } from './testing/report.ts';
 export { RealClusterTests } from './testing/run-on-cluster.ts';
@@ -34,6 +36,7 @@ export {
   type TestFiles,
   type TestResult,
 } from './testing/run-test.ts';
+export { TestCluster, UnknownReferenceError } from './testing/test-cluster.ts';
 export { updateTest } from './testing/update-test.ts';
 export { DefinitionValidator } from './validate-definitions.ts';
 export { checkCrd } from './validation/check-crd.ts';

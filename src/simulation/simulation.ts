@@ -8,13 +8,14 @@ import {
   builtinDocuments,
   bundledSchemas,
   type CoverageRecorder,
+  loadBuiltinDescriptions,
   patternProblem,
 } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
 import { ClusterRuntime } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
-import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
+import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
@@ -38,16 +39,24 @@ export interface SimulationOptions {
   readonly state?: string;
   /** Do simulated controllers create Pods, complete Jobs and so on? @default true */
   readonly simulatesControllers?: boolean;
+  /** Is there any controller, of workloads, namespaces or garbage? @default true */
+  readonly controllers?: boolean;
+  /** Time at the start, in ms since the epoch. @default 2026-01-01T00:00:00Z */
+  readonly startMs?: number;
+  /** Prefix of all paths as HTTP clients see it. @default '' */
+  readonly basePath?: string;
   /** Called before each request of the operators. An answer that it returns takes the place of the server's. */
   readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
 }
 
 /** Turns of the event loop without any activity after which nothing is under way: there are no sockets and no files. */
 const idleTurns = 4;
+/** Time for the definitions to start, in ms of simulated time. */
+const startLimitMs = 60_000;
 
 /** Operators on a sandbox with a clock of its own, all in this process: the engine of production, without a network and without waiting. */
 export class Simulation {
-  readonly clock = new SimulationClock();
+  readonly clock: SimulationClock;
   readonly sandbox: Sandbox;
   /** The client of the simulation's user, who may do everything. */
   readonly client: SandboxClient;
@@ -62,15 +71,17 @@ export class Simulation {
   /** @throws Error when `state` is no cluster state. */
   constructor(options: SimulationOptions) {
     this.#options = options;
+    this.clock = new SimulationClock(options.startMs);
     this.#check = checkedOnce(options.check ?? createManifestCheck(bundledSchemas()));
     this.#source = new EditableSource(options.definitions);
     this.#random = createSeededRandom(options.seed ?? 1);
     const { kubernetesVersion, ...schemas } = builtinDocuments();
-    const { state, simulatesControllers = true } = options;
+    const { state, simulatesControllers = true, controllers = true, basePath = '' } = options;
     this.sandbox = createSandbox({
       ...{ clock: this.clock, random: this.#random, schemas, kubernetesVersion, patternProblem },
       parseYaml: (text) => parseYaml(text) as Json,
-      runsPods: simulatesControllers,
+      loadDescriptions: loadBuiltinDescriptions,
+      ...{ basePath, controllers, runsPods: simulatesControllers },
       ...(state !== undefined && { snapshot: state }),
       onInternalError: (err) => options.logger.error({ err }, 'The sandbox failed'),
     });
@@ -111,6 +122,24 @@ export class Simulation {
     });
     const stopper = new AbortController();
     this.#run = { runtime, cluster, stopper, ended: runtime.run(stopper.signal) };
+  }
+
+  /** Lets time pass until every definition runs or waits. Returns why one does not; undefined: all do. */
+  async untilStarted(): Promise<string | undefined> {
+    const views = () => this.runtime?.view.definitions ?? [];
+    const isStarting = (kind: string) => ['starting', 'syncing'].includes(kind);
+    await this.advanceUntil(
+      () => views().length > 0 && views().every(({ state }) => !isStarting(state.kind)),
+      startLimitMs,
+    );
+    const stopped = views().find(
+      ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',
+    );
+    if (views().length === 0) return 'There is no definition to run';
+    if (stopped === undefined) return undefined;
+    const { state, name } = stopped;
+    const reason = 'message' in state ? state.message : state.kind;
+    return `Definition "${name}" does not run: ${reason}`;
   }
 
   /** A cluster of the simulation's user. It works while {@link drive}, {@link idle} or {@link advance} is awaited. */
@@ -196,7 +225,7 @@ export class Simulation {
   #sharedOptions() {
     const { clock } = this;
     const { logger } = this.#options;
-    return { clock, random: this.#random, logger, metrics: createMetricRegistry() };
+    return { clock, random: this.#random, logger, metrics: silentMetrics };
   }
 
   get #activity(): number {

@@ -21,9 +21,19 @@ export class DefinitionValidator {
     this.#check = check ?? createManifestCheck(this.#schemas);
   }
 
-  /** Checks manifests that are used together. Does not throw for invalid ones. */
-  validate(manifests: readonly DefinitionManifest[]): CheckResult {
-    const options = { schemas: this.#schemas, check: this.#check };
+  /**
+   * Checks manifests that are used together. Does not throw for invalid ones.
+   * @param onFile called before each file
+   */
+  validate(
+    manifests: readonly DefinitionManifest[],
+    onFile: (file: string) => void = () => undefined,
+  ): CheckResult {
+    const check: ManifestCheck = (manifest) => {
+      onFile(manifest.file);
+      return this.#check(manifest);
+    };
+    const options = { schemas: this.#schemas, check };
     const { accepted, diagnostics } = checkDefinitions(manifests, options);
     const server = this.#server ?? new CheckServer();
     this.#server = server;

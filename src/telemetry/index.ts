@@ -1,4 +1,5 @@
-export { createLogger, type LoggerOptions, type LogLevel, logLevels } from './logger.ts';
+export { type LogLevel, logLevels } from './log-level.ts';
+export { createLogger, type LoggerOptions } from './logger.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
 export {
   createMetricRegistry,
@@ -16,3 +17,4 @@ export type {
   MetricOptions,
   MetricRegistry,
 } from './roles.ts';
+export { silentMetrics } from './silent-metrics.ts';

@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import type { LogLevel } from './log-level.ts';
 import type { Logger } from './roles.ts';
 
 export interface LoggerOptions {
@@ -25,8 +26,3 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
 function createStdoutDestination(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 200 });
 }
-
-/** Minimum level of the written lines. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];

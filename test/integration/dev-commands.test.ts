@@ -308,6 +308,23 @@ involvedObject: { ${about}, namespace: default }
     });
   }
 
+  test('explain prints why the children of a live resource are as they are', async () => {
+    const found = await lines('explain', 'operators/podset.yaml', 'podset/example');
+    assert.deepEqual(found.slice(0, 6), [
+      'PodSet default/example (apps.example.com/v1alpha1), definition "podset"',
+      'Ready is "True", reason AllReady: All children are ready',
+      '',
+      '  1. deployment: Deployment "example": ready',
+      '       metadata.name (line 55): ${ metadata.name }',
+      '           metadata.name = "example"',
+    ]);
+    const { code, stderr } = await dev.run('explain', 'operators/podset.yaml', 'podset/missing');
+    assert.equal(code, 2);
+    assert.match(stderr, /Definition "podset" serves no PodSet "podset\/missing"/);
+    const flags = ['--kubeconfig', dev.kubeconfig];
+    assert.match((await lines('explain', 'ps.spec.size', ...flags)).join('\n'), /FIELD: size/);
+  });
+
   test('without a running dev no server is asked, whatever kubeconfig there is in the home', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeostat-none-'));
     mkdirSync(join(folder, '.kube'));

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from '../program.ts';
+import { addClusterFlags } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { FuzzFlags } from './fuzz.ts';
 import type { ImportFlags } from './import.ts';
@@ -17,20 +18,32 @@ export function addAuthoringCommands(program: Command, context: ProgramContext):
   addLsp(program, context);
 }
 
-function addExplain(program: Command, { output, exit }: ProgramContext): void {
-  program
+function addExplain(program: Command, { output, signal, exit }: ProgramContext): void {
+  const command = program
     .command('explain')
-    .description('print what definitions create, in which order, and what each object depends on')
-    .argument('<path...>', 'files or folders with definitions')
+    .description(
+      'explain a definition (PATH...), the objects of a resource (PATH RESOURCE), or a field of a kind (TYPE.FIELD)',
+    )
+    .argument(
+      '<what...>',
+      'files or folders with definitions; a definition and a resource, which is a file or TYPE/NAME of a cluster; or a type: "deployments.spec.replicas", "operatordefinition.spec"',
+    )
     .addOption(
-      new Option('-o, --output <format>', 'format; "mermaid" is a diagram for Markdown pages')
-        .choices(['text', 'mermaid', 'json'])
+      new Option('-o, --output <format>', 'format; of a definition also a diagram')
+        .choices(['text', 'json', 'mermaid', 'svg'])
         .default('text'),
     )
-    .action(async (paths: readonly string[], flags: ExplainFlags) => {
-      const { explain } = await import('./explain.ts');
-      exit(await explain(paths, flags, output));
-    });
+    .option('--recursive', 'of a type: name all fields below')
+    .option(
+      '--definitions <path...>',
+      'of a type: definitions with more kinds (default: the folder "operators")',
+    )
+    .option('--with <file...>', 'of a resource in a file: objects that exist before')
+    .option('--no-simulate', 'of a resource in a file: leave children unready');
+  addClusterFlags(command).action(async (words: readonly string[], flags: ExplainFlags) => {
+    const { explain } = await import('./explain.ts');
+    exit(await explain(words, { flags, output, signal }));
+  });
 }
 
 function addInit(program: Command, { output, exit }: ProgramContext): void {

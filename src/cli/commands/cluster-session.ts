@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createTextLogger } from '../../dev/index.ts';
 import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
-import { createMetricRegistry } from '../../telemetry/index.ts';
+import { silentMetrics } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError } from '../exit-code.ts';
@@ -51,7 +51,7 @@ export async function withCluster<T>(
     logger,
     clock: createSystemClock(),
     random: createSystemRandom(),
-    metrics: createMetricRegistry(),
+    metrics: silentMetrics,
   });
   try {
     const kinds = await loadKinds(cluster.api, signal);

@@ -21,6 +21,7 @@ import { exitCode } from '../exit-code.ts';
 import { limitHeapGrowth } from '../heap-settings.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadManifests } from '../load-manifests.ts';
+import type { Output } from '../output.ts';
 import { createCapacity } from '../runtime-factory.ts';
 import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
@@ -50,6 +51,7 @@ export interface DevOptions {
 export async function dev(
   folder: string,
   options: DevOptions,
+  { hasColor }: Pick<Output, 'hasColor'>,
   signal: AbortSignal,
 ): Promise<number> {
   const screen = new Screen(processTerminal(), overflowHint(options));
@@ -64,7 +66,7 @@ export async function dev(
     : await startDevCluster({ ...options, namespace: definitionsNamespace, random, logger, print });
   if (devCluster !== undefined) print(welcomeText(devCluster, options));
   try {
-    await serve({ folder, options, devCluster, screen, logger, random }, signal);
+    await serve({ folder, options, devCluster, screen, logger, random, hasColor }, signal);
   } finally {
     await devCluster?.stop();
   }
@@ -88,10 +90,11 @@ interface ServeOptions {
   readonly screen: Screen;
   readonly logger: Logger;
   readonly random: Random;
+  readonly hasColor: boolean;
 }
 
 async function serve(serving: ServeOptions, signal: AbortSignal) {
-  const { folder, options, devCluster, screen, logger, random } = serving;
+  const { folder, options, devCluster, screen, logger, random, hasColor } = serving;
   const clock = createSystemClock();
   const config =
     devCluster === undefined
@@ -116,7 +119,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
     checkSamples: (objects, definitions) => checkObjectsOf(definitions, objects),
-    hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    hasColor,
     print: (text) => screen.print(text),
     onErrors: showErrors(screen),
     onTree: showTree(screen),

@@ -1,21 +1,74 @@
+import { existsSync } from 'node:fs';
 import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas, type Explanation, explainDefinition } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { CliError, exitCode } from '../exit-code.ts';
-import { loadManifests } from '../load-manifests.ts';
+import { loadManifests, standardInput } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import type { ClusterFlags, SessionContext } from './cluster-session.ts';
+import { graphOf, mermaidLines } from './explanation-graph.ts';
+import { explanationSvg } from './explanation-svg.ts';
 
-export interface ExplainFlags {
-  readonly output: 'text' | 'mermaid' | 'json';
+export interface ExplainFlags extends ClusterFlags {
+  readonly output: 'text' | 'mermaid' | 'svg' | 'json';
+  /** Files and folders with the definitions whose kinds are explained. @default `operators`, if there is such a folder */
+  readonly definitions?: readonly string[];
+  /** Names all fields below the field. @default false */
+  readonly recursive?: boolean;
+  /** Files with objects that exist before, for a resource in a file. */
+  readonly with?: readonly string[];
+  /** Whether simulated controllers make children ready, for a resource in a file. @default true */
+  readonly simulate?: boolean;
 }
 
 /**
- * `homeostat explain PATH...`: prints what definitions create, in which order, and what each object and status field depends on.
+ * `homeostat explain`: of definitions (paths) what they create, of a definition and a resource (a file, or `TYPE/NAME` in a cluster) why each
+ * object is as it is, and of a type (`deployments.spec`) its fields. What exists as a file or folder is a path.
+ * @returns the exit code
+ * @throws CliError for what is none of these
+ */
+export async function explain(
+  words: readonly string[],
+  context: SessionContext & { readonly flags: ExplainFlags },
+): Promise<number> {
+  const { flags, output } = context;
+  const [first = '', second, ...others] = words;
+  const isPath = (word: string) => word === standardInput.path || existsSync(word);
+  if (!isPath(first)) {
+    if (second === undefined && !looksLikePath(first)) {
+      const { explainType } = await import('./explain-type.ts');
+      const { recursive: isRecursive = false, definitions } = flags;
+      return explainType(
+        { what: first, isRecursive, ...(definitions && { definitions }) },
+        context,
+      );
+    }
+  } else if (second !== undefined && others.length === 0) {
+    const { explainResource, isResourceFile } = await import('./explain-resource.ts');
+    const isFile = isPath(second);
+    if (isFile ? await isResourceFile(second) : isReference(second))
+      return explainResource({ path: first, resource: second, isFile }, context);
+  }
+  return explainDefinitions(words, flags, output);
+}
+
+/** `operators/web.yaml`, `./web`; no name of a type. */
+function looksLikePath(word: string): boolean {
+  return word.includes('/') || word.startsWith('.') || /\.(?:ya?ml|json)$/.test(word);
+}
+
+/** `podset/web`. */
+function isReference(word: string): boolean {
+  return /^[\w.-]+\/[\w.-]+$/.test(word) && !looksLikePath(word.replace('/', ''));
+}
+
+/**
+ * Prints what definitions create, in which order, and what each object and status field depends on.
  * @returns the exit code: 1 when a definition has errors.
  * @throws CliError when there is no definition
  */
-export async function explain(
+async function explainDefinitions(
   paths: readonly string[],
   { output: format }: ExplainFlags,
   output: Output,
@@ -29,9 +82,11 @@ export async function explain(
   if (accepted.length === 0) throw new CliError(`There is no definition in ${paths.join(', ')}`);
   const explained = accepted.map(({ located }) => explainDefinition(located, schemas));
   if (format === 'json') output.print(JSON.stringify(explained, undefined, 2));
+  else if (format === 'svg') output.print(explanationSvg(explained));
   else {
-    const lines = format === 'text' ? explained.map(explanationLines) : explained.map(mermaidLines);
-    output.print(lines.map((block) => block.join('\n')).join('\n\n'));
+    const linesOf =
+      format === 'text' ? explanationLines : (each: Explanation) => mermaidLines(graphOf(each));
+    output.print(explained.map((each) => linesOf(each).join('\n')).join('\n\n'));
   }
   return exitCode.ok;
 }
@@ -80,47 +135,4 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 
 function detail(label: string, text: string | undefined): readonly string[] {
   return text === undefined || text === '' ? [] : [`       ${label} ${text}`];
-}
-
-/** A Mermaid flowchart: an arrow leads from what is read to what reads it. A dotted one is of `observed`, which is not waited for. */
-export function mermaidLines({ gvk, reads, children, reports }: Explanation): readonly string[] {
-  const status = reports.filter(({ inputs }) => inputs.length > 0);
-  const nodes = [
-    `  resource(["${gvk.kind}"])`,
-    ...reads.map(({ id, gvk: { kind } }) => `  reads_${id}[("${id}<br/>${kind}")]`),
-    ...children.map(
-      ({ id, forEach, gvk: { kind } }) =>
-        `  child_${id}${forEach === undefined ? '[' : '[['}"${id}<br/>${kind}"${forEach === undefined ? ']' : ']]'}`,
-    ),
-    ...(status.length === 0 ? [] : ['  status(["status"])']),
-  ];
-  const edges = [
-    ...reads.flatMap(({ id, inputs }) => edgesTo(`reads_${id}`, inputs)),
-    ...children.flatMap(({ id, inputs, waitsFor }) =>
-      edgesTo(`child_${id}`, [...inputs, ...waitsFor.map((other) => `children.${other}`)]),
-    ),
-    ...edgesTo(
-      'status',
-      status.flatMap(({ inputs }) => inputs.filter((input) => !input.startsWith('status'))),
-    ),
-  ];
-  return ['flowchart LR', ...nodes, ...new Set(edges)];
-}
-
-function edgesTo(node: string, inputs: readonly string[]): readonly string[] {
-  return inputs.flatMap((input) => {
-    const [root = '', id = ''] = input.split('.');
-    switch (root) {
-      case 'children':
-        return id === '' || node === `child_${id}` ? [] : [`  child_${id} --> ${node}`];
-      case 'observed':
-        return id === '' || node === `child_${id}` ? [] : [`  child_${id} -.-> ${node}`];
-      case 'reads':
-        return id === '' ? [] : [`  reads_${id} --> ${node}`];
-      case 'the time':
-        return [];
-      default:
-        return [`  resource --> ${node}`];
-    }
-  });
 }

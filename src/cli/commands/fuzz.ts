@@ -50,6 +50,9 @@ export async function fuzzClusters(
   const jobs = loaded.flatMap((each) => each ?? []);
   if (loaded.includes(undefined)) return exitCode.failure;
   let hasFailed = false;
+  let done = 0;
+  const showProgress = () => output.progress?.(`${done} of ${jobs.length} definitions`);
+  showProgress();
   const running = { jobs, size: flags.jobs ?? availableParallelism(), hasCoverage: false };
   for await (const outcome of runAllJobs<FuzzJob, FuzzJobResult>(running, signal)) {
     hasFailed ||= outcome.kind !== 'done' || outcome.result.hasFailed;
@@ -57,6 +60,8 @@ export async function fuzzClusters(
     else if (outcome.kind === 'died')
       output.print(`FAIL ${outcome.job.name}: its worker has ended: ${outcome.reason}`);
     else output.error(`homeostat: ${outcome.message}`);
+    done++;
+    showProgress();
   }
   if (signal.aborted) output.error('homeostat: Stopped before all histories have run');
   return hasFailed || signal.aborted ? exitCode.failure : exitCode.ok;

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { logLevels } from '../../telemetry/index.ts';
 import type { ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
+import { addClusterFlags } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import type { DeleteOptions } from './delete.ts';
@@ -27,7 +28,7 @@ export function addDevCommands(program: Command, context: ProgramContext): void 
   addPlan(program, context);
 }
 
-function addDev(program: Command, { signal, exit }: ProgramContext): void {
+function addDev(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('dev')
     .description('run definitions in a simulated cluster, and reload changed files')
@@ -57,7 +58,7 @@ function addDev(program: Command, { signal, exit }: ProgramContext): void {
     )
     .action(async (folder: string, options: DevOptions) => {
       const { dev } = await import('./dev.ts');
-      exit(await dev(folder, options, signal));
+      exit(await dev(folder, options, output, signal));
     });
 }
 
@@ -214,13 +215,6 @@ function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
       exit(await plan({ ...context, flags: options }, paths, options));
     },
   );
-}
-
-function addClusterFlags(command: Command): Command {
-  return command
-    .option('-n, --namespace <name>', 'namespace (default: that of the kubeconfig)')
-    .option('--kubeconfig <file>', 'kubeconfig (default: of a running "homeostat dev", KUBECONFIG)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)');
 }
 
 function parsePort(text: string): number {

@@ -13,15 +13,35 @@ export async function loadKinds(api: ApiClient, signal: AbortSignal): Promise<Ki
 /** The kinds of a server, by all of their names. */
 export class Kinds {
   readonly all: readonly KindInfo[];
+  readonly #missing: (name: string) => string;
 
-  constructor(all: readonly KindInfo[]) {
+  /** @param missing message for a name that no kind has */
+  constructor(
+    all: readonly KindInfo[],
+    missing = (name: string) => `The server does not serve "${name}"`,
+  ) {
     this.all = all;
+    this.#missing = missing;
   }
 
   /** Parses `pods`, `po`, `Pod`, `deployments.apps`, `all`, or several of these with commas. @throws CliError */
   resolve(text: string): readonly KindInfo[] {
-    const found = text.split(',').flatMap((name) => this.#find(name.trim()));
+    const found = text.split(',').flatMap((name) => this.#named(name.trim()));
     return [...new Set(found)];
+  }
+
+  /** The kind with this name; undefined when there is none. @throws CliError when there are several */
+  find(name: string): KindInfo | undefined {
+    const wanted = name.toLowerCase();
+    const isCalled = (one: KindInfo, words: readonly string[]) =>
+      words.some((word) => matchesName(one, word, wanted));
+    const byName = this.all.filter((one) => isCalled(one, namesOf(one)));
+    const byShortName = this.all.filter((one) => isCalled(one, one.shortNames));
+    const found = byName.length > 0 ? byName : byShortName;
+    const [kind] = [...[...byName, ...byShortName].filter(isBuiltInKind), ...found];
+    if (kind !== undefined && found.length > 1 && !isBuiltInKind(kind))
+      throw ambiguous(name, found);
+    return kind;
   }
 
   /** The kind of a manifest; undefined when the server does not serve it. */
@@ -33,18 +53,11 @@ export class Kinds {
     );
   }
 
-  #find(name: string): readonly KindInfo[] {
+  #named(name: string): readonly KindInfo[] {
     const byCategory = this.all.filter(({ categories }) => categories.includes(name));
     if (byCategory.length > 0) return byCategory;
-    const wanted = name.toLowerCase();
-    const isCalled = (one: KindInfo, words: readonly string[]) =>
-      words.some((word) => matchesName(one, word, wanted));
-    const byName = this.all.filter((one) => isCalled(one, namesOf(one)));
-    const byShortName = this.all.filter((one) => isCalled(one, one.shortNames));
-    const found = byName.length > 0 ? byName : byShortName;
-    const [kind] = [...[...byName, ...byShortName].filter(isBuiltInKind), ...found];
+    const kind = this.find(name);
     if (kind === undefined) throw this.#notServed(name);
-    if (found.length > 1 && !isBuiltInKind(kind)) throw ambiguous(name, found);
     return [kind];
   }
 
@@ -52,7 +65,7 @@ export class Kinds {
     const [first = ''] = name.toLowerCase().split('.');
     const known = this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]);
     const hint = didYouMean(first, known);
-    return new CliError(`The server does not serve "${name}"`, hint === undefined ? {} : { hint });
+    return new CliError(this.#missing(name), hint === undefined ? {} : { hint });
   }
 }
 

@@ -5,13 +5,12 @@ import type { LocatedDefinition } from '../../definition/index.ts';
 import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
 import { fileReason } from '../../runtime/index.ts';
 import { Simulation, silentLogger } from '../../simulation/index.ts';
-import { createMetricRegistry } from '../../telemetry/index.ts';
+import { silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
-import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { requireKind, withNamespace } from './apply.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
@@ -88,14 +87,19 @@ async function planAll(
     ...{ cluster, clock },
     random: createSystemRandom(),
     logger: silentLogger,
-    metrics: createMetricRegistry(),
-    onProgress: progressTo(output),
+    metrics: silentMetrics,
     ...(resources !== undefined && {
       resources: resources.map((each) => withNamespace(session, requireKind(session, each), each)),
     }),
   };
   const plans: DefinitionPlan[] = [];
-  for (const located of definitions) plans.push(await planDefinition(located, options, signal));
+  for (const located of definitions) {
+    const { name } = located.definition;
+    output.progress?.(`Definition "${name}"`);
+    const onProgress = (done: number, total: number) =>
+      output.progress?.(`Definition "${name}": ${done} of ${total} resources`);
+    plans.push(await planDefinition(located, { ...options, onProgress }, signal));
+  }
   return plans;
 }
 
@@ -136,14 +140,6 @@ async function openSnapshot(file: string): Promise<Simulation> {
       cause: error,
     });
   }
-}
-
-/** Shows the progress of a long plan at a terminal. */
-function progressTo(output: Output): (done: number, total: number) => void {
-  return (done, total) => {
-    if (output.isTerminal && total > 100 && done % 100 === 0)
-      output.error(`${done} of ${total} resources`);
-  };
 }
 
 function textOf(

@@ -39,6 +39,7 @@ export async function testOnCluster(
     await cluster.connect(signal);
     for (const test of tests) {
       if (signal.aborted) break;
+      output.progress?.(`Test ${results.length + 1} of ${tests.length}: ${test.name}`);
       const { files, diagnostics, sources } = await checker.checkTest(test);
       printDiagnostics(diagnostics, sources, output);
       const result = files === undefined ? notRun(test) : await cluster.run(test, files, signal);

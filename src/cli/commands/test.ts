@@ -120,6 +120,8 @@ async function runTests(
   const jobs = jobsOf(tests, files, options.update === true, coverage !== undefined);
   const results: TestResult[] = [];
   const running = { jobs, size: options.jobs, hasCoverage: coverage !== undefined };
+  const showProgress = () => output.progress?.(`${results.length} of ${tests.length} tests`);
+  showProgress();
   for await (const outcome of runAllJobs<TestJob, TestJobResult>(running, signal)) {
     if (outcome.kind === 'failed')
       throw new CliError(outcome.message, outcome.hint === undefined ? {} : { hint: outcome.hint });
@@ -133,6 +135,7 @@ async function runTests(
     }
     results.push(...found);
     for (const result of found) for (const line of resultLines(result, output)) output.print(line);
+    showProgress();
   }
   return results;
 }

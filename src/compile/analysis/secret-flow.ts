@@ -235,7 +235,8 @@ const openMetadata: ReadonlySet<string> = new Set([
   'deletionTimestamp',
 ]);
 
-function isHidden(level: Secrecy, [root, field]: readonly string[]): boolean {
+/** Whether a field of an object may contain values of a Secret. */
+export function isHidden(level: Secrecy, [root, field]: readonly string[]): boolean {
   if (level !== 'content') return level === 'all';
   if (root === 'apiVersion' || root === 'kind') return false;
   return root !== 'metadata' || field === undefined || !openMetadata.has(field);

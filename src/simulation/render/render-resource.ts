@@ -1,8 +1,8 @@
 import {
   type CheckedDefinition,
   checkDefinitions,
-  type DefinitionManifest,
-  type ManifestCheck,
+  checkedOnce,
+  createManifestCheck,
 } from '../../check/index.ts';
 import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
 import {
@@ -17,21 +17,13 @@ import { childLabel, definitionLabel } from '../../reconcile/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { silentLogger } from '../silent-logger.ts';
-import { Simulation } from '../simulation.ts';
-import { TestCluster } from '../testing/test-cluster.ts';
+import type { Simulation } from '../simulation.ts';
+import { isStalled, type RunResourceOptions, runResource } from './run-resource.ts';
 
-export interface RenderOptions {
-  readonly definitions: readonly DefinitionManifest[];
-  readonly resource: KubeObject;
-  /** Objects that exist before, such as those that the definition reads. */
-  readonly given: readonly KubeObject[];
-  /** Do simulated controllers make children ready? Else what reads them waits. */
-  readonly simulatesControllers: boolean;
+export interface RenderOptions
+  extends Omit<RunResourceOptions, 'onRequest' | 'whenReady' | 'coverage' | 'onRestart'> {
   /** The status that a controller outside of the simulation would write. Undefined: none. @default none for any object */
   readonly statusOf?: (child: KubeObject) => JsonObject | undefined;
-  /** Checks definition files. @default a check with the schemas of the built-in kinds */
-  readonly check?: ManifestCheck;
 }
 
 /** One object that the definition creates for the resource. */
@@ -66,17 +58,12 @@ export interface RenderResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Simulated time in which the resource must become ready, in ms. */
-const limitMs = 600_000;
-
 /** Renders a resource: runs its definition on a simulated cluster and collects what it creates. */
 export async function renderResource(options: RenderOptions): Promise<RenderResult> {
-  const { definitions, resource, check } = options;
+  const { definitions, resource } = options;
   const schemas = bundledSchemas();
-  const { accepted, diagnostics } = checkDefinitions(definitions, {
-    schemas,
-    ...(check && { check }),
-  });
+  const check = options.check ?? checkedOnce(createManifestCheck(schemas));
+  const { accepted, diagnostics } = checkDefinitions(definitions, { schemas, check });
   const nothing = { children: [], missing: [], failures: [], status: undefined, diagnostics };
   if (diagnostics.some(({ severity }) => severity === 'error')) return nothing;
   const served = accepted.find(({ plan }) => serves(plan.definition.kind.gvk, resource));
@@ -84,7 +71,7 @@ export async function renderResource(options: RenderOptions): Promise<RenderResu
     const kinds = accepted.map(({ plan }) => plan.definition.kind.gvk.kind).join(', ');
     return { ...nothing, problem: `No definition serves kind "${resource.kind}", only ${kinds}` };
   }
-  return { ...(await simulate(options, served)), diagnostics };
+  return { ...(await simulate({ ...options, check }, served)), diagnostics };
 }
 
 function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], resource: KubeObject) {
@@ -92,24 +79,25 @@ function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], res
 }
 
 async function simulate(
-  options: RenderOptions,
+  { statusOf, ...options }: RenderOptions,
   { plan, located }: CheckedDefinition,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
-  const { definitions, resource, given, simulatesControllers, statusOf, check } = options;
   const isOfOthers = plan.definition.kind.source === 'for';
   const applied = new Map<string, KubeObject>();
   // Children of other definitions, too, which serve kinds of children.
   const written = new Map<string, KubeObject>();
+  const reported = new Set<string>();
   const failed: FailedValue[] = [];
-  const simulation = new Simulation({
-    definitions,
-    logger: silentLogger,
-    simulatesControllers,
-    ...(check && { check }),
+  const run: RunResourceOptions = {
+    ...options,
     coverage: {
       declare: () => undefined,
       reach: () => undefined,
       fail: ({ message }, path) => void failed.push({ message, path }),
+    },
+    // What failed on the way may have been solved: a reconcile of a new process fails only with what is left.
+    onRestart: () => {
+      failed.length = 0;
     },
     onRequest: (request) => {
       const child = childOf(request);
@@ -117,65 +105,30 @@ async function simulate(
       if (child?.metadata.labels?.[definitionLabel] === plan.name) applied.set(request.path, child);
       return undefined;
     },
-  });
-  const cluster = new TestCluster(simulation);
-  const isRunning = () =>
-    simulation.runtime?.view.definitions.some(
-      ({ name, state }) => name === plan.name && state.kind === 'running',
-    ) === true;
+    ...(statusOf && {
+      whenReady: (simulation) => reportStatuses(simulation, { written, reported, statusOf }),
+    }),
+  };
   try {
-    for (const object of given) await cluster.apply(object);
-    simulation.start();
-    await simulation.advanceUntil(isRunning, limitMs);
-    await cluster.apply(resource);
-    let found = await untilReady(simulation, cluster, resource);
-    const reported = new Set<string>();
-    while (statusOf && (await reportStatuses(simulation, { written, reported, statusOf })))
-      found = await untilReady(simulation, cluster, resource);
-    if (isStalled(found)) {
-      // What failed on the way may have been solved: a reconcile of a new process fails only with what is left.
-      failed.length = 0;
-      await simulation.stop();
-      simulation.start();
-      await simulation.advanceUntil(isRunning, limitMs);
-      await simulation.idle();
-    }
-    const children = [...applied.values()].map((manifest) =>
-      renderedChild(manifest, plan.children),
-    );
-    const created = new Set(children.map(({ child }) => child));
-    const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
-    return {
-      children,
-      missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
-      status: isJsonObject(found?.status) ? found.status : undefined,
-      failures: isStalled(found) ? failuresOf(found, failed, located) : [],
-      // A kind of others has no such condition.
-      ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
-    };
+    return await runResource(run, plan.name, async (_simulation, found) => {
+      const children = [...applied.values()].map((manifest) =>
+        renderedChild(manifest, plan.children),
+      );
+      const created = new Set(children.map(({ child }) => child));
+      const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
+      return {
+        children,
+        missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
+        status: isJsonObject(found?.status) ? found.status : undefined,
+        failures: isStalled(found) ? failuresOf(found, failed, located) : [],
+        // A kind of others has no such condition.
+        ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
+      };
+    });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const { message } = error;
     return { children: [], missing: [], failures: [], status: undefined, problem: message };
-  } finally {
-    await simulation.close();
-  }
-}
-
-/** The resource when it is ready, or when nothing happens any more. */
-async function untilReady(
-  simulation: Simulation,
-  cluster: TestCluster,
-  resource: KubeObject,
-): Promise<JsonObject | undefined> {
-  const endMs = simulation.clock.monotonicMs() + limitMs;
-  await simulation.idle();
-  for (;;) {
-    const found = await cluster.find(resource);
-    const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
-    if (ready?.status === 'True' || isStalled(found)) return found;
-    if (!simulation.clock.runNextTimer(endMs)) return found;
-    await simulation.idle();
   }
 }
 
@@ -206,10 +159,6 @@ async function reportStatuses(
     });
   }
   return reported.size > before;
-}
-
-function isStalled(found: JsonObject | undefined): boolean {
-  return conditionsOf(found).some(({ type, status }) => type === 'Stalled' && status === 'True');
 }
 
 /** A value that cannot be rendered. `path`: JSON pointer in the definition. */

@@ -47,8 +47,6 @@ export interface TestResult {
   readonly isReal?: boolean;
 }
 
-/** Time for the definitions to start, in ms of simulated time. */
-const startLimitMs = 60_000;
 /** Time in which nothing may be written for the operators to count as idle, in ms of simulated time. */
 const idleMs = 30_000;
 
@@ -131,7 +129,7 @@ class TestRun {
       return [{ pointer: '/spec/given', message: messageOf(error), mismatches: [] }];
     }
     this.#simulation.start();
-    const notStarted = await this.#whenStarted();
+    const notStarted = await this.#simulation.untilStarted();
     if (notStarted !== undefined)
       return [{ pointer: '/spec', message: notStarted, mismatches: [] }];
     for (const step of steps) {
@@ -141,25 +139,6 @@ class TestRun {
       if (failures.length > 0) return failures.map((failure) => ({ ...failure, step: step.name }));
     }
     return [];
-  }
-
-  /** Undefined: every definition runs. */
-  async #whenStarted(): Promise<string | undefined> {
-    const simulation = this.#simulation;
-    const views = () => simulation.runtime?.view.definitions ?? [];
-    const isStarting = (kind: string) => ['starting', 'syncing'].includes(kind);
-    await simulation.advanceUntil(
-      () => views().length > 0 && views().every(({ state }) => !isStarting(state.kind)),
-      startLimitMs,
-    );
-    const stopped = views().find(
-      ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',
-    );
-    if (views().length === 0) return 'There is no definition to run';
-    if (stopped === undefined) return undefined;
-    const { state, name } = stopped;
-    const reason = 'message' in state ? state.message : state.kind;
-    return `Definition "${name}" does not run: ${reason}`;
   }
 
   async #runStep(step: TestStep): Promise<readonly Failure[]> {
@@ -196,7 +175,7 @@ class TestRun {
   async #restart(): Promise<void> {
     await this.#simulation.stop();
     this.#simulation.start();
-    const notStarted = await this.#whenStarted();
+    const notStarted = await this.#simulation.untilStarted();
     if (notStarted !== undefined) throw new Error(notStarted);
   }
 

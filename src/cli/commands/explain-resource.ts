@@ -1,0 +1,271 @@
+import {
+  checkDefinitions,
+  checkedOnce,
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import { KubeError } from '../../kube/index.ts';
+import {
+  type ChildExplanation,
+  explainResource as explainNow,
+  type PresentExpression,
+  type PresentValue,
+  type ResourceExplanation,
+} from '../../plan/index.ts';
+import type { ChildDecision } from '../../reconcile/index.ts';
+import { runResource, silentLogger } from '../../simulation/index.ts';
+import { silentMetrics } from '../../telemetry/index.ts';
+import { type Clock, createSystemClock } from '../../util/clock.ts';
+import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { conditionsOf, type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { CliError, exitCode } from '../exit-code.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { printDiagnostics } from '../print-diagnostics.ts';
+import { type SessionContext, withCluster } from './cluster-session.ts';
+import type { ExplainFlags } from './explain.ts';
+import { readFiles, readTexts } from './read-files.ts';
+import { targetsOf } from './targets.ts';
+
+/** Whether a file has objects and no definitions. */
+export async function isResourceFile(path: string): Promise<boolean> {
+  const texts = await readTexts([path]);
+  return texts.every(({ text }) => !/^\s*["']?kind["']?:\s*["']?OperatorDefinition\b/m.test(text));
+}
+
+export interface ExplainResourceOptions {
+  /** File or folder with definitions. */
+  readonly path: string;
+  /** A file, which runs on a simulated cluster, or `TYPE/NAME` of a cluster. */
+  readonly resource: string;
+  readonly isFile: boolean;
+}
+
+type Context = SessionContext & { readonly flags: ExplainFlags };
+
+/**
+ * Prints why the objects of a resource are as they are, and the values that the expressions of the definition read.
+ * @returns the exit code: 1 when the definition has errors
+ * @throws CliError when there is no such resource
+ */
+export async function explainResource(
+  { path, resource, isFile }: ExplainResourceOptions,
+  context: Context,
+): Promise<number> {
+  const { flags, output } = context;
+  if (flags.output !== 'text' && flags.output !== 'json')
+    throw new CliError(`Expected "-o text" or "-o json" for a resource, found "${flags.output}"`, {
+      hint: `A diagram shows a definition: homeostat explain ${path} -o ${flags.output}`,
+    });
+  const texts = await loadManifests([path]);
+  const schemas = bundledSchemas();
+  const check = checkedOnce(createManifestCheck(schemas));
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas, check });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  printDiagnostics(errors, texts, output);
+  if (errors.length > 0) return exitCode.failure;
+  const definitions = accepted.map(({ located }) => located);
+  const found = isFile
+    ? await explainFile({ definitions, texts, file: resource, check }, context)
+    : await explainLive(definitions, resource, context);
+  if (flags.output === 'json') output.print(JSON.stringify(found, undefined, 2));
+  else for (const line of resourceLines(found)) output.print(line);
+  return exitCode.ok;
+}
+
+interface FileOptions {
+  readonly definitions: readonly LocatedDefinition[];
+  readonly texts: readonly DefinitionManifest[];
+  readonly file: string;
+  readonly check: ManifestCheck;
+}
+
+/** On a simulated cluster, when the resource is ready or nothing happens any more. */
+async function explainFile(
+  { definitions, texts, file, check }: FileOptions,
+  { flags, signal }: Context,
+): Promise<ResourceExplanation> {
+  const [resource, ...others] = await readFiles([file]);
+  if (resource === undefined || others.length > 0)
+    throw new CliError(`Expected one resource in "${file}", found ${others.length + 1}`, {
+      hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
+    });
+  const located = servedBy(definitions, resource);
+  const given = flags.with === undefined ? [] : await readFiles(flags.with);
+  const { simulate: simulatesControllers = true } = flags;
+  const options = { definitions: texts, resource, given, simulatesControllers, check };
+  try {
+    return await runResource(options, located.definition.name, async (simulation, stored) => {
+      const cluster = simulation.connect();
+      const { clock } = simulation;
+      const key = keyOfObject((stored ?? resource) as KubeObject);
+      const explained = explainNow(located, key, { cluster, ...parts(clock) }, signal);
+      const found = await simulation.drive(explained).finally(() => cluster.close());
+      return explanationOf(found, located, file);
+    });
+  } catch (error) {
+    if (error instanceof KubeError) throw new CliError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function explainLive(
+  definitions: readonly LocatedDefinition[],
+  reference: string,
+  context: Context,
+): Promise<ResourceExplanation> {
+  let found: ResourceExplanation | undefined;
+  const result = withCluster(context, async ({ cluster, kinds, namespace, signal }) => {
+    const [target] = targetsOf(kinds, reference, []);
+    if (target === undefined) throw new Error('Expected a target');
+    const { kind, names } = target;
+    const name = names[0] ?? '';
+    const apiVersion = apiVersionOf(kind.gvk);
+    const resource = { apiVersion, kind: kind.gvk.kind, metadata: { name } };
+    const located = servedBy(definitions, resource);
+    const key = keyOf(kind.namespaced ? namespace : undefined, name);
+    const options = { cluster, ...parts(createSystemClock()) };
+    found = explanationOf(await explainNow(located, key, options, signal), located, reference);
+    return exitCode.ok;
+  });
+  return result.then(() => {
+    if (found === undefined) throw new Error('Expected an explanation');
+    return found;
+  });
+}
+
+function parts(clock: Clock) {
+  return { clock, random: createSystemRandom(), metrics: silentMetrics, logger: silentLogger };
+}
+
+function keyOfObject({ metadata }: KubeObject): string {
+  return keyOf(metadata.namespace, metadata.name);
+}
+
+/** @throws CliError if no definition serves the kind */
+function servedBy(
+  definitions: readonly LocatedDefinition[],
+  { apiVersion, kind }: KubeObject,
+): LocatedDefinition {
+  const wanted = gvkOf(apiVersion, kind);
+  const found = definitions.find(({ definition: { kind: served } }) =>
+    [gvkKey(served.gvk)].includes(gvkKey(wanted)),
+  );
+  if (found !== undefined) return found;
+  const kinds = definitions.map(({ definition }) => definition.kind.gvk.kind).join(', ');
+  throw new CliError(`No definition serves kind "${kind}" (${apiVersion}), only ${kinds}`);
+}
+
+/** @throws CliError if there is none */
+function explanationOf(
+  found: Awaited<ReturnType<typeof explainNow>>,
+  { definition: { name, kind } }: LocatedDefinition,
+  resource: string,
+): ResourceExplanation {
+  if (found === undefined)
+    throw new CliError(`Definition "${name}" serves no ${kind.gvk.kind} "${resource}"`, {
+      hint: 'It does not exist, or the selectors of "for" do not match it',
+    });
+  if ('problem' in found) throw new CliError(`Definition "${name}": ${found.problem}`);
+  return found;
+}
+
+/** For people: the condition `Ready`, then each child with the expressions that it consists of. Pure. */
+export function resourceLines(explanation: ResourceExplanation): readonly string[] {
+  const { resource, definition, isReconciled, children, others } = explanation;
+  const { apiVersion, kind, metadata } = resource;
+  const place = metadata.namespace === undefined ? '' : `${metadata.namespace}/`;
+  return [
+    `${kind} ${place}${metadata.name} (${apiVersion}), definition "${definition}"`,
+    ...readyLines(explanation),
+    ...(isReconciled
+      ? []
+      : [
+          'The resource is not reconciled: it is paused or being deleted. Its children stay as they are',
+        ]),
+    ...children.flatMap((child) => ['', ...childLines(child, isReconciled)]),
+    ...others.flatMap((decision) => [
+      '',
+      `  ${decision.kind} "${decision.name}": ${stateText(decision)}`,
+    ]),
+  ];
+}
+
+function readyLines({ resource, isStatusOpen }: ResourceExplanation): readonly string[] {
+  const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
+  if (ready === undefined) return ['It has no condition "Ready" yet'];
+  const { status, reason, message } = ready;
+  const text = isStatusOpen && message !== undefined && message !== '' ? `: ${message}` : '';
+  return [`Ready is "${status}", reason ${reason}${text}`];
+}
+
+function childLines(
+  { id, tier, kind, isNameOpen, decisions, expressions }: ChildExplanation,
+  isReconciled: boolean,
+): readonly string[] {
+  const titles = decisions.map((decision) => {
+    const name = decision.name === '' || !isNameOpen ? '' : ` "${decision.name}"`;
+    return `  ${tier}. ${id}: ${kind}${name}: ${stateText(decision)}`;
+  });
+  if (titles.length === 0)
+    titles.push(`  ${tier}. ${id}: ${kind}${isReconciled ? ': "forEach" is an empty list' : ''}`);
+  const isOmitted =
+    decisions.length > 0 && decisions.every(({ verdict }) => verdict.kind === 'omitted');
+  const shown = isOmitted ? expressions.filter(({ field }) => field === 'when') : expressions;
+  return [...titles, ...shown.flatMap(expressionLines)];
+}
+
+function expressionLines({ field, text, line, reads }: PresentExpression): readonly string[] {
+  const title = `       ${field === '' ? 'manifest' : field} (line ${line}): ${oneLine(text, 60)}`;
+  return [
+    title,
+    ...reads.map(({ reference, value }) => `           ${reference} ${valueText(value)}`),
+  ];
+}
+
+function stateText({ verdict, state, message }: ChildDecision): string {
+  const because = message === '' ? '' : `: ${message}`;
+  switch (verdict.kind) {
+    case 'unchanged':
+      return state === 'Ready' ? 'ready' : `${state.toLowerCase()}${because}`;
+    case 'created':
+      return 'does not exist; the next reconcile creates it';
+    case 'applied':
+      return `differs in ${verdict.fields.join(', ')}; the next reconcile applies it`;
+    case 'waiting':
+      return `waits for ${verdict.on.join(', ')}${because}`;
+    case 'omitted':
+      return 'not created, because "when" is false';
+    case 'conflict':
+      return message === '' ? `belongs to ${verdict.owner}` : message;
+    case 'pruned':
+      return `deleted, because it is no longer desired${because}`;
+    case 'released':
+      return `kept without an owner, because it is no longer desired${because}`;
+    case 'held':
+      return `its deletion is on hold${because}`;
+    default:
+      return `failed${because}`;
+  }
+}
+
+function valueText(value: PresentValue): string {
+  switch (value.state) {
+    case 'present':
+      return `= ${oneLine(JSON.stringify(value.value), 100)}`;
+    case 'missing':
+      return 'is missing';
+    case 'waiting':
+      return `waits for ${value.on}`;
+    default:
+      return '= (sensitive)';
+  }
+}
+
+function oneLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > limit ? `${line.slice(0, limit - 3)}...` : line;
+}

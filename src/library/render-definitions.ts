@@ -1,0 +1,25 @@
+import { renderResource } from '../simulation/index.ts';
+import type { Definitions, KubeObject, RenderOptions, RenderResult } from './api.ts';
+import { oneObject } from './given-objects.ts';
+import { sourcesOf } from './source-files.ts';
+
+/** Renders a resource as `homeostat render`. @throws Error if the resource is not one object */
+export async function renderDefinitions(
+  definitions: Definitions,
+  resource: KubeObject | string,
+  { with: given = [], simulate = true }: RenderOptions = {},
+): Promise<RenderResult> {
+  const { children, missing, status, problem, diagnostics } = await renderResource({
+    definitions: sourcesOf(definitions),
+    resource: oneObject(resource),
+    given,
+    simulatesControllers: simulate,
+  });
+  return {
+    children: children.map(({ child, waitsFor, manifest }) => ({ child, waitsFor, manifest })),
+    missing,
+    ...(status !== undefined && { status }),
+    ...(problem !== undefined && { problem }),
+    diagnostics,
+  };
+}

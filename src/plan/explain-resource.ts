@@ -1,0 +1,184 @@
+import {
+  type ExplainedExpression,
+  type ExplainedReference,
+  type ExpressionInput,
+  explainDefinition,
+  isHidden,
+  type OperatorPlan,
+  type PhaseInput,
+  type Secrecy,
+} from '../compile/index.ts';
+import type { LocatedDefinition } from '../definition/index.ts';
+import { type ChildDecision, createOperator } from '../reconcile/index.ts';
+import { compileFor } from '../runtime/index.ts';
+import { gvkKey } from '../util/gvk.ts';
+import { isJsonObject } from '../util/json.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
+import { DryRunCluster } from './dry-run-cluster.ts';
+import type { PlanOptions } from './plan-definition.ts';
+
+/** The value of a reference now. */
+export type PresentValue =
+  | { readonly state: 'present'; readonly value: unknown }
+  | { readonly state: 'missing' }
+  /** It does not exist yet: `children.db`. */
+  | { readonly state: 'waiting'; readonly on: string }
+  /** It may contain a value of a Secret. */
+  | { readonly state: 'sensitive' };
+
+/** An expression with the values that it reads. */
+export interface PresentExpression extends Omit<ExplainedExpression, 'references'> {
+  readonly reads: readonly { readonly reference: string; readonly value: PresentValue }[];
+}
+
+/** A child of a definition for one resource. */
+export interface ChildExplanation {
+  readonly id: string;
+  readonly tier: number;
+  readonly kind: string;
+  /** Whether messages may name its objects. */
+  readonly isNameOpen: boolean;
+  /** One for each object; empty: `forEach` has no elements, or the resource is not reconciled. */
+  readonly decisions: readonly ChildDecision[];
+  readonly expressions: readonly PresentExpression[];
+}
+
+/** Why the objects of a resource are as they are. */
+export interface ResourceExplanation {
+  readonly definition: string;
+  readonly resource: KubeObject;
+  /** Whether the resource is reconciled; one that is paused or being deleted is not. */
+  readonly isReconciled: boolean;
+  /** Whether messages may quote the status of the resource. */
+  readonly isStatusOpen: boolean;
+  /** By tier. Without the children of `onDelete`. */
+  readonly children: readonly ChildExplanation[];
+  /** Objects of children that the definition no longer has. */
+  readonly others: readonly ChildDecision[];
+}
+
+/**
+ * Explains the children of a resource as they are now: reconciles it once without writes, and looks up what its expressions read.
+ * @param key `namespace/name`, `/name` for a cluster-scoped resource
+ * @returns undefined: there is no such resource, or a problem of the definition on this cluster
+ * @throws KubeError when a request fails
+ */
+export async function explainResource(
+  located: LocatedDefinition,
+  key: string,
+  options: Omit<PlanOptions, 'resources' | 'onProgress'>,
+  signal: AbortSignal,
+): Promise<ResourceExplanation | { readonly problem: string } | undefined> {
+  const cluster = new DryRunCluster(options.cluster);
+  const compiled = await compileFor(located, { cluster }, signal);
+  if (compiled.kind === 'rejected') return { problem: compiled.rejection.message };
+  const { plan } = compiled;
+  let inputs: PhaseInput | undefined;
+  let decisions: readonly ChildDecision[] | undefined;
+  const operator = createOperator({
+    ...{ ...options, cluster, timeSlicer: unlimitedTimeSlicer },
+    plan: {
+      ...plan,
+      startPhase(input) {
+        // The phase that reports is given everything that the reconcile has read.
+        if (input.phase === 'reporting') inputs = input;
+        return plan.startPhase(input);
+      },
+    },
+    enqueue: () => undefined,
+    onDecisions: (_key, record) => {
+      decisions = record.children;
+    },
+  });
+  await operator.start(signal);
+  try {
+    const resource = operator.resource(key);
+    if (resource === undefined) return undefined;
+    await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
+    const lookUp = inputs === undefined ? () => missing : createLookUp(plan, inputs);
+    return {
+      definition: plan.name,
+      resource,
+      isReconciled: decisions !== undefined,
+      isStatusOpen: plan.secrecy === 'none',
+      ...childrenOf(located, { plan, decisions: decisions ?? [], lookUp }),
+    };
+  } finally {
+    operator.stop();
+  }
+}
+
+const missing: PresentValue = { state: 'missing' };
+
+interface Found {
+  readonly plan: OperatorPlan;
+  readonly decisions: readonly ChildDecision[];
+  readonly lookUp: (reference: ExplainedReference) => PresentValue;
+}
+
+function childrenOf(
+  located: LocatedDefinition,
+  { plan, decisions, lookUp }: Found,
+): Pick<ResourceExplanation, 'children' | 'others'> {
+  const explained = explainDefinition(located).children.filter(({ stage }) => stage === 'always');
+  const ids = new Set(explained.map(({ id }) => id));
+  return {
+    children: explained.map(({ id, tier, gvk: { kind }, expressions }) => ({
+      id,
+      tier,
+      kind,
+      isNameOpen: plan.children.find((each) => each.id === id)?.secrecy !== 'all',
+      decisions: decisions.filter(({ childId }) => childId === id),
+      expressions: expressions.map(({ references, ...expression }) => ({
+        ...expression,
+        reads: references.map((each) => ({ reference: each.text, value: lookUp(each) })),
+      })),
+    })),
+    others: decisions.filter(({ childId }) => !ids.has(childId)),
+  };
+}
+
+/** Looks up references in what a reconcile has read. */
+function createLookUp(
+  plan: OperatorPlan,
+  { resource, children, reads, observed }: PhaseInput,
+): (reference: ExplainedReference) => PresentValue {
+  const inputs = { children, reads, observed };
+  const plans = { children: plan.children, observed: plan.children, reads: plan.reads };
+  return ({ root, path }) => {
+    if (root === 'resource')
+      return shown({ state: 'present', value: resource }, path, plan.secrecy);
+    const [id = '', ...field] = path;
+    const of = plans[root].find((each) => each.id === id);
+    if (of === undefined) return missing;
+    const isSecret = gvkKey(of.gvk) === 'v1/Secret';
+    const secrecy = of.secrecy === 'none' && isSecret ? 'content' : of.secrecy;
+    return shown(inputs[root]?.get(id) ?? { state: 'absent' }, field, secrecy);
+  };
+}
+
+function shown(input: ExpressionInput, path: readonly string[], secrecy: Secrecy): PresentValue {
+  switch (input.state) {
+    case 'absent':
+      return missing;
+    case 'waiting':
+      return { state: 'waiting', on: input.on };
+    default: {
+      if (isHidden(secrecy, path)) return { state: 'sensitive' };
+      const value = below(input.value, path);
+      return value === undefined ? missing : { state: 'present', value };
+    }
+  }
+}
+
+/** As in expressions: a field of a list is the list of the fields of its items. */
+function below(value: unknown, path: readonly string[]): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => below(item, path)).filter((item) => item !== undefined);
+    return items.length === 0 ? undefined : items.flat();
+  }
+  return isJsonObject(value) && Object.hasOwn(value, step) ? below(value[step], rest) : undefined;
+}
