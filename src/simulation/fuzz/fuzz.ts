@@ -22,8 +22,6 @@ export interface FuzzOptions {
   /** Number of histories. */
   readonly runs: number;
   readonly seed: number;
-  /** Called with the number of each history when it begins. */
-  readonly onRun?: (number: number) => void;
 }
 
 export interface FuzzResult {
@@ -86,7 +84,6 @@ class FuzzSession {
   async #first(history: History): Promise<boolean> {
     this.#shared ??= await FuzzCluster.start(this.#options);
     this.#runs += 1;
-    this.#options.onRun?.(this.#runs);
     const result = await this.#runOn(this.#shared, history, `fuzz-${this.#runs}`);
     if (result.kind === 'rejected') this.#rejected += 1;
     return this.#note(result, history);

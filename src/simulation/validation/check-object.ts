@@ -208,9 +208,10 @@ const reliableReasons: ReadonlySet<string> = new Set([
 
 function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
   const { reason, field, message } = cause;
-  if (field === '<nil>' || (extent === 'subset' && !reliableReasons.has(reason))) return [];
   const path = fieldPointer(object, field);
   const found = valueAt(object, path);
+  const isReliable = reliableReasons.has(reason) && found !== undefined;
+  if (field === '<nil>' || (extent === 'subset' && !isReliable)) return [];
   switch (reason) {
     case 'FieldValueRequired': {
       const name = pointerSteps(path).at(-1) ?? field;

@@ -156,6 +156,16 @@ describe('simulation/check-test', () => {
       ],
     ],
     [
+      'an expected part of an object may leave out what the object needs',
+      [
+        '- name: a',
+        '  expect:',
+        '    - object: { apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: a }, subjects: [{ kind: Group, name: a }] }',
+        '    - object: { apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: a }, roleRef: { kind: Rule } }',
+      ],
+      ['9:122: Expected "Role" or "ClusterRole", found "Rule". Did you mean "Role"?'],
+    ],
+    [
       'matchers, and the text of a status',
       [
         '- name: a',
