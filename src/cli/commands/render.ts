@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { checkDefinitions, checkedOnce, createManifestCheck } from '../../check/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { printYaml } from '../../definition/index.ts';
+import { type Diagnostic, type LocatedObject, printYaml } from '../../definition/index.ts';
 import {
   checkObjectsOf,
   type RenderedChild,
@@ -77,29 +77,34 @@ async function renderOnce(
       hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
     });
   const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with);
-  const schemas = bundledSchemas();
-  const check = checkedOnce(createManifestCheck(schemas));
-  const { accepted, diagnostics } = checkDefinitions(texts, { schemas, check });
-  const read = [resource, ...(given?.objects ?? [])];
-  const mistakes = [
-    ...diagnostics,
-    ...checkObjectsOf(
-      accepted.map(({ located }) => located),
-      read,
-    ),
-  ].filter(({ severity }) => severity === 'error');
-  printDiagnostics(mistakes, [...texts, ...manifests, ...(given?.manifests ?? [])], output);
-  if (mistakes.length > 0) return exitCode.failure;
   const result = await renderResource({
-    ...{ definitions: texts, resource: resource.object, check },
+    ...{ definitions: texts, resource: resource.object },
     given: given?.objects.map(({ object }) => object) ?? [],
     simulatesControllers: flags.simulate,
   });
+  const mistakes = [
+    ...result.diagnostics,
+    ...(result.isRejected === true ? mistakesIn([resource, ...(given?.objects ?? [])], texts) : []),
+  ].filter(({ severity }) => severity === 'error');
+  printDiagnostics(mistakes, [...texts, ...manifests, ...(given?.manifests ?? [])], output);
+  if (mistakes.length > 0) return exitCode.failure;
   printDiagnostics(result.failures, texts, output);
   if (flags.output === 'json') output.print(jsonOf(result));
   else for (const line of yamlLines(result, flags, definition)) output.print(line);
   const isWaiting = !flags.simulate && result.children.length > 0;
   return result.problem === undefined || isWaiting ? exitCode.ok : exitCode.failure;
+}
+
+/** Where objects have the mistakes for which the server rejects them. */
+function mistakesIn(
+  objects: readonly LocatedObject[],
+  definitions: readonly DefinitionManifest[],
+): readonly Diagnostic[] {
+  const { accepted } = checkDefinitions(definitions, { schemas: bundledSchemas() });
+  return checkObjectsOf(
+    accepted.map(({ located }) => located),
+    objects,
+  );
 }
 
 function jsonOf({ children, missing, status, problem }: RenderResult): string {

@@ -52,6 +52,8 @@ export interface RenderResult {
   readonly status: JsonObject | undefined;
   /** Why the resource is not ready, for people. @default undefined: it is ready */
   readonly problem?: string;
+  /** The server rejects the resource or a given object, with `problem` as the reason. @default false */
+  readonly isRejected?: boolean;
   /** Expressions and children that fail with this resource, at their places in the definition. */
   readonly failures: readonly Diagnostic[];
   /** Mistakes in the definitions. */
@@ -69,7 +71,8 @@ export async function renderResource(options: RenderOptions): Promise<RenderResu
   const served = accepted.find(({ plan }) => serves(plan.definition.kind.gvk, resource));
   if (served === undefined) {
     const kinds = accepted.map(({ plan }) => plan.definition.kind.gvk.kind).join(', ');
-    return { ...nothing, problem: `No definition serves kind "${resource.kind}", only ${kinds}` };
+    const problem = `No definition serves kind "${resource.kind}", only ${kinds}`;
+    return { ...nothing, problem, isRejected: true };
   }
   return { ...(await simulate({ ...options, check }, served)), diagnostics };
 }
@@ -128,7 +131,10 @@ async function simulate(
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const { message } = error;
-    return { children: [], missing: [], failures: [], status: undefined, problem: message };
+    return {
+      ...{ children: [], missing: [], failures: [], status: undefined },
+      ...{ problem: message, isRejected: true },
+    };
   }
 }
 
