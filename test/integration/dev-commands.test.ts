@@ -236,7 +236,7 @@ involvedObject: { ${about}, namespace: default }
       ].join('---\n'),
     );
     await lines('apply', '-f', 'operators/more/events.yaml');
-    const found = (await lines('events', '--for', 'podset/example')).join('\n');
+    const found = (await lines('events', '--for', 'podset/example', '--children')).join('\n');
     assert.match(found, /Tried +Deployment\/example +of-a-child/);
     assert.doesNotMatch(found, /of-another/);
     await lines('delete', '-f', 'operators/more/events.yaml');
@@ -276,6 +276,7 @@ involvedObject: { ${about}, namespace: default }
     [['delete', 'pods'], /Expected the names/],
     [['apply', '-f', 'missing.yaml'], /Cannot read "missing\.yaml"/],
     [['events', '--for', 'one'], /does not serve "one"/],
+    [['events', '--children'], /"--children" needs "--for"/],
     [['get', 'pods', '-o', 'table'], /Allowed choices are wide, yaml, json, name/],
   ] as const) {
     test(`"${args.join(' ')}" is explained`, async () => {

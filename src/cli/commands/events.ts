@@ -9,8 +9,10 @@ import { readTree } from './tree.ts';
 
 export interface EventsOptions {
   readonly allNamespaces?: boolean;
-  /** `podset/example`: only Events of this object and of the objects below it. */
+  /** `podset/example`: only Events of this object. */
   readonly for?: string;
+  /** With `for`: also Events of the objects below it. @default false */
+  readonly children?: boolean;
 }
 
 interface Event extends KubeObject {
@@ -32,11 +34,13 @@ interface Event extends KubeObject {
 /** `homeostat events`: lists Events, oldest first. @throws CliError */
 export function events(context: SessionContext, options: EventsOptions): Promise<number> {
   return withCluster(context, async (session) => {
-    const { allNamespaces = false, for: about } = options;
+    const { allNamespaces = false, for: about, children = false } = options;
+    if (children && about === undefined)
+      throw new CliError('"--children" needs "--for": the object whose children are meant');
     const found =
       about === undefined
         ? await listEvents(session, { allNamespaces })
-        : await eventsBelow(session, about);
+        : await eventsOf(session, about, children);
     for (const line of eventLines(found, allNamespaces)) session.output.print(line);
     if (found.length === 0) session.output.error('No events found');
     return exitCode.ok;
@@ -55,19 +59,24 @@ function selectorFor(kind: string, name: string): string {
   return `involvedObject.kind=${kind},involvedObject.name=${name}`;
 }
 
-/** The Events of an object and of all objects below it, which may be in other namespaces. */
-async function eventsBelow(session: ClusterSession, about: string): Promise<readonly Event[]> {
+/** The Events of an object; with its children those of all objects below it, too, which may be in other namespaces. */
+async function eventsOf(
+  session: ClusterSession,
+  about: string,
+  withChildren: boolean,
+): Promise<readonly Event[]> {
   const [type = '', name = '', ...rest] = about.split('/');
   const [kind] = session.kinds.resolve(type);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new CliError(`Expected "TYPE/NAME" for --for, found "${about}"`);
+  const own = () => listEvents(session, { fieldSelector: selectorFor(kind.gvk.kind, name) });
+  if (!withChildren) return own();
   const root = await readObject(session, kind, name).catch((error: unknown) => {
-    // Events outlive their objects.
     if (error instanceof KubeError && error.code === 'not-found') return undefined;
     throw error;
   });
-  if (root === undefined)
-    return listEvents(session, { fieldSelector: selectorFor(kind.gvk.kind, name) });
+  // Events outlive their objects.
+  if (root === undefined) return own();
   const nodes = await readTree(session, [root]);
   const keys = new Set(objectsOf(nodes).map(({ kind, metadata }) => keyOf({ kind, ...metadata })));
   const all = await listEvents(session, { allNamespaces: true });

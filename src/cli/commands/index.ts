@@ -180,10 +180,8 @@ function addEvents(program: Command, { exit, ...context }: ProgramContext): void
     .command('events')
     .description('list Events, oldest first')
     .option('-A, --all-namespaces', 'in all namespaces')
-    .option(
-      '--for <object>',
-      'only Events of this object and of the objects below it: "podset/example"',
-    );
+    .option('--for <object>', 'only Events of this object: "podset/example"')
+    .option('--children', 'with --for: also Events of the objects below it');
   addClusterFlags(command).action(async (options: EventsOptions & ClusterFlags) => {
     const { events } = await import('./events.ts');
     exit(await events({ ...context, flags: options }, options));
