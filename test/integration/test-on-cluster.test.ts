@@ -3,6 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { createManifestCheck } from '../../src/check/index.ts';
+import { bundledSchemas } from '../../src/compile/index.ts';
+import { createOperatorTestParser } from '../../src/definition/index.ts';
+import { loadKubeConfig } from '../../src/kube/index.ts';
+import { RealClusterTests } from '../../src/simulation/index.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemRandom } from '../../src/util/random.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { runIn } from '../support/dev-process.ts';
@@ -125,6 +132,32 @@ shared.describe('integration/test-on-cluster', () => {
     const now = await client.get(path);
     assert.deepEqual([now?.metadata.uid, now?.spec], [before?.metadata.uid, before?.spec]);
     assert.deepEqual(await leftovers(name), [crd.metadata.name]);
+  });
+
+  test('a CRD of a test is kept while it has resources of others', async () => {
+    const name = 'onclustershared';
+    const definition = { file: 'definition.yaml', text: thingDefinition(name, children) };
+    const steps = `    - { name: create, apply: ${thing(name, 'one')} }\n`;
+    const [parsed] = createOperatorTestParser().parse(head(name) + steps, 'test.yaml').tests;
+    assert.ok(parsed);
+    const tests = new RealClusterTests({
+      config: await loadKubeConfig({ kubeconfig: shared.plane.kubeconfigPath() }),
+      check: createManifestCheck(bundledSchemas()),
+      clock: createSystemClock(),
+      random: createSystemRandom(),
+    });
+    const { signal } = new AbortController();
+    await tests.connect(signal);
+    const loadDefinitions = () => Promise.resolve([definition]);
+    const loadObjects = () => Promise.resolve([]);
+    const files = { definitions: [definition], loadDefinitions, loadObjects };
+    const { failures } = await tests.run(parsed, files, signal);
+    assert.deepEqual(failures, []);
+    const client = shared.client();
+    const metadata = { name: 'b', namespace: 'default' };
+    await client.apply({ apiVersion: `${name}.example.com/v1`, kind: 'Thing', metadata });
+    await assert.rejects(tests.close(), /"things\.onclustershared\.example\.com" is kept/);
+    assert.deepEqual(await leftovers(name), [`things.${name}.example.com`]);
   });
 
   test('a test of a cluster-scoped kind is skipped with the reason', async () => {

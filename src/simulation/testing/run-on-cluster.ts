@@ -50,6 +50,12 @@ export interface RealClusterOptions {
   readonly check: ManifestCheck;
 }
 
+interface CrdSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
 /** Between two checks of the expectations of a step, in ms. */
 const pollMs = 200;
 /** For how long nothing may be written before writes are counted, in ms. */
@@ -115,15 +121,35 @@ export class RealClusterTests {
     };
   }
 
-  /** Removes the CRDs that were not there before, and closes the connections. */
+  /**
+   * Removes the CRDs that were not there before, and closes the connections.
+   * @throws Error when a CRD is kept, because others use it by now
+   */
   async close(): Promise<void> {
+    const kept: string[] = [];
     try {
       for (const name of this.#ownCrds) {
-        await deleteAndWait(this.#api, `${crdPath}/${name}`, this.#options.clock);
+        const path = `${crdPath}/${name}`;
+        if (await this.#hasResources(path)) kept.push(name);
+        else await deleteAndWait(this.#api, path, this.#options.clock);
       }
     } finally {
       await this.#user.close();
     }
+    if (kept.length > 0)
+      throw new Error(
+        `The CustomResourceDefinition "${kept.join('", "')}" is kept: it has resources that no test created`,
+      );
+  }
+
+  /** Whether a CRD still has resources. Those of tests are deleted with the namespaces of the tests. */
+  async #hasResources(path: string): Promise<boolean> {
+    const crd = await this.#api.get(path);
+    const { group, names, versions } = (isJsonObject(crd) ? crd.spec : {}) as Partial<CrdSpec>;
+    const version = versions?.find(({ served }) => served)?.name;
+    if (group === undefined || names === undefined || version === undefined) return false;
+    const list = await this.#api.get(`/apis/${group}/${version}/${names.plural}`);
+    return isJsonObject(list) && Array.isArray(list.items) && list.items.length > 0;
   }
 
   /** Why a test cannot run without changing more than its namespace. */
