@@ -264,7 +264,10 @@ shared.describe('integration/rejections', () => {
     await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
     await client.apply(thing('derived', namespace, {}));
     const rejected = await until('derived', namespace, 'ApplyFailed');
-    assert.match(conditionOf(rejected)?.message ?? '', /^second "second": \w+$/);
+    assert.match(
+      conditionOf(rejected)?.message ?? '',
+      /^second "second": \w+ \([-\w]+\.yaml:\d+:\d+\)$/,
+    );
     const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
     assert.doesNotMatch(JSON.stringify([rejected, events]), /hunter2/);
     await webhook.stop();
