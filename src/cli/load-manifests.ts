@@ -1,7 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { DefinitionManifest } from '../check/index.ts';
-import { fileReason, loadDirectory } from '../runtime/index.ts';
+import { fileReason, loadPath } from '../runtime/index.ts';
 import { CliError } from './exit-code.ts';
 
 /** Standard input, on the command line and in messages. */
@@ -23,20 +22,18 @@ export async function loadManifests(
   options: LoadManifestsOptions = {},
 ): Promise<readonly DefinitionManifest[]> {
   const texts: DefinitionManifest[] = [];
-  for (const path of paths) texts.push(...(await loadPath(path, options)));
+  for (const path of paths) texts.push(...(await loadFrom(path, options)));
   return texts;
 }
 
-async function loadPath(
+async function loadFrom(
   path: string,
   { mayBeEmpty = false, mayBeMissing = false }: LoadManifestsOptions,
 ): Promise<readonly DefinitionManifest[]> {
   if (path === standardInput.path)
     return [{ file: standardInput.file, text: await text(process.stdin) }];
   try {
-    if (!(await stat(path)).isDirectory())
-      return [{ file: path, text: await readFile(path, 'utf8') }];
-    const texts = await loadDirectory(path);
+    const texts = await loadPath(path);
     if (texts.length > 0 || mayBeEmpty) return texts;
   } catch (error) {
     if (mayBeMissing) return [];

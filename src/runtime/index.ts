@@ -26,7 +26,7 @@ export { compileFor } from './runner/prepare-definition.ts';
 export type { RuntimeCluster } from './runner-options.ts';
 export { servedKinds } from './served-kinds.ts';
 export { createConfigMapSource } from './sources/configmap-source.ts';
-export { loadDirectory } from './sources/definition-files.ts';
+export { loadPath, loadTree } from './sources/definition-files.ts';
 export {
   createStaticSource,
   type DefinitionSource,

@@ -14,7 +14,7 @@ import {
   readObjects,
   testParts,
 } from '../../definition/index.ts';
-import { fileReason } from '../../runtime/index.ts';
+import { fileReason, loadTree } from '../../runtime/index.ts';
 import {
   checkObjects,
   checkTest,
@@ -32,19 +32,9 @@ export async function filesWith(
   path: string,
 ): Promise<readonly DefinitionManifest[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [{ file: path, text: await readText(path) }];
-    const entries = await readdir(path, { withFileTypes: true, recursive: true });
-    const files = entries
-      .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(file))
-      .sort();
-    const texts = await Promise.all(files.map(readText));
-    return files
-      .map((file, index) => ({ file, text: texts[index] ?? '' }))
-      .filter(({ text }) => text.includes(word));
+    const files = await loadTree(path);
+    return files.filter(({ file, text }) => file === path || text.includes(word));
   } catch (error) {
-    if (error instanceof CliError) throw error;
     throw unreadable(path, error);
   }
 }

@@ -5,6 +5,7 @@ import type { DefinitionManifest } from '../../check/index.ts';
 import { ownerUidLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+
 /** Whether a file or key of that name can contain definitions. Names that begin with a dot cannot: mounted volumes keep symlinks there. */
 export function isDefinitionFile(name: string): boolean {
   return !name.startsWith('.') && /\.(?:ya?ml|json)$/.test(name);
@@ -22,6 +23,25 @@ export function unreadableReason(stats: Pick<BigIntStats, 'size' | 'isFile'>): s
 
 /** A directory entry is named like a definition file but cannot be read. The message names it. */
 export class UnreadableFileError extends Error {}
+
+/** A file, or the definition files of a directory. @throws Error as {@link loadDirectory} */
+export async function loadPath(path: string): Promise<readonly DefinitionManifest[]> {
+  if ((await stat(path)).isDirectory()) return loadDirectory(path);
+  return [{ file: path, text: await readFile(path, 'utf8') }];
+}
+
+/** A file, or all YAML and JSON files below a directory, sorted. @throws Error of `node:fs` */
+export async function loadTree(path: string): Promise<readonly DefinitionManifest[]> {
+  if (!(await stat(path)).isDirectory())
+    return [{ file: path, text: await readFile(path, 'utf8') }];
+  const entries = await readdir(path, { withFileTypes: true, recursive: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(file))
+    .sort();
+  return Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })));
+}
 
 /**
  * Reads the definition files of a directory (`.yaml`, `.yml`, `.json`), sorted by name. Ignores subdirectories, where samples may be, and
