@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { loadDirectory } from './definition-files.ts';
+import { loadDirectory, loadTree } from './definition-files.ts';
 import { fileReason } from './folder-scan.ts';
 
 function folderWith(t: TestContext, files: Readonly<Record<string, string>>): string {
@@ -27,6 +27,22 @@ describe('runtime/load-directory', () => {
         [join(folder, 'b.json'), '{}'],
         [join(folder, 'f.yaml'), 'n'],
       ],
+    );
+  });
+
+  test('all files below a folder, which may be hidden, but none in hidden folders below it', async (t) => {
+    const folder = join(folderWith(t, {}), '.hidden');
+    for (const below of ['a', '.b', 'node_modules'])
+      mkdirSync(join(folder, below), { recursive: true });
+    for (const file of ['z.yaml', 'a/b.json', 'a/notes', '.b/c.yaml', 'node_modules/d.yaml'])
+      writeFileSync(join(folder, file), file);
+    assert.deepEqual(
+      (await loadTree(folder)).map(({ text }) => text),
+      ['a/b.json', 'z.yaml'],
+    );
+    assert.deepEqual(
+      (await loadTree(join(folder, 'a/notes'))).map(({ text }) => text),
+      ['a/notes'],
     );
   });
 

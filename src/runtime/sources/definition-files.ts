@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { ownerUidLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
@@ -38,7 +38,8 @@ export async function loadTree(path: string): Promise<readonly DefinitionManifes
   const files = entries
     .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(file))
+    // Only below the directory: it may itself be in a hidden folder.
+    .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(relative(path, file)))
     .sort();
   return Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })));
 }
