@@ -5,7 +5,6 @@ import {
 } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import {
-  type LocatedDefinition,
   type OperatorDefinition,
   type OperatorTest,
   type TestStep,
@@ -19,17 +18,16 @@ import {
   KubeError,
 } from '../../kube/index.ts';
 import { definitionLabel } from '../../reconcile/index.ts';
-import { DefinitionMetrics, DefinitionRunner, ViewChangeNotifier } from '../../runtime/index.ts';
 import { createMetricRegistry } from '../../telemetry/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
-import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
 import { errorLogger } from '../error-logger.ts';
 import { isInternalRequest } from '../operator-requests.ts';
 import { crdPath } from '../validation/check-server.ts';
+import { ClusterOperators } from './cluster-operators.ts';
 import { compareSubset } from './compare-subset.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
 import { ExpectedValues } from './expected-values.ts';
@@ -222,7 +220,7 @@ class ClusterRun {
   readonly #logged: string[] = [];
   readonly #created = new Set<string>();
   #definitions: readonly DefinitionManifest[];
-  #operators: Operators | undefined;
+  #operators: ClusterOperators | undefined;
   #writes = 0;
   #lastWriteMs = 0;
 
@@ -286,7 +284,7 @@ class ClusterRun {
       const obstacle = await admit(located.definition);
       if (obstacle !== undefined) throw new Error(obstacle);
     }
-    const operators = new Operators({
+    const operators = new ClusterOperators({
       ...this.#options,
       namespace: this.#namespace,
       definitions: accepted.map(({ located }) => located),
@@ -384,87 +382,6 @@ class ClusterRun {
       if ((await this.#options.api.get(path)) !== undefined) left.push(path);
     return left;
   }
-}
-
-interface OperatorsOptions extends RealClusterOptions {
-  readonly namespace: string;
-  readonly definitions: readonly LocatedDefinition[];
-  readonly onError: (line: string) => void;
-  readonly onWrite: (request: ApiRequest) => void;
-}
-
-/** The operators of a test, restricted to its namespace. They run without objects of kind `OperatorDefinition`. */
-class Operators {
-  readonly definitions: readonly LocatedDefinition[];
-  readonly #cluster: KubeCluster;
-  readonly #runners: readonly DefinitionRunner[];
-  readonly #stopper = new AbortController();
-  readonly #ended: Promise<unknown>;
-  #isStopped = false;
-
-  constructor(options: OperatorsOptions) {
-    const { definitions, namespace, clock, random, onError, onWrite } = options;
-    const logger = errorLogger(onError);
-    const metrics = createMetricRegistry();
-    this.definitions = definitions;
-    this.#cluster = createKubeCluster({ ...options, logger, metrics, beforeWrite: onWrite });
-    this.#runners = definitions.map(
-      (located) =>
-        new DefinitionRunner({
-          ...{ clock, random, logger, metrics, cluster: this.#cluster },
-          definitionMetrics: new DefinitionMetrics(metrics, clock, located.definition.name),
-          notifier: new ViewChangeNotifier(clock),
-          timeSlicer: unlimitedTimeSlicer,
-          desired: { located: restricted(located, namespace) },
-          childKinds: () => [],
-          record: () => Promise.resolve(),
-          finalizeMeanwhile: whenAborted,
-          onKindsGone: () => {},
-        }),
-    );
-    const { signal } = this.#stopper;
-    this.#ended = Promise.all(this.#runners.map((runner) => runner.run(signal)));
-  }
-
-  get isRunning(): boolean {
-    return this.#runners.every(({ view }) => view.state.kind === 'running');
-  }
-
-  get isRejected(): boolean {
-    return this.#runners.some(({ view }) => view.state.kind === 'rejected');
-  }
-
-  /** Why one of them cannot run. */
-  get problem(): string | undefined {
-    for (const { view } of this.#runners) {
-      const { state, name } = view;
-      if (state.kind === 'failing' || state.kind === 'rejected')
-        return `Definition "${name}" does not run: ${state.message}`;
-    }
-    return undefined;
-  }
-
-  async stop(): Promise<void> {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
-    this.#stopper.abort(new Error('The test has ended'));
-    await this.#ended;
-    await this.#cluster.close();
-  }
-}
-
-function restricted(located: LocatedDefinition, namespace: string): LocatedDefinition {
-  const { definition } = located;
-  const namespaces = { include: [namespace], exclude: [] };
-  const controller = { ...definition.controller, namespaces };
-  return { ...located, definition: { ...definition, controller } };
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Deletes an object, and waits until it does not exist. @throws Error when it still exists after a minute */

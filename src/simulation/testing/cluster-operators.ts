@@ -1,0 +1,93 @@
+import type { LocatedDefinition } from '../../definition/index.ts';
+import {
+  type ApiRequest,
+  type ClusterConfig,
+  createKubeCluster,
+  type KubeCluster,
+} from '../../kube/index.ts';
+import { DefinitionMetrics, DefinitionRunner, ViewChangeNotifier } from '../../runtime/index.ts';
+import { createMetricRegistry } from '../../telemetry/index.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { Random } from '../../util/random.ts';
+import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { errorLogger } from '../error-logger.ts';
+
+export interface ClusterOperatorsOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Resources of other namespaces are not touched. */
+  readonly namespace: string;
+  readonly definitions: readonly LocatedDefinition[];
+  readonly onError: (line: string) => void;
+  /** Called before each write; throws to prevent it. */
+  readonly onWrite: (request: ApiRequest) => void;
+}
+
+/** The operators of a test, restricted to its namespace. They run without objects of kind `OperatorDefinition`. */
+export class ClusterOperators {
+  readonly definitions: readonly LocatedDefinition[];
+  readonly #cluster: KubeCluster;
+  readonly #runners: readonly DefinitionRunner[];
+  readonly #stopper = new AbortController();
+  readonly #ended: Promise<unknown>;
+  #isStopped = false;
+
+  constructor(options: ClusterOperatorsOptions) {
+    const { definitions, namespace, clock, random, onError, onWrite } = options;
+    const logger = errorLogger(onError);
+    const metrics = createMetricRegistry();
+    this.definitions = definitions;
+    this.#cluster = createKubeCluster({ ...options, logger, metrics, beforeWrite: onWrite });
+    this.#runners = definitions.map(
+      (located) =>
+        new DefinitionRunner({
+          ...{ clock, random, logger, metrics, cluster: this.#cluster },
+          definitionMetrics: new DefinitionMetrics(metrics, clock, located.definition.name),
+          notifier: new ViewChangeNotifier(clock),
+          timeSlicer: unlimitedTimeSlicer,
+          desired: { located: restricted(located, namespace) },
+          childKinds: () => [],
+          record: () => Promise.resolve(),
+          finalizeMeanwhile: whenAborted,
+          onKindsGone: () => {},
+        }),
+    );
+    const { signal } = this.#stopper;
+    this.#ended = Promise.all(this.#runners.map((runner) => runner.run(signal)));
+  }
+
+  get isRunning(): boolean {
+    return this.#runners.every(({ view }) => view.state.kind === 'running');
+  }
+
+  get isRejected(): boolean {
+    return this.#runners.some(({ view }) => view.state.kind === 'rejected');
+  }
+
+  /** Why one of them cannot run. */
+  get problem(): string | undefined {
+    for (const { view } of this.#runners) {
+      const { state, name } = view;
+      if (state.kind === 'failing' || state.kind === 'rejected')
+        return `Definition "${name}" does not run: ${state.message}`;
+    }
+    return undefined;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#stopper.abort(new Error('The test has ended'));
+    await this.#ended;
+    await this.#cluster.close();
+  }
+}
+
+function restricted(located: LocatedDefinition, namespace: string): LocatedDefinition {
+  const { definition } = located;
+  const namespaces = { include: [namespace], exclude: [] };
+  const controller = { ...definition.controller, namespaces };
+  return { ...located, definition: { ...definition, controller } };
+}
