@@ -67,6 +67,25 @@ export {
 } from './schema/bundled-schemas.ts';
 export { customResourceSchema, schemaOfCustomResource } from './schema/custom-resource-schema.ts';
 export { anyType, createSchemaCompiler, type SchemaCompiler } from './schema/schema-compiler.ts';
+export {
+  documentNode,
+  fieldsOf,
+  isRequired,
+  itemOf,
+  type JsonSchema,
+  literal,
+  nodeOfFields,
+  nodeOfSchema,
+  pathInto,
+  type SchemaLibrary,
+  type SchemaNode,
+  schemaNode,
+  stepInto,
+  throughLists,
+  typesOf,
+  typeText,
+  valuesOf,
+} from './schema/schema-node.ts';
 export type {
   AnyType,
   BranchType,

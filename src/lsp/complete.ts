@@ -1,4 +1,14 @@
-import type { LanguageName } from '../compile/index.ts';
+import {
+  fieldsOf,
+  isRequired,
+  type LanguageName,
+  literal,
+  type SchemaNode,
+  throughLists,
+  typesOf,
+  typeText,
+  valuesOf,
+} from '../compile/index.ts';
 import {
   definitionKind,
   nodeAtSteps,
@@ -18,16 +28,6 @@ import {
 } from './parsed-text.ts';
 import { schemaAt } from './places.ts';
 import { CompletionItemKind } from './protocol.ts';
-import {
-  fieldsOf,
-  isRequired,
-  literal,
-  type SchemaNode,
-  throughLists,
-  typesOf,
-  typeText,
-  valuesOf,
-} from './schema-node.ts';
 import { suggestedValues } from './suggested-values.ts';
 
 /** A text that can be inserted. */

@@ -1,9 +1,3 @@
-import type { ChildDefinition } from '../definition/index.ts';
-import type { Gvk } from '../util/gvk.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { KindSchemas } from './kind-schemas.ts';
-import { childOf, type ParsedDocument } from './parsed-text.ts';
-import { servedSchema } from './places.ts';
 import {
   fieldsOf,
   nodeOfFields,
@@ -11,7 +5,13 @@ import {
   pathInto,
   type SchemaNode,
   throughLists,
-} from './schema-node.ts';
+} from '../compile/index.ts';
+import type { ChildDefinition } from '../definition/index.ts';
+import type { Gvk } from '../util/gvk.ts';
+import { isJsonObject } from '../util/json.ts';
+import type { KindSchemas } from './kind-schemas.ts';
+import { childOf, type ParsedDocument } from './parsed-text.ts';
+import { servedSchema } from './places.ts';
 
 /** The names that an expression of a definition can use, with what they contain. */
 export interface ExpressionScope {

@@ -1,10 +1,15 @@
 import {
   builtinDocuments,
   bundledSchemas,
+  documentNode,
+  type JsonSchema,
   type KindSchema,
   loadBuiltinDescriptions,
   resourceSchema,
+  type SchemaLibrary,
+  type SchemaNode,
   type SchemaSource,
+  schemaNode,
 } from '../compile/index.ts';
 import {
   definitionSchema,
@@ -14,7 +19,6 @@ import {
 } from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { DocumentKind } from './parsed-text.ts';
-import { type JsonSchema, type SchemaLibrary, type SchemaNode, schemaNode } from './schema-node.ts';
 
 const formats: Readonly<Record<DocumentKind, JsonSchema>> = {
   OperatorDefinition: definitionSchema,
@@ -51,9 +55,7 @@ export class KindSchemas {
 
   /** The format of a document of Homeostat. */
   format(kind: DocumentKind): SchemaNode {
-    const schema = formats[kind];
-    const schemas = (schema.$defs ?? {}) as SchemaLibrary['schemas'];
-    return schemaNode(schema, { prefix: '#/$defs/', schemas });
+    return documentNode(formats[kind]);
   }
 
   /** The resources of a kind. Undefined: the kind is not known. */

@@ -1,5 +1,4 @@
-import type { LanguageName } from '../compile/index.ts';
-import { literal, type SchemaNode, typeText } from './schema-node.ts';
+import { type LanguageName, literal, type SchemaNode, typeText } from '../compile/index.ts';
 
 /** What is known about a field: type, limits, description, examples. */
 export function describeField(name: string, node: SchemaNode): string {

@@ -1,8 +1,8 @@
+import { fieldsOf, nodeOfFields, type SchemaNode, stepInto } from '../compile/index.ts';
 import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KindSchemas } from './kind-schemas.ts';
 import { type ParsedDocument, valueAtSteps } from './parsed-text.ts';
-import { fieldsOf, nodeOfFields, type SchemaNode, stepInto } from './schema-node.ts';
 
 /** Where a document contains the manifest of another kind. */
 const manifests: Readonly<Record<ParsedDocument['kind'], RegExp>> = {

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { checkDefinitions } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
+import {
+  bundledSchemas,
+  documentNode,
+  type JsonSchema,
+  type SchemaLibrary,
+  schemaNode,
+} from '../../compile/index.ts';
 import {
   definitionSchema,
   operatorFuzzSchema,
@@ -35,7 +41,7 @@ interface Explained {
 const definitionsFolder = 'operators';
 
 /** Types whose documents are files, not objects of a server: their schema is richer than that of a CRD. */
-const fileTypes: readonly (readonly [kind: string, schema: unknown])[] = [
+const fileTypes: readonly (readonly [kind: string, schema: JsonSchema])[] = [
   ['OperatorDefinition', definitionSchema],
   ['OperatorTest', operatorTestSchema],
   ['OperatorFuzz', operatorFuzzSchema],
@@ -55,8 +61,7 @@ export async function explainType(
   if (file !== undefined) {
     const [kind, schema] = file;
     const gvk = { group: 'homeostat.dev', version: 'v1alpha1', kind };
-    const view = viewSchema(schema as JsonObject, schema as JsonObject);
-    print({ gvk, kind: view }, steps, options, context.output);
+    print({ gvk, kind: viewSchema(documentNode(schema)) }, steps, options, context.output);
   } else if (context.flags.kubeconfig === undefined) await explainOffline(options, context);
   else
     await withCluster(context, async ({ cluster, kinds, signal }) =>
@@ -111,9 +116,10 @@ async function explainServed(options: ServedOptions, output: Output): Promise<vo
   const document = await openApi(api, path, signal);
   const schemas = document && componentsOf(document);
   const root = schemas && Object.values(schemas).find((schema) => isKind(schema, gvk));
-  if (document === undefined || !isJsonObject(root))
+  if (schemas === undefined || !isJsonObject(root))
     throw new CliError(`The server publishes no schema of ${gvk.kind} (${apiVersionOf(gvk)})`);
-  print({ gvk, kind: viewSchema(document, root) }, steps, options, output);
+  const library: SchemaLibrary = { prefix: '#/components/schemas/', schemas };
+  print({ gvk, kind: viewSchema(schemaNode(root, library)) }, steps, options, output);
 }
 
 /** `deployments.apps.spec.replicas`: the longest name of a kind that the words begin with, and the fields after it. */
@@ -146,9 +152,9 @@ async function openApi(
   }
 }
 
-function componentsOf({ components }: JsonObject): JsonObject | undefined {
+function componentsOf({ components }: JsonObject): SchemaLibrary['schemas'] | undefined {
   return isJsonObject(components) && isJsonObject(components.schemas)
-    ? components.schemas
+    ? (components.schemas as SchemaLibrary['schemas'])
     : undefined;
 }
 

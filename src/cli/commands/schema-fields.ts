@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { fieldsOf, isRequired, itemOf, type SchemaNode } from '../../compile/index.ts';
 
-/** A schema whose references are followed: of an OpenAPI document or a JSON Schema file. */
+/** A schema as `explain` prints it. */
 export interface SchemaView {
   /** As kubectl prints it: `Object`, `[]Container`, `map[string]string`, `integer`. */
   readonly typeName: string;
@@ -20,67 +20,44 @@ export interface SchemaField {
   view(): SchemaView;
 }
 
-/** Views the schema with which a document begins or one inside it; `#/` references are those of the document. */
-export function viewSchema(document: JsonObject, schema: JsonObject): SchemaView {
-  const own = resolve(document, schema);
-  const inner = innermost(document, own);
-  const required = new Set(Array.isArray(inner.required) ? inner.required : []);
-  const properties = isJsonObject(inner.properties) ? inner.properties : {};
+export function viewSchema(node: SchemaNode): SchemaView {
+  const { schema } = node;
+  const inner = innermost(node);
   return {
-    typeName: typeNameOf(document, schema),
-    description: String(own.description ?? inner.description ?? '').trim(),
-    enum: Array.isArray(own.enum) ? own.enum : own.const === undefined ? [] : [own.const],
-    default: own.default,
-    fields: Object.entries(properties)
-      .filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
+    typeName: typeNameOf(node),
+    description: (node.description ?? inner.description ?? '').trim(),
+    enum: Array.isArray(schema.enum)
+      ? schema.enum
+      : schema.const === undefined
+        ? []
+        : [schema.const],
+    default: schema.default,
+    fields: [...fieldsOf(inner)]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, field]) => ({
         name,
-        isRequired: required.has(name),
-        view: () => viewSchema(document, field),
+        isRequired: isRequired(inner, name),
+        view: () => viewSchema(field),
       })),
   };
 }
 
-/** The schema with what it refers to. A description beside a reference replaces the one behind it. */
-function resolve(document: JsonObject, schema: JsonObject): JsonObject {
-  const reference = referenceOf(schema);
-  if (reference === undefined) return schema;
-  const { $ref: _, allOf: __, ...own } = schema;
-  const found = reference
-    .replace(/^#\//, '')
-    .split('/')
-    .reduce<unknown>((at, step) => (isJsonObject(at) ? at[step] : undefined), document);
-  return isJsonObject(found) ? { ...resolve(document, found), ...own } : own;
-}
-
-/** `$ref`, or the only `allOf`, in which OpenAPI puts a reference that has a description or a default. */
-function referenceOf({ $ref, allOf }: JsonObject): string | undefined {
-  if (typeof $ref === 'string') return $ref;
-  const [only, ...others] = Array.isArray(allOf) ? allOf : [];
-  return others.length === 0 && isJsonObject(only) ? referenceOf(only) : undefined;
-}
-
 /** Through lists and maps. */
-function innermost(document: JsonObject, schema: JsonObject): JsonObject {
-  const { items, additionalProperties } = schema;
-  if (isJsonObject(items)) return innermost(document, resolve(document, items));
-  if (schema.properties === undefined && isJsonObject(additionalProperties))
-    return innermost(document, resolve(document, additionalProperties));
-  return schema;
+function innermost(node: SchemaNode): SchemaNode {
+  const item = itemOf(node);
+  return item === undefined ? node : innermost(item);
 }
 
-function typeNameOf(document: JsonObject, schema: JsonObject): string {
-  const reference = referenceOf(schema);
-  const own = resolve(document, schema);
-  const { type, items, additionalProperties } = own;
-  if (isJsonObject(items)) return `[]${typeNameOf(document, items)}`;
-  if (isJsonObject(additionalProperties) && own.properties === undefined)
-    return `map[string]${typeNameOf(document, additionalProperties)}`;
-  if (own['x-kubernetes-int-or-string'] === true || own.format === 'int-or-string')
+function typeNameOf(node: SchemaNode): string {
+  const { schema, name } = node;
+  const { type } = schema;
+  const item = itemOf(node);
+  if (item !== undefined)
+    return `${schema.items === undefined ? 'map[string]' : '[]'}${typeNameOf(item)}`;
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string')
     return 'IntOrString';
-  if (reference !== undefined && (type === 'object' || type === undefined || own.oneOf))
-    return reference.split(/[./]/).at(-1) ?? 'Object';
+  if (name !== undefined && (type === 'object' || type === undefined || schema.oneOf))
+    return name.split('.').at(-1) ?? 'Object';
   if (Array.isArray(type)) return type.join(' or ');
   return type === undefined || type === 'object' ? 'Object' : String(type);
 }

@@ -1,4 +1,4 @@
-import type { ComponentDescription } from '../compile/index.ts';
+import type { ComponentDescription } from './bundled-schemas.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -53,6 +53,12 @@ export function schemaNode(
   };
 }
 
+/** A JSON Schema file, whose references mean its `$defs`. */
+export function documentNode(schema: JsonSchema): SchemaNode {
+  const schemas = (schema.$defs ?? {}) as SchemaLibrary['schemas'];
+  return schemaNode(schema, { prefix: '#/$defs/', schemas });
+}
+
 /** A map with these fields. */
 export function nodeOfFields(
   fields: ReadonlyMap<string, SchemaNode>,
@@ -81,6 +87,15 @@ export function fieldsOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
         schemaNode(field, library, textOf(field.description) ?? texts?.[key]),
       ]),
   );
+}
+
+/** The items of a list, or the values of a map without fields of its own. Undefined for others. */
+export function itemOf({ schema, library }: SchemaNode): SchemaNode | undefined {
+  const { items, additionalProperties, properties } = schema;
+  if (isSchema(items)) return schemaNode(items, library);
+  return properties === undefined && isSchema(additionalProperties)
+    ? schemaNode(additionalProperties, library)
+    : undefined;
 }
 
 /** What a step leads to: a field of a map, or an item of a list. Undefined: the schema does not have it. */
@@ -183,7 +198,7 @@ function referenceOf({ $ref, allOf }: JsonSchema, { prefix, schemas }: SchemaLib
   return Object.hasOwn(schemas, name) ? name : undefined;
 }
 
-export function isSchema(value: unknown): value is JsonSchema {
+function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
