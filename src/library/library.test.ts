@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, test } from 'node:test';
 import type * as api from './api.ts';
 import * as library from './index.ts';
@@ -97,6 +105,37 @@ describe('library', () => {
     assert.deepEqual([passed, failure?.mismatches[0]?.expected], [false, 4]);
     const place = text.split('\n').findIndex((line) => line.includes('replicas: 4')) + 1;
     assert.equal(failure?.line, place);
+  });
+
+  test('runTests checks the objects of tests and of their files as homeostat test, with their places', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'homeostat-library-'));
+    try {
+      cpSync(podset, join(folder, 'podset.yaml'));
+      mkdirSync(join(folder, 'tests'));
+      const sample = `apiVersion: apps.example.com/v1alpha1\nkind: PodSet\nmetadata: { name: web }\nspec: { size: 3, imag: nginx }\n`;
+      writeFileSync(join(folder, 'sample.yaml'), sample);
+      const testOf = (name: string, steps: string) =>
+        `apiVersion: homeostat.dev/v1alpha1\nkind: OperatorTest\nmetadata: { name: ${name} }\nspec:\n  definitions: [../podset.yaml]\n  steps:\n    - { name: first, ${steps} }\n`;
+      const documents = [
+        testOf('object', 'apply: { file: ../sample.yaml }'),
+        testOf('file', 'apply: { file: ../sampel.yaml }'),
+        testOf('kind', 'delete: PodSett/web'),
+      ];
+      writeFileSync(join(folder, 'tests/wrong.yaml'), documents.join('---\n'));
+      const { passed, results, diagnostics } = await library.runTests(join(folder, 'tests'));
+      assert.deepEqual([passed, results], [false, []]);
+      const found = diagnostics.map(
+        ({ file, line, message, hint }) =>
+          `${relative(folder, file)}:${line}: ${message}. ${hint?.split(';')[0]}`,
+      );
+      assert.deepEqual(found, [
+        'sample.yaml:4: Unknown field "imag". Known fields: size',
+        'tests/wrong.yaml:15: There is no file "../sampel.yaml". Did you mean "sample.yaml"?',
+        'tests/wrong.yaml:23: There is no kind "PodSett". Did you mean "PodSet"?',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('runTests of a path that does not exist is an error', async () => {

@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { checkDefinitions, createManifestCheck, type ManifestCheck } from '../check/index.ts';
+import { checkedOnce, createManifestCheck } from '../check/index.ts';
 import { bundledSchemas } from '../compile/index.ts';
-import { createOperatorTestParser, type OperatorTest } from '../definition/index.ts';
-import { parseObjects } from '../dev/index.ts';
+import { createOperatorTestParser } from '../definition/index.ts';
 import {
   type TestResult as FoundResult,
   runTest,
   type StepFailure,
-  type TestFiles,
+  TestChecker,
 } from '../simulation/index.ts';
 import type {
   Diagnostic,
@@ -18,7 +15,7 @@ import type {
   TestResult,
   TestRun,
 } from './api.ts';
-import { loadSources, loadTestSources } from './source-files.ts';
+import { loadFiles, loadTestSources } from './source-files.ts';
 
 /** Runs tests as `homeostat test`. @throws Error for a path that cannot be read */
 export async function runOperatorTests(
@@ -29,13 +26,18 @@ export async function runOperatorTests(
   const parser = createOperatorTestParser();
   const parsed = sources.map(({ file, text }) => parser.parse(text, file));
   const diagnostics: Diagnostic[] = parsed.flatMap((each) => each.diagnostics);
-  const check = createManifestCheck(bundledSchemas());
+  const check = checkedOnce(createManifestCheck(bundledSchemas()));
+  const checker = new TestChecker({ check, load: loadFiles });
   const results: TestResult[] = [];
-  for (const test of parsed.flatMap((each) => each.tests)) {
-    if (!test.name.includes(filter)) continue;
-    const { files, errors } = await filesOf(test, check);
-    if (errors.length === 0) results.push(resultOf(await runTest(test, files, { check })));
-    else diagnostics.push(...errors.filter((error) => !isKnown(error, diagnostics)));
+  try {
+    for (const test of parsed.flatMap((each) => each.tests)) {
+      if (!test.name.includes(filter)) continue;
+      const { files, diagnostics: found } = await checker.checkTest(test);
+      diagnostics.push(...found.filter((each) => !isKnown(each, diagnostics)));
+      if (files !== undefined) results.push(resultOf(await runTest(test, files, { check })));
+    }
+  } finally {
+    checker.close();
   }
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
   const passed = !hasErrors && results.length > 0 && results.every((each) => each.passed);
@@ -54,23 +56,6 @@ async function sourcesOfTests(
         if (source.file === test || /\bOperatorTest\b/.test(source.text)) sources.push(source);
   }
   return sources;
-}
-
-/** The files of a test, and the errors of its definitions. */
-async function filesOf(
-  { source, definitions }: OperatorTest,
-  check: ManifestCheck,
-): Promise<{ readonly files: TestFiles; readonly errors: readonly Diagnostic[] }> {
-  const folder = dirname(source.file);
-  const below = (path: string) => join(folder, path);
-  const loaded = await loadSources((definitions ?? ['..']).map(below));
-  const { diagnostics } = checkDefinitions(loaded, { schemas: bundledSchemas(), check });
-  const files: TestFiles = {
-    definitions: loaded,
-    loadDefinitions: (path) => loadSources([below(path)]),
-    loadObjects: async (path) => parseObjects(await readFile(below(path), 'utf8')),
-  };
-  return { files, errors: diagnostics.filter(({ severity }) => severity === 'error') };
 }
 
 /** Several tests have the same definitions. */

@@ -11,7 +11,12 @@ export function sourcesOf(definitions: Definitions): readonly SourceFile[] {
 
 /** Definition files, and those directly in folders. @throws Error for a path that cannot be read */
 export async function loadSources(paths: readonly string[]): Promise<readonly SourceFile[]> {
-  return (await Promise.all(paths.map((path) => readAs(loadPath, path)))).flat();
+  return (await Promise.all(paths.map(loadFiles))).flat();
+}
+
+/** A file, or the YAML and JSON files directly in a folder. @throws Error for a path that cannot be read */
+export function loadFiles(path: string): Promise<readonly SourceFile[]> {
+  return readAs(loadPath, path);
 }
 
 /** A file, or all YAML and JSON files below a folder. @throws Error for a path that cannot be read */

@@ -43,4 +43,5 @@ export { checkCrd } from './validation/check-crd.ts';
 export { ObjectCheck } from './validation/check-object.ts';
 export { checkObjects, checkObjectsOf } from './validation/check-objects.ts';
 export { CheckServer } from './validation/check-server.ts';
-export { checkTest, type TestPhase } from './validation/check-test.ts';
+export { TestChecker } from './validation/test-checker.ts';
+export { readTestSources } from './validation/test-sources.ts';

@@ -9,10 +9,10 @@ import {
   readObjects,
 } from '../../definition/index.ts';
 import { sampleNames } from '../../dev/index.ts';
-import { checkObjects, renderResource } from '../../simulation/index.ts';
+import { checkObjects, renderResource, TestChecker } from '../../simulation/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { filesWith, readText, TestChecker } from './test-files.ts';
+import { filesWith, loadTestFiles, readText } from './test-files.ts';
 
 export interface CompanionsOptions {
   /** Folders with samples or tests, as the user wrote them. */
@@ -33,7 +33,7 @@ export interface Companions {
  * checked without running.
  */
 export async function checkCompanions(options: CompanionsOptions): Promise<Companions> {
-  const checker = new TestChecker(options.check);
+  const checker = new TestChecker({ check: options.check, load: loadTestFiles });
   try {
     const found: Companions[] = [];
     for (const path of options.folders) {

@@ -16,6 +16,7 @@ import {
   DefinitionValidator,
   type RunTestOptions,
   runTest,
+  TestChecker,
   type TestFiles,
   type TestResult,
   updateTest,
@@ -24,7 +25,7 @@ import { assertNever } from '../../util/homeostat-error.ts';
 import { type CheckJob, type CheckJobResult, runCheckJob } from '../check-jobs.ts';
 import { type FuzzJob, type FuzzJobResult, FuzzRunner } from './fuzz-jobs.ts';
 import { writeText } from './test-coverage.ts';
-import { readText, TestChecker } from './test-files.ts';
+import { loadTestFiles, readText } from './test-files.ts';
 
 /** Plain data, because jobs run in worker threads. */
 export type Job = TestJob | FuzzJob | CheckJob;
@@ -65,7 +66,7 @@ export class JobRunner {
   constructor({ hasCoverage }: { readonly hasCoverage: boolean }) {
     const files = hasCoverage ? this.#coverage.files : undefined;
     this.#check = checkedOnce(createManifestCheck(bundledSchemas(), files));
-    this.#checker = new TestChecker(this.#check);
+    this.#checker = new TestChecker({ check: this.#check, load: loadTestFiles });
     this.#fuzz = new FuzzRunner(this.#check);
   }
 

@@ -2,14 +2,19 @@ import { checkedOnce, createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { OperatorTest } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
-import { RealClusterTests, resultLines, type TestResult } from '../../simulation/index.ts';
+import {
+  RealClusterTests,
+  resultLines,
+  TestChecker,
+  type TestResult,
+} from '../../simulation/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError } from '../exit-code.ts';
 import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
-import { TestChecker } from './test-files.ts';
+import { loadTestFiles } from './test-files.ts';
 import { notRun } from './test-jobs.ts';
 
 interface ClusterTestContext {
@@ -28,7 +33,7 @@ export async function testOnCluster(
 ): Promise<readonly TestResult[]> {
   const config = await loadClusterConfig(flags);
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
-  const checker = new TestChecker(check);
+  const checker = new TestChecker({ check, load: loadTestFiles });
   const cluster = new RealClusterTests({
     ...{ config, check },
     clock: createSystemClock(),

@@ -1,14 +1,20 @@
 import { dirname } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
-import { junitReport, resultLines, summaryLine, type TestResult } from '../../simulation/index.ts';
+import {
+  junitReport,
+  readTestSources,
+  resultLines,
+  summaryLine,
+  type TestResult,
+} from '../../simulation/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { runAllJobs } from './run-jobs.ts';
 import { type CoverageOptions, type CoverageRun, coverageOf, writeText } from './test-coverage.ts';
-import { filesWith, readTestSources } from './test-files.ts';
+import { filesWith, loadTestFiles } from './test-files.ts';
 import { failedTest, type TestJob, type TestJobResult } from './test-jobs.ts';
 import { testOnCluster } from './test-on-cluster.ts';
 import { watchFiles } from './watch-files.ts';
@@ -80,7 +86,7 @@ async function watchTests(
     }
     const now = new Map<string, string>();
     for (const each of loaded.tests) {
-      const sources = await readTestSources(each);
+      const sources = await readTestSources(each, loadTestFiles);
       now.set(keyOf(each), JSON.stringify([each.document, sources.manifests]));
       folders.push(...sources.folders);
     }

@@ -1,0 +1,99 @@
+import {
+  checkDefinitions,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../../check/index.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import {
+  arrangeDiagnostics,
+  type Diagnostic,
+  type OperatorTest,
+  readObjects,
+} from '../../definition/index.ts';
+import type { TestFiles } from '../testing/run-test.ts';
+import { ObjectCheck } from './check-object.ts';
+import { checkObjects } from './check-objects.ts';
+import { checkTest, type TestPhase } from './check-test.ts';
+import { besideTest, type LoadFiles, type PhaseFiles, readTestSources } from './test-sources.ts';
+
+/** A test that was checked, with the files that it uses. */
+export interface CheckedTest {
+  /** Undefined: there are errors, so the test cannot run. */
+  readonly files?: TestFiles;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The files of diagnostics, and all others that the result of the test depends on. */
+  readonly sources: readonly DefinitionManifest[];
+}
+
+/** Checks tests before they run. Those of the same definitions share what the definitions need. */
+export class TestChecker {
+  readonly #check: ManifestCheck;
+  readonly #load: LoadFiles;
+  readonly #objectChecks = new Map<string, ObjectCheck>();
+
+  constructor({ check, load }: { readonly check: ManifestCheck; readonly load: LoadFiles }) {
+    this.#check = check;
+    this.#load = load;
+  }
+
+  /** @throws what `load` throws for a path that exists */
+  async checkTest(test: OperatorTest): Promise<CheckedTest> {
+    const read = await readTestSources(test, this.#load);
+    if (read.missing.length > 0) return { diagnostics: read.missing, sources: [] };
+    const { definitions, later, applied, manifests: sources } = read;
+    const first = this.#phase({ step: 0, definitions });
+    const phases = later.map((phase) => this.#phase(phase));
+    const wrong = [first, ...phases].flatMap(({ errors }) => errors);
+    if (wrong.length > 0) return { diagnostics: wrong, sources };
+    const diagnostics = arrangeDiagnostics([
+      ...checkTest(test, [first, ...phases]),
+      ...applied.flatMap((file) => checkFile(file, first.check)),
+    ]);
+    if (diagnostics.some(isError)) return { diagnostics, sources };
+    const load = (path: string) => this.#load(besideTest(test, path));
+    const files: TestFiles = {
+      definitions,
+      loadDefinitions: load,
+      loadObjects: async (path) =>
+        (await load(path)).flatMap(({ file, text }) =>
+          readObjects(text, file).objects.map(({ object }) => object),
+        ),
+    };
+    return { files, diagnostics, sources };
+  }
+
+  /** The check of objects for definitions without errors; one for equal definitions. */
+  objectCheck(definitions: readonly DefinitionManifest[]): ObjectCheck {
+    const key = JSON.stringify(definitions);
+    const { accepted } = this.#definitions(definitions);
+    const check =
+      this.#objectChecks.get(key) ?? new ObjectCheck(accepted.map(({ located }) => located));
+    this.#objectChecks.set(key, check);
+    return check;
+  }
+
+  close(): void {
+    for (const check of this.#objectChecks.values()) check.close();
+  }
+
+  #definitions(definitions: readonly DefinitionManifest[]) {
+    return checkDefinitions(definitions, { schemas: bundledSchemas(), check: this.#check });
+  }
+
+  #phase({
+    step,
+    definitions,
+  }: PhaseFiles): TestPhase & { readonly errors: readonly Diagnostic[] } {
+    const errors = this.#definitions(definitions).diagnostics.filter(isError);
+    return { step, check: this.objectCheck(definitions), errors };
+  }
+}
+
+function checkFile({ file, text }: DefinitionManifest, check: ObjectCheck): readonly Diagnostic[] {
+  const { objects, diagnostics } = readObjects(text, file);
+  return [...diagnostics, ...checkObjects(objects, check)];
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
+}

@@ -1,0 +1,85 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { DefinitionManifest } from '../../check/index.ts';
+import { type Diagnostic, locate, type OperatorTest, testParts } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
+
+/** Reads a file, or the YAML and JSON files directly in a folder. @throws Error for a path that cannot be read */
+export type LoadFiles = (path: string) => Promise<readonly DefinitionManifest[]>;
+
+/** The definitions of a step. */
+export interface PhaseFiles {
+  /** Index of the step. */
+  readonly step: number;
+  readonly definitions: readonly DefinitionManifest[];
+}
+
+/** The files that a test uses. */
+export interface TestSources {
+  /** The definitions that it begins with. */
+  readonly definitions: readonly DefinitionManifest[];
+  /** The definitions of steps. */
+  readonly later: readonly PhaseFiles[];
+  /** Files with objects. */
+  readonly applied: readonly DefinitionManifest[];
+  /** All of them. */
+  readonly manifests: readonly DefinitionManifest[];
+  /** Where they are. */
+  readonly folders: readonly string[];
+  /** Paths that do not exist. */
+  readonly missing: readonly Diagnostic[];
+}
+
+/** A path in a test is relative to the folder of its file. */
+export function besideTest({ source }: OperatorTest, path: string): string {
+  return join(dirname(source.file), path);
+}
+
+/** Reads the files that a test uses. @throws what `load` throws for a path that exists */
+export async function readTestSources(test: OperatorTest, load: LoadFiles): Promise<TestSources> {
+  const read = async (path: string) => {
+    const place = besideTest(test, path);
+    return (await exists(place)) ? load(place) : [];
+  };
+  const paths = test.definitions ?? ['..'];
+  const definitions = (await Promise.all(paths.map(read))).flat();
+  const later = await Promise.all(
+    test.steps.flatMap(({ definition }, step) =>
+      definition === undefined
+        ? []
+        : [read(definition).then((found) => ({ step, definitions: found }))],
+    ),
+  );
+  const files = [...new Set(test.steps.flatMap(({ applyFiles }) => applyFiles))];
+  const applied = (await Promise.all(files.map(read))).flat();
+  const all = [...paths, ...files, ...test.steps.flatMap(({ definition }) => definition ?? [])];
+  const places = all.map((path) => besideTest(test, path));
+  return {
+    ...{ definitions, later, applied },
+    manifests: [...definitions, ...later.flatMap((phase) => phase.definitions), ...applied],
+    folders: places.flatMap((place) => [place, dirname(place)]),
+    missing: await missingFiles(test),
+  };
+}
+
+async function missingFiles(test: OperatorTest): Promise<readonly Diagnostic[]> {
+  const found = await Promise.all(
+    testParts(test).files.map(async ({ value, path }) => {
+      const place = besideTest(test, value);
+      if (await exists(place)) return [];
+      const names = await readdir(dirname(place)).catch(() => []);
+      const hint =
+        didYouMean(basename(place), names) ?? `Paths are relative to "${besideTest(test, '.')}"`;
+      const message = `There is no file "${value}"`;
+      return [locate({ code: 'unknown-name', path, message, hint }, test.source)];
+    }),
+  );
+  return found.flat();
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
