@@ -102,7 +102,7 @@ shared.describe('integration/fights', () => {
     });
   }
 
-  test('a webhook that rewrites a field otherwise each time is lived with', async () => {
+  test('a webhook that rewrites a field otherwise each time is lived with', async (t) => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const webhook = await startAdmissionWebhook({
@@ -118,6 +118,7 @@ shared.describe('integration/fights', () => {
             }
           : { kind: 'allow' },
     });
+    t.after(() => webhook.stop());
     await client.apply(thing('forcing', namespace, spec));
     await untilReady('forcing', namespace);
     assert.match(dataOf(await client.get(configPath(namespace))) ?? '', /^rewritten/);
@@ -131,7 +132,6 @@ shared.describe('integration/fights', () => {
     await shared.audit.quiet(2_000);
     const { by } = shared.audit.count({ since: mark });
     assert.equal(by['patch configmaps'], 3);
-    await webhook.stop();
   });
 
   test('with conflicts: Report a field that another manager takes is left to it, and is ours again when it gives it up', async () => {

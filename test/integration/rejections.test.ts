@@ -168,7 +168,7 @@ shared.describe('integration/rejections', () => {
     await until('configs', namespace, 'AllReady');
   });
 
-  test('a webhook that rejects is quoted in stable words; the status is written once, and heals by retry.permanent', async () => {
+  test('a webhook that rejects is quoted in stable words; the status is written once, and heals by retry.permanent', async (t) => {
     const namespace = await shared.namespace();
     const client = shared.client();
     let isOpen = false;
@@ -186,6 +186,7 @@ shared.describe('integration/rejections', () => {
               status: 404,
             },
     });
+    t.after(() => webhook.stop());
     const mark = shared.audit.mark();
     await client.apply(thing('configs', namespace, { a: 'x' }));
     const rejected = await until('configs', namespace, 'ApplyFailed');
@@ -201,10 +202,9 @@ shared.describe('integration/rejections', () => {
     assert.equal(own.filter(({ resource }) => resource === 'things/status').length, 1);
     isOpen = true;
     await until('configs', namespace, 'AllReady');
-    await webhook.stop();
   });
 
-  test('where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes', async () => {
+  test('where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes', async (t) => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const metadata = { name: 'source', namespace };
@@ -221,6 +221,7 @@ shared.describe('integration/rejections', () => {
           : { kind: 'allow' };
       },
     });
+    t.after(() => webhook.stop());
     await client.apply({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -246,7 +247,7 @@ shared.describe('integration/rejections', () => {
     assert.doesNotMatch(JSON.stringify(events), /hunter2|the-key|not a key/);
   });
 
-  test('nor of what was made of one, whatever a webhook says, and in which field', async () => {
+  test('nor of what was made of one, whatever a webhook says, and in which field', async (t) => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const webhook = await startAdmissionWebhook({
@@ -259,6 +260,7 @@ shared.describe('integration/rejections', () => {
         return name === 'second' ? { kind: 'deny', message: `a is ${a}` } : { kind: 'allow' };
       },
     });
+    t.after(() => webhook.stop());
     const metadata = { name: 'source', namespace };
     const stringData = { value: 'hunter2' };
     await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
@@ -270,7 +272,6 @@ shared.describe('integration/rejections', () => {
     );
     const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
     assert.doesNotMatch(JSON.stringify([rejected, events]), /hunter2/);
-    await webhook.stop();
   });
 
   test('a quota that is used up is reported, and the child is made when it is raised', async () => {

@@ -27,7 +27,7 @@ export interface WebhookOptions {
 export interface AdmissionWebhook {
   /** How often the server has asked, trials aside. */
   readonly calls: number;
-  /** Resolves when the server does not ask any more. */
+  /** Resolves when the server does not ask any more. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -60,19 +60,24 @@ export async function startAdmissionWebhook(options: WebhookOptions): Promise<Ad
   await client.apply(configuration);
   // The server learns of its webhooks a little later.
   while (trials === 0) await tryOut(options);
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    await client.delete(await client.pathOf(configuration));
+    // The server forgets its webhooks a little later, too: until then it would reject what this one does not answer.
+    for (let before = -1; before < trials; ) {
+      before = trials;
+      await tryOut(options);
+    }
+    server.close();
+    server.closeAllConnections();
+  };
   return {
     get calls() {
       return calls;
     },
-    async stop() {
-      await client.delete(await client.pathOf(configuration));
-      // The server forgets its webhooks a little later, too: until then it would reject what this one does not answer.
-      for (let before = -1; before < trials; ) {
-        before = trials;
-        await tryOut(options);
-      }
-      server.close();
-      server.closeAllConnections();
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }
