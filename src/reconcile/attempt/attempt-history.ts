@@ -116,6 +116,8 @@ export interface ApplyRejection extends Rejection {
   readonly live: StoredObject | undefined;
   readonly resource: KubeObject;
   readonly reads: ReadonlyMap<string, ReadObservation>;
+  /** Time from the rejection until a change of the object by another manager has the same intent sent again, in ms. */
+  readonly changeRetryMs: number;
 }
 
 /** The reverts of an object to its desired state. */

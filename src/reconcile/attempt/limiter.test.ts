@@ -4,6 +4,7 @@ import type { View } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import { KubeError, type KubeErrorCode } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 
 const key = 'default/a';
 const right = {
@@ -115,10 +116,10 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(await meddle(8), []);
     assert.deepEqual(harness.passes.at(-1)?.end, {
       kind: 'failed',
-      afterMs: 5_000,
+      afterMs: 10_000,
       reason: 'ApplyFailed',
     });
-    await harness.clock.advance(5_000);
+    await harness.clock.advance(10_000);
     await harness.runOne(key);
     assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a']);
     // One that is deleted is made at once.
@@ -126,6 +127,49 @@ describe('reconcile/attempt/limiter', () => {
     harness.remove(deployment);
     await harness.settle();
     assert.ok(harness.cluster.takeWrites().includes('apply Deployment/a'));
+  });
+
+  test('an object that another manager changes all the time has it sent again later and later, and after a success soon again', async () => {
+    const { harness, podSet } = await rejectedHarness();
+    harness.cluster.fault = () => undefined;
+    harness.edit(podSet, { spec: { size: 2 } });
+    await harness.settle();
+    const deployment = () => harness.get('apps/v1', 'Deployment', 'a') as KubeObject;
+    const reject = () => {
+      harness.cluster.fault = ({ verb }) => (verb === 'apply' ? rejection('rejected') : undefined);
+    };
+    reject();
+    harness.edit(podSet, { spec: { size: 3 } });
+    await harness.settle();
+    harness.cluster.takeWrites();
+    /** Times of the applies, in seconds, of 20 minutes in which the object changes each second. */
+    const sentAt = async (): Promise<readonly number[]> => {
+      const times: number[] = [];
+      for (let second = 1; second <= 1_200; second++) {
+        await harness.clock.advance(1_000);
+        const { metadata } = deployment();
+        const annotations = { ...metadata.annotations, beat: String(second) };
+        harness.cluster.server.put(
+          { ...deployment(), metadata: { ...metadata, annotations } },
+          'heart',
+        );
+        await harness.settle();
+        if (harness.cluster.takeWrites().includes('apply Deployment/a')) times.push(second);
+      }
+      return times;
+    };
+    // 5 s, 10 s, 20 s and so on, to `retry.permanent` (10 minutes).
+    assert.deepEqual(await sentAt(), [5, 15, 35, 75, 155, 315, 635]);
+    harness.cluster.fault = () => undefined;
+    await harness.clock.advance(600_000);
+    await harness.runOne(key);
+    await harness.settle();
+    assert.match(harness.ready('a'), /Progressing/);
+    reject();
+    harness.edit(podSet, { spec: { size: 4 } });
+    await harness.settle();
+    harness.cluster.takeWrites();
+    assert.deepEqual((await sentAt()).slice(0, 3), [5, 15, 35]);
   });
 
   test('a right that comes has all that missed it run again, and what was rejected for it sent', async () => {

@@ -25,8 +25,8 @@ import {
 
 /** A timer may fire this much too early: the pass that it starts must not be useless. */
 const timerErrorMs = 20;
-/** Minimum time between retries of a rejected intent because other managers changed the object. */
-const changeRetryGapMs = 5_000;
+/** Minimum time between retries of a rejected intent because other managers changed the object; doubles with each rejection. */
+const changeRetryMs = 5_000;
 /** Minimum time between replacements for one intent because of an immutable field: a webhook may change that field each time. */
 const replacementGapMs = 600_000;
 
@@ -54,7 +54,7 @@ export async function applyBlocker(
 /**
  * The rejection that this apply would repeat. It is not repeated until the intent, the object, the resource's metadata or a read changes,
  * a missing right is granted, or `retry.permanent` ends (docs/definition/controller.md#failures-and-retries). An exhausted quota is retried
- * sooner.
+ * sooner, and an object that keeps changing later and later.
  */
 function repeatedRejection(
   pass: ApplyContext,
@@ -64,26 +64,32 @@ function repeatedRejection(
   const { attempts } = pass.state;
   const rejection = attempts.of(intent)?.rejection;
   if (rejection === undefined) return undefined;
-  const isSame =
-    !isOver(pass, rejection) &&
-    rejection.intent.pathHash === intent.pathHash &&
-    deepEqual(rejection.intent.manifest, intent.manifest) &&
+  const hasSameInputs =
+    isSameIntent(rejection, intent) &&
     isSameResource(pass, rejection) &&
     areSameReads(pass, rejection);
-  const problem = isSame ? unlessObjectChanged(pass, rejection, live) : undefined;
-  if (problem === undefined) attempts.update(intent, { rejection: undefined });
-  return problem;
+  if (!hasSameInputs) {
+    forgetRejection(pass, intent);
+    return undefined;
+  }
+  return isOver(pass, rejection) ? undefined : unlessObjectChanged(pass, rejection, live);
+}
+
+/** Call when the server accepts the intent, or the object is as desired without an apply. */
+export function forgetRejection({ state }: Pick<AttemptContext, 'state'>, intent: Intent): void {
+  if (state.attempts.of(intent)?.rejection !== undefined)
+    state.attempts.update(intent, { rejection: undefined });
 }
 
 /** A change of the object by another manager may resolve the rejection, or be part of an ownership conflict: retries are spaced out. */
 function unlessObjectChanged(
   { context }: ApplyContext,
-  { problem, live: before, atMs }: ApplyRejection,
+  { problem, live: before, atMs, changeRetryMs: gapMs }: ApplyRejection,
   live: StoredObject | undefined,
 ): Problem | undefined {
   const change = { old: before, current: live };
   if (!isChanged(change, [])) return problem;
-  const retryAfterMs = atMs + changeRetryGapMs - context.clock.monotonicMs();
+  const retryAfterMs = atMs + gapMs - context.clock.monotonicMs();
   return isReplaced(change) || retryAfterMs <= 0 ? undefined : { ...problem, retryAfterMs };
 }
 
@@ -98,9 +104,18 @@ export function recordRejection(
   const {
     resource,
     findings: { reads },
+    state: { attempts },
   } = pass;
-  pass.state.attempts.update(intent, {
-    rejection: { ...rejection, intent, live, resource, reads: new Map(reads) },
+  const before = attempts.of(intent)?.rejection;
+  const retryMs =
+    before === undefined
+      ? changeRetryMs
+      : Math.min(2 * before.changeRetryMs, Math.max(changeRetryMs, permanentMsOf(pass)));
+  attempts.update(intent, {
+    rejection: {
+      ...{ ...rejection, intent, live, resource, reads: new Map(reads) },
+      changeRetryMs: retryMs,
+    },
   });
 }
 
@@ -173,6 +188,10 @@ function permanentMsOf({ context }: Pick<AttemptContext, 'context'>): number {
 
 function isOver({ context }: AttemptContext, { untilMs }: Rejection): boolean {
   return context.clock.monotonicMs() + timerErrorMs >= untilMs;
+}
+
+function isSameIntent({ intent: before }: ApplyRejection, intent: Intent): boolean {
+  return before.pathHash === intent.pathHash && deepEqual(before.manifest, intent.manifest);
 }
 
 function isSameResource({ resource }: ApplyContext, before: ApplyRejection): boolean {

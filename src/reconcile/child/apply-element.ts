@@ -1,7 +1,7 @@
 import type { ChildPlan, Element } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
-import { applyBlocker } from '../attempt/limiter.ts';
+import { applyBlocker, forgetRejection } from '../attempt/limiter.ts';
 import { ongoingConflict } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -220,6 +220,7 @@ function onDeleteResult(pass: Pass, desired: DesiredElement, live: StoredObject)
 function isSame(pass: Pass, { plan, intent }: DesiredElement, live: StoredObject): boolean {
   if (compareIntent(pass, { plan, intent, live }).kind === 'different') return false;
   rememberIntent(pass, plan, intent);
+  forgetRejection(pass, intent);
   return true;
 }
 

@@ -2,7 +2,7 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { recordRejection } from '../attempt/limiter.ts';
+import { forgetRejection, recordRejection } from '../attempt/limiter.ts';
 import { recordRepair } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { fieldsOf } from '../intent/difference.ts';
@@ -52,7 +52,7 @@ export async function sendIntent(
   const found = comparison.kind === 'different' ? comparison.found : [];
   const body = bodyOf(pass, desired, preconditionOf(pass, plan, live));
   const { force = plan.conflicts === 'Force' } = desired;
-  const { stored } = await apply(pass, body, { force });
+  const { stored } = await apply(pass, desired, { body, force });
   pass.state.untracked.delete(intent.identity);
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
   rememberResponse(pass, { plan, intent, live: stored });
@@ -89,7 +89,7 @@ async function createObject(pass: Pass, desired: DesiredElement): Promise<Elemen
   const { plan, intent } = desired;
   // A resourceVersion that no object has: the server creates the object, or responds with 409 (engine.md section 5, step 4).
   const body = bodyOf(pass, desired, { resourceVersion: '1' });
-  const send = () => apply(pass, body, { force: true });
+  const send = () => apply(pass, desired, { body, force: true });
   const { stored, created } = plan.isDetached
     ? await trackCreation(pass, desired, send)
     : await send();
@@ -100,13 +100,19 @@ async function createObject(pass: Pass, desired: DesiredElement): Promise<Elemen
   return appliedResult(desired, { kind: 'created' }, stored);
 }
 
-function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolean }) {
+async function apply(
+  pass: Pass,
+  { intent }: DesiredElement,
+  { body, force }: { readonly body: KubeObject; readonly force: boolean },
+) {
   const fieldManager = fieldManagerOf(pass.context.plan.name);
-  return pass.context.cluster.apply(
+  const applied = await pass.context.cluster.apply(
     body,
     { ...clusterWrite(pass), fieldManager, force, maxBytes },
     pass.signal,
   );
+  forgetRejection(pass, intent);
+  return applied;
 }
 
 /** The UID of the object. Also its version if the intent depends on content of others, or if another owner may have taken it meanwhile. */
