@@ -1,11 +1,10 @@
 /** Answers of the protocol: the results of the modules beside it, with lines and columns in place of offsets. */
-import type { TextChecker } from './check-text.ts';
 import { complete } from './complete.ts';
-import { fixOf } from './fixes.ts';
+import { type FixContext, fixOf } from './fixes.ts';
 import { describe } from './hover.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { OpenDocument } from './open-document.ts';
 import { type OutlineItem, outline } from './outline.ts';
+import type { ParsedText } from './parsed-text.ts';
 import {
   type CodeAction,
   type CodeActionContext,
@@ -22,13 +21,18 @@ import {
 } from './protocol.ts';
 import { referencesAt, targetAt } from './targets.ts';
 
+/** A document that a client has opened, as it is now. */
+export interface AskedDocument {
+  readonly document: TextDocument;
+  readonly parsed: ParsedText;
+}
+
 export function completionsOf(
-  open: OpenDocument,
+  { document, parsed }: AskedDocument,
   position: Position,
   knowledge: Knowledge,
 ): readonly CompletionItem[] {
-  const { document } = open;
-  const { proposals, ...word } = complete(open.parsed(), document.offsetAt(position), knowledge);
+  const { proposals, ...word } = complete(parsed, document.offsetAt(position), knowledge);
   const range = rangeOf(document, word);
   return proposals.map(({ label, kind, detail, documentation, text, rank }) => ({
     ...{ label, kind, detail, documentation: markdown(documentation) },
@@ -41,29 +45,29 @@ export function completionsOf(
 }
 
 export function hoverOf(
-  open: OpenDocument,
+  { document, parsed }: AskedDocument,
   position: Position,
   knowledge: Knowledge,
 ): Hover | null {
-  const { document } = open;
-  const description = describe(open.parsed(), document.offsetAt(position), knowledge);
+  const description = describe(parsed, document.offsetAt(position), knowledge);
   if (description === undefined) return null;
   return { contents: markdown(description.markdown), range: rangeOf(document, description) };
 }
 
-export function definitionOf(open: OpenDocument, position: Position): Location | null {
-  const { document } = open;
-  const target = targetAt(open.parsed(), document.offsetAt(position));
+export function definitionOf(
+  { document, parsed }: AskedDocument,
+  position: Position,
+): Location | null {
+  const target = targetAt(parsed, document.offsetAt(position));
   return target === undefined ? null : { uri: document.uri, range: rangeOf(document, target) };
 }
 
 export function referencesOf(
-  open: OpenDocument,
+  { document, parsed }: AskedDocument,
   position: Position,
   { includeDeclaration }: { readonly includeDeclaration: boolean },
 ): readonly Location[] {
-  const { document } = open;
-  const [declaration, ...names] = referencesAt(open.parsed(), document.offsetAt(position));
+  const [declaration, ...names] = referencesAt(parsed, document.offsetAt(position));
   if (declaration === undefined) return [];
   return [...(includeDeclaration ? [declaration] : []), ...names].map((target) => ({
     uri: document.uri,
@@ -71,42 +75,42 @@ export function referencesOf(
   }));
 }
 
-export function symbolsOf(open: OpenDocument): readonly DocumentSymbol[] {
+export function symbolsOf({ document, parsed }: AskedDocument): readonly DocumentSymbol[] {
   const symbolOf = (item: OutlineItem): DocumentSymbol => ({
     name: item.name,
     detail: item.detail,
     kind: item.kind,
-    range: rangeOf(open.document, item),
-    selectionRange: rangeOf(open.document, { start: item.nameStart, end: item.nameEnd }),
+    range: rangeOf(document, item),
+    selectionRange: rangeOf(document, { start: item.nameStart, end: item.nameEnd }),
     children: item.items.map(symbolOf),
   });
-  return outline(open.parsed()).map(symbolOf);
+  return outline(parsed).map(symbolOf);
 }
 
 /** Each fix is checked with a changed text, which takes as long as a check: a selection of the whole file has only the first ones. */
 const maxFixes = 10;
 
-export function fixesOf(
-  { document }: OpenDocument,
+export async function fixesOf(
+  context: FixContext,
   { diagnostics, only }: CodeActionContext,
-  checker: TextChecker,
-): readonly CodeAction[] {
+): Promise<readonly CodeAction[]> {
   if (only !== undefined && !only.includes(CodeActionKind.QuickFix)) return [];
-  const actions = diagnostics.values().flatMap((diagnostic): readonly CodeAction[] => {
-    const fix = fixOf(diagnostic, { document, checker });
-    if (fix === undefined) return [];
+  const { document } = context;
+  const actions: CodeAction[] = [];
+  for (const diagnostic of diagnostics) {
+    if (actions.length === maxFixes) break;
+    const fix = await fixOf(diagnostic, context);
+    if (fix === undefined) continue;
     const edit = { range: rangeOf(document, fix), newText: fix.text };
-    return [
-      {
-        title: fix.title,
-        kind: CodeActionKind.QuickFix,
-        diagnostics: [diagnostic],
-        isPreferred: true,
-        edit: { changes: { [document.uri]: [edit] } },
-      },
-    ];
-  });
-  return actions.take(maxFixes).toArray();
+    actions.push({
+      title: fix.title,
+      kind: CodeActionKind.QuickFix,
+      diagnostics: [diagnostic],
+      isPreferred: true,
+      edit: { changes: { [document.uri]: [edit] } },
+    });
+  }
+  return actions;
 }
 
 function rangeOf(

@@ -55,8 +55,8 @@ const nothing: Proposals = { start: 0, end: 0, proposals: [] };
 
 /** Proposes what can be written at an offset. The text need not be valid. */
 export function complete(parsed: ParsedText, offset: number, knowledge: Knowledge): Proposals {
-  if (!isOwnText(parsed.text)) return nothing;
-  if (isInExpression(parsed, offset)) {
+  if (!parsed.isSample && !isOwnText(parsed.text)) return nothing;
+  if (!parsed.isSample && isInExpression(parsed, offset)) {
     const document = documentAt(parsed, offset);
     return document === undefined
       ? nothing
@@ -77,8 +77,8 @@ export function complete(parsed: ParsedText, offset: number, knowledge: Knowledg
 }
 
 /** A key without a colon makes the parser misread what follows. */
-function withKey({ text, documents }: ParsedText, end: number): ParsedText {
-  const repaired = parseText(`${text.slice(0, end)}x:${text.slice(end)}`);
+function withKey({ text, isSample, documents }: ParsedText, end: number): ParsedText {
+  const repaired = parseText(`${text.slice(0, end)}x:${text.slice(end)}`, isSample);
   return repaired.documents.length < documents.length ? { ...repaired, documents } : repaired;
 }
 
@@ -116,8 +116,10 @@ function proposeKeys(
     }));
 }
 
-/** Fields of the schemas that a definition cannot have. */
+/** Fields of the schemas that a definition or a sample cannot have. */
 function isRejected({ kind }: ParsedDocument, steps: readonly string[]): boolean {
+  // The operator writes it.
+  if (kind === 'Object') return steps.length === 1 && steps[0] === 'status';
   if (kind !== definitionKind) return false;
   const [, section = '', field = ''] = steps;
   if (section === 'status' && Object.hasOwn(standardStatusSchemas, field)) return true;

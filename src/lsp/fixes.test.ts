@@ -15,15 +15,19 @@ describe('lsp/fixes', () => {
   after(() => checker.close());
 
   /** The marked texts of a file, each with the text after its fix. */
-  function marksOf(text: string) {
+  async function marksOf(text: string) {
     const document = TextDocument.create('file:///a.yaml', 'yaml', 1, text);
     const parsed = parseText(text);
-    return checker.check(text, '').map((problem) => {
+    const check = (changed: string) =>
+      checker.check(changed, { path: undefined, isSample: false, definitions: [] });
+    const marks = [];
+    for (const problem of await check(text)) {
       const mark = markOf(problem, { document, parsed });
-      const fix = fixOf(mark, { document, checker });
+      const fix = await fixOf(mark, { document, check });
       const fixed = fix && text.slice(0, fix.start) + fix.text + text.slice(fix.end);
-      return { code: mark.code, marked: document.getText(mark.range), fixed };
-    });
+      marks.push({ code: mark.code, marked: document.getText(mark.range), fixed });
+    }
+    return marks;
   }
 
   for (const [what, text, right, wrong, code, marked] of [
@@ -95,8 +99,8 @@ describe('lsp/fixes', () => {
       'item',
     ],
   ] as const) {
-    test(`changes ${what}`, () => {
-      const marks = marksOf(text.replace(right, () => wrong));
+    test(`changes ${what}`, async () => {
+      const marks = await marksOf(text.replace(right, () => wrong));
       const first = marks.find((mark) => mark.code === code);
       assert.equal(first?.marked, marked);
       const quoted = wrong.includes('"Delte"') ? right.replace('Delete', '"Delete"') : right;
@@ -107,21 +111,23 @@ describe('lsp/fixes', () => {
     });
   }
 
-  test('marks the first line of a value of several lines, and a word of an expression', () => {
+  test('marks the first line of a value of several lines, and a word of an expression', async () => {
     const text = webApp
       .replace('replicas: >-', 'replicsa: >-')
       .replace('${ spec.image }', '${ spec.image + }');
-    const marks = marksOf(text).map(({ marked }) => marked);
+    const marks = (await marksOf(text)).map(({ marked }) => marked);
     assert.deepEqual(marks, ['replicsa', ' }']);
   });
 
-  test('a name that belongs elsewhere has no fix', () => {
-    const marks = marksOf(webApp.replace('observed.deployment.spec', 'observed.labels.spec'));
+  test('a name that belongs elsewhere has no fix', async () => {
+    const marks = await marksOf(webApp.replace('observed.deployment.spec', 'observed.labels.spec'));
     assert.deepEqual(marks[0], { code: 'unknown-name', marked: 'labels', fixed: undefined });
   });
 
-  test('a diagnostic without a suggestion has no fix', () => {
-    const [mark] = marksOf(webApp.replace('kind: Ingress', 'kind: Ingress\n        nothing: 1'));
+  test('a diagnostic without a suggestion has no fix', async () => {
+    const [mark] = await marksOf(
+      webApp.replace('kind: Ingress', 'kind: Ingress\n        nothing: 1'),
+    );
     assert.deepEqual([mark?.marked, mark?.fixed], ['nothing', undefined]);
   });
 });

@@ -1,5 +1,4 @@
 import type { Diagnostic as Problem } from '../definition/index.ts';
-import type { TextChecker } from './check-text.ts';
 import type { MarkData } from './marks.ts';
 import type { Diagnostic, TextDocument } from './protocol.ts';
 
@@ -11,14 +10,20 @@ export interface Fix {
   readonly text: string;
 }
 
+export interface FixContext {
+  readonly document: TextDocument;
+  /** Checks a changed text of the document. */
+  readonly check: (text: string) => Promise<readonly Problem[]>;
+}
+
 /**
  * The fix of a diagnostic that suggests another name. Undefined: it suggests none, or the changed text has an error at the same place,
  * because the hint does not replace what is marked.
  */
-export function fixOf(
+export async function fixOf(
   { range, code, data }: Diagnostic,
-  { document, checker }: { readonly document: TextDocument; readonly checker: TextChecker },
-): Fix | undefined {
+  { document, check }: FixContext,
+): Promise<Fix | undefined> {
   const { hint, path } = (data ?? {}) as Partial<MarkData>;
   const name = /^Did you mean "([^"]+)"\?$/.exec(hint ?? '')?.[1];
   if (name === undefined) return undefined;
@@ -27,12 +32,11 @@ export function fixOf(
   const isProblem = (found: Problem) =>
     (found.code === code && found.path === path) ||
     (found.line - 1 === range.start.line && found.column - 1 === range.start.character);
-  return candidates(text, { start, end: document.offsetAt(range.end), name })
-    .map((candidate) => ({ ...candidate, title: `Change to "${name}"` }))
-    .find((fix) => {
-      const fixed = text.slice(0, fix.start) + fix.text + text.slice(fix.end);
-      return !checker.check(fixed, '').some(isProblem);
-    });
+  for (const fix of candidates(text, { start, end: document.offsetAt(range.end), name })) {
+    const fixed = text.slice(0, fix.start) + fix.text + text.slice(fix.end);
+    if (!(await check(fixed)).some(isProblem)) return { ...fix, title: `Change to "${name}"` };
+  }
+  return undefined;
 }
 
 /** What the suggested name may replace: the marked text without its quotes, or the whole path that begins there. */

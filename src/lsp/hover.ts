@@ -22,7 +22,7 @@ export function describe(
   const document = documentAt(parsed, offset);
   if (document === undefined) return undefined;
   return (
-    describeExpression(parsed, offset, { document, knowledge }) ??
+    (parsed.isSample ? undefined : describeExpression(parsed, offset, { document, knowledge })) ??
     describePlace(document, offset, knowledge)
   );
 }

@@ -1,6 +1,7 @@
 import {
   builtinDocuments,
   bundledSchemas,
+  bundledVersions,
   documentNode,
   type JsonSchema,
   type KindSchema,
@@ -17,10 +18,10 @@ import {
   operatorTestSchema,
   type ServedKind,
 } from '../definition/index.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
 import type { DocumentKind } from './parsed-text.ts';
 
-const formats: Readonly<Record<DocumentKind, JsonSchema>> = {
+const formats: Readonly<Record<Exclude<DocumentKind, 'Object'>, JsonSchema>> = {
   OperatorDefinition: definitionSchema,
   OperatorTest: operatorTestSchema,
   OperatorFuzz: operatorFuzzSchema,
@@ -54,7 +55,7 @@ export class KindSchemas {
   }
 
   /** The format of a document of Homeostat. */
-  format(kind: DocumentKind): SchemaNode {
+  format(kind: Exclude<DocumentKind, 'Object'>): SchemaNode {
     return documentNode(formats[kind]);
   }
 
@@ -64,6 +65,18 @@ export class KindSchemas {
     if (served !== undefined) return this.served(served);
     const schema = this.#schemas.schemaFor(gvk);
     return schema && this.#nodeOf(schema);
+  }
+
+  /** The kind of a reference such as `Deployment/web`: that of a definition, or the built-in one in its latest version. */
+  named(name: string): SchemaNode | undefined {
+    const served = [...this.#served.values()].find(({ gvk }) => gvk.kind === name);
+    if (served !== undefined) return this.served(served);
+    return this.find(gvkOf(bundledVersions(name).at(-1) ?? '', name));
+  }
+
+  /** Whether a definition serves a kind of this API group. */
+  servesGroup(group: string): boolean {
+    return [...this.#served.values()].some(({ gvk }) => gvk.group === group);
   }
 
   /** The resources of a definition. */

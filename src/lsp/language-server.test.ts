@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -23,12 +24,20 @@ import {
 const uri = 'file:///operators/podset.yaml';
 const podset = operatorText('podset');
 
-function startSession(signal: AbortSignal = new AbortController().signal) {
+/** A session; `files`: what is on the disk, by path. */
+function startSession(
+  signal: AbortSignal = new AbortController().signal,
+  files: Readonly<Record<string, string>> = {},
+) {
   const input = new PassThrough();
   const output = new PassThrough();
   const clock = new FakeClock();
   const broken: string[] = [];
-  const options = { input, output, clock, version: '1.2.3' };
+  const load = async (path: string) =>
+    Object.entries(files)
+      .filter(([file]) => file === path || dirname(file) === path)
+      .map(([file, text]) => ({ file, text }));
+  const options = { input, output, clock, load, version: '1.2.3' };
   const onBrokenConnection = (reason: string) => void broken.push(reason);
   const ended = serveLanguage({ ...options, onBrokenConnection }, signal);
   return { input, clock, ended, broken, client: new LspClient(output, input) };
@@ -253,5 +262,116 @@ describe('lsp/language-server', () => {
     await client.initialize();
     stopper.abort();
     assert.equal(await ended, 'shutdown');
+  });
+
+  describe('samples and tests', () => {
+    const sampleUri = 'file:///operators/samples/podset.yaml';
+    const sample = operatorText('samples/podset');
+
+    /** A session with a file open below the definition, which is on the disk. */
+    async function openBelow(path: string, text: string) {
+      const files = { '/operators/podset.yaml': podset };
+      const session = startSession(undefined, files);
+      await session.client.initialize();
+      await session.client.open(path, text);
+      await untilPending(session.clock);
+      await session.clock.advance(0);
+      const messages = async (version: number) =>
+        (await session.client.diagnosticsOf(path, version)).map(({ message }) => message);
+      const labelsAt = async (line: number, character: number) => {
+        const textDocument = { uri: path };
+        const position = { line, character };
+        const found = await session.client.connection.sendRequest(CompletionRequest.type, {
+          textDocument,
+          position,
+        });
+        return (Array.isArray(found) ? found : []).map(({ label }) => label);
+      };
+      return { ...session, messages, labelsAt };
+    }
+
+    test('a sample has diagnostics, fixes, completion and hover of the definition in the folder above', async () => {
+      const text = sample.replace('size:', 'szie:');
+      const { client, messages, labelsAt, ended } = await openBelow(sampleUri, text);
+      assert.deepEqual(await messages(1), ['Unknown field "szie". Did you mean "size"?']);
+      const textDocument = { uri: sampleUri };
+      const diagnostics = [...(await client.diagnosticsOf(sampleUri, 1))];
+      const [action] =
+        (await client.connection.sendRequest(CodeActionRequest.type, {
+          textDocument,
+          range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+          context: { diagnostics },
+        })) ?? [];
+      assert.equal(action?.title, 'Change to "size"');
+      const { line, character } = positionOf(text, 'szie');
+      assert.deepEqual(await labelsAt(line, character), ['size']);
+      await client.replace(sampleUri, 2, sample);
+      const hover = await client.connection.sendRequest(HoverRequest.type, {
+        textDocument,
+        position: positionOf(sample, 'size:', 1),
+      });
+      assert.match(JSON.stringify(hover), /\*\*size\*\*: integer/);
+      await client.shutdown();
+      await ended;
+    });
+
+    test('a file of another tool has nothing, though a definition is near', async () => {
+      const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndat: {}\n';
+      const { client, messages, labelsAt, ended } = await openBelow(
+        'file:///operators/a.yaml',
+        text,
+      );
+      assert.deepEqual(await messages(1), []);
+      assert.deepEqual(await labelsAt(3, 2), []);
+      await client.shutdown();
+      await ended;
+    });
+
+    test('a sample is checked again when its definition changes in the editor', async () => {
+      const { client, clock, messages, ended } = await openBelow(sampleUri, sample);
+      assert.deepEqual(await messages(1), []);
+      await client.open(uri, podset);
+      await untilPending(clock);
+      await clock.advance(0);
+      await client.diagnosticsOf(uri, 1);
+      await client.replace(uri, 2, podset.replaceAll(/\bsize\b/g, 'count'));
+      await untilPending(clock);
+      client.published.length = 0;
+      await clock.advance(150);
+      assert.deepEqual(await messages(1), [
+        'Missing field "count"',
+        'Unknown field "size". Known fields: count',
+      ]);
+      await client.shutdown();
+      await ended;
+    });
+
+    test('a test has completion of its objects, patches and expected statuses', async () => {
+      const testUri = 'file:///operators/tests/podset.yaml';
+      const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorTest
+metadata: { name: a }
+spec:
+  steps:
+    - name: one
+      apply:
+        apiVersion: apps.example.com/v1alpha1
+        kind: PodSet
+        metadata: { name: a }
+        spec: { }
+      patch: { target: PodSet/a, merge: { spec: { } } }
+      expect:
+        - status: { of: PodSet/a, is: { } }
+`;
+      const { client, labelsAt, ended } = await openBelow(testUri, text);
+      const spec = positionOf(text, 'spec: { }', 7);
+      assert.deepEqual(await labelsAt(spec.line, spec.character), ['size']);
+      const merge = positionOf(text, 'merge: { spec: { }', 17);
+      assert.deepEqual(await labelsAt(merge.line, merge.character), ['size']);
+      const status = positionOf(text, 'is: { }', 5);
+      assert.ok((await labelsAt(status.line, status.character)).includes('readyReplicas'));
+      await client.shutdown();
+      await ended;
+    });
   });
 });

@@ -1,5 +1,8 @@
+import { definitionKind } from '../definition/index.ts';
+import type { LoadFiles } from '../simulation/index.ts';
 import type { Clock } from '../util/clock.ts';
 import {
+  type AskedDocument,
   completionsOf,
   definitionOf,
   fixesOf,
@@ -7,10 +10,12 @@ import {
   referencesOf,
   symbolsOf,
 } from './answers.ts';
-import { TextChecker } from './check-text.ts';
+import { type CheckedFile, TextChecker } from './check-text.ts';
 import { type Knowledge, loadKnowledge, withTexts } from './knowledge.ts';
 import { markOf } from './marks.ts';
+import { type DefinitionFile, isSampleFile, nearbyDefinitions } from './nearby-definitions.ts';
 import { OpenDocument } from './open-document.ts';
+import { hasKind, type ParsedText, parseText } from './parsed-text.ts';
 import {
   CodeActionKind,
   CodeActionRequest,
@@ -46,6 +51,8 @@ export interface LanguageServerOptions {
   readonly clock: Clock;
   /** Version that is sent to the client. */
   readonly version: string;
+  /** Reads the definitions that samples and tests belong to. */
+  readonly load: LoadFiles;
   /** Receives the reason why the connection cannot continue: a message that is none of the protocol. */
   readonly onBrokenConnection: (reason: string) => void;
   /** Time without a change after which a text is checked, in ms. @default 150 */
@@ -70,16 +77,19 @@ class Session {
   readonly #connection: ProtocolConnection;
   readonly #options: LanguageServerOptions;
   readonly #knowledge: Knowledge;
-  readonly #checker = new TextChecker();
+  readonly #checker: TextChecker;
   readonly #open = new Map<string, OpenDocument>();
   /** Cancels the checks that wait, by URI. */
   readonly #waiting = new Map<string, () => void>();
+  /** Definitions that are not open, by file. */
+  readonly #parsed = new Map<string, ParsedText>();
   #state: 'new' | 'initialized' | 'shutdown' = 'new';
 
   constructor(options: LanguageServerOptions, knowledge: Knowledge) {
     const { input, output } = options;
     this.#options = options;
     this.#knowledge = knowledge;
+    this.#checker = new TextChecker((path) => this.#load(path));
     this.#connection = createProtocolConnection(
       new StreamMessageReader(input),
       new StreamMessageWriter(output),
@@ -148,8 +158,15 @@ class Session {
     connection.onNotification(
       DidChangeTextDocumentNotification.type,
       ({ textDocument: { uri, version }, contentChanges }) => {
-        this.#open.get(uri)?.change(contentChanges, version);
-        this.#checkAfter(this.#options.checkAfterMs ?? 150, uri);
+        const open = this.#open.get(uri);
+        if (open === undefined) return;
+        open.change(contentChanges, version);
+        const { checkAfterMs = 150 } = this.#options;
+        this.#checkAfter(checkAfterMs, uri);
+        // Samples and tests are checked with the definitions that they belong to.
+        if (hasKind(open.document.getText(), definitionKind))
+          for (const other of this.#open.keys())
+            if (other !== uri) this.#checkAfter(checkAfterMs, other);
       },
     );
     connection.onNotification(DidCloseTextDocumentNotification.type, ({ textDocument }) => {
@@ -163,62 +180,98 @@ class Session {
 
   #answerQuestions(): void {
     const connection = this.#connection;
-    connection.onRequest(CompletionRequest.type, ({ textDocument: { uri }, position }) => [
-      ...(this.#ask(uri, (open) => completionsOf(open, position, this.#known())) ?? []),
+    connection.onRequest(CompletionRequest.type, async ({ textDocument: { uri }, position }) => [
+      ...((await this.#ask(uri, (asked) => completionsOf(asked, position, asked.knowledge))) ?? []),
     ]);
     connection.onRequest(HoverRequest.type, ({ textDocument: { uri }, position }) =>
-      this.#ask(uri, (open) => hoverOf(open, position, this.#known())),
+      this.#ask(uri, (asked) => hoverOf(asked, position, asked.knowledge)),
     );
     connection.onRequest(DefinitionRequest.type, ({ textDocument: { uri }, position }) =>
-      this.#ask(uri, (open) => definitionOf(open, position)),
+      this.#ask(uri, (asked) => definitionOf(asked, position)),
     );
-    connection.onRequest(ReferencesRequest.type, ({ textDocument: { uri }, position, context }) => [
-      ...(this.#ask(uri, (open) => referencesOf(open, position, context)) ?? []),
-    ]);
-    connection.onRequest(DocumentSymbolRequest.type, ({ textDocument: { uri } }) => [
-      ...(this.#ask(uri, symbolsOf) ?? []),
-    ]);
-    connection.onRequest(CodeActionRequest.type, ({ textDocument: { uri }, context }) => [
-      ...(this.#ask(uri, (open) => fixesOf(open, context, this.#checker)) ?? []),
-    ]);
-  }
-
-  /** Documents can use the kinds of the definitions that are open. */
-  #known(): Knowledge {
-    return withTexts(
-      this.#knowledge,
-      [...this.#open.values()].map((open) => open.parsed()),
+    connection.onRequest(
+      ReferencesRequest.type,
+      async ({ textDocument: { uri }, position, context }) => [
+        ...((await this.#ask(uri, (asked) => referencesOf(asked, position, context))) ?? []),
+      ],
     );
+    connection.onRequest(DocumentSymbolRequest.type, async ({ textDocument: { uri } }) => [
+      ...((await this.#ask(uri, symbolsOf)) ?? []),
+    ]);
+    connection.onRequest(CodeActionRequest.type, async ({ textDocument: { uri }, context }) => [
+      ...((await this.#ask(uri, (asked) => {
+        const check = (text: string) => this.#checker.check(text, asked.file);
+        return fixesOf({ document: asked.document, check }, context);
+      })) ?? []),
+    ]);
   }
 
   /** Null: the client has not opened the document. @throws ResponseError before `initialize` and after `shutdown` */
-  #ask<Result>(uri: string, answer: (open: OpenDocument) => Result): Result | null {
+  async #ask<Result>(
+    uri: string,
+    answer: (asked: Asked) => Result | Promise<Result>,
+  ): Promise<Result | null> {
     if (this.#state === 'new')
       throw new ResponseError(ErrorCodes.ServerNotInitialized, 'Expected "initialize" first');
     if (this.#state === 'shutdown')
       throw new ResponseError(ErrorCodes.InvalidRequest, 'The server has received "shutdown"');
     const open = this.#open.get(uri);
-    return open === undefined ? null : answer(open);
+    return open === undefined ? null : answer(await this.#asked(open));
+  }
+
+  /** A document with the definitions that it belongs to, and the kinds of all that are open. */
+  async #asked(open: OpenDocument): Promise<Asked> {
+    const { document, path } = open;
+    const text = document.getText();
+    const definitions =
+      path === undefined ? [] : await nearbyDefinitions({ path, text }, (each) => this.#load(each));
+    const texts = [...this.#open.values()].map((each) => each.parsed());
+    const knowledge = withTexts(this.#knowledge, [
+      ...definitions.map((each) => this.#parse(each)),
+      ...texts,
+    ]);
+    const isSample =
+      path !== undefined && isSampleFile({ path, text }, definitions, knowledge.kinds);
+    const file = { path, isSample, definitions };
+    return { document, parsed: open.parsed(isSample), knowledge, file };
+  }
+
+  /** The files of a path. What is open counts as it is in the editor. @throws Error for a path that cannot be read */
+  async #load(path: string): ReturnType<LoadFiles> {
+    const files = await this.#options.load(path);
+    const open = new Map(
+      [...this.#open.values()].map(({ path: file, document }) => [file, document]),
+    );
+    return files.map(({ file, text }) => ({ file, text: open.get(file)?.getText() ?? text }));
+  }
+
+  #parse({ file, text }: DefinitionFile): ParsedText {
+    const last = this.#parsed.get(file);
+    const parsed = last?.text === text ? last : parseText(text);
+    this.#parsed.set(file, parsed);
+    return parsed;
   }
 
   #checkAfter(delayMs: number, uri: string): void {
     this.#waiting.get(uri)?.();
     this.#waiting.set(
       uri,
-      this.#options.clock.after(delayMs, () => this.#check(uri)),
+      this.#options.clock.after(delayMs, () => void this.#check(uri)),
     );
   }
 
-  #check(uri: string): void {
+  async #check(uri: string): Promise<void> {
     this.#waiting.delete(uri);
     const open = this.#open.get(uri);
     if (open === undefined) return;
-    const { document } = open;
     try {
-      const found = this.#checker.check(document.getText(), uri);
-      const context = { document, parsed: open.parsed() };
-      const diagnostics = found.map((each) => markOf(each, context));
-      this.#publish({ uri, version: document.version, diagnostics });
+      const { document, parsed, file } = await this.#asked(open);
+      const { version } = document;
+      const found = await this.#checker.check(document.getText(), file);
+      // Another check follows a change.
+      if (this.#open.get(uri) !== open || document.version !== version) return;
+      const diagnostics = found.map((each) => markOf(each, { document, parsed }));
+      this.#publish({ uri, version, diagnostics });
     } catch (error) {
       // An error of Homeostat; the session of the author continues.
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -233,4 +286,10 @@ class Session {
   #log(type: MessageType, message: string): void {
     void this.#connection.sendNotification(LogMessageNotification.type, { type, message });
   }
+}
+
+/** A document that a client asks about. */
+interface Asked extends AskedDocument {
+  readonly knowledge: Knowledge;
+  readonly file: CheckedFile;
 }

@@ -1,14 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { type DefinitionParts, type ParsedText, parseText } from './parsed-text.ts';
 import { TextDocument } from './protocol.ts';
 
 /** A document that a client has opened, with what is known about its current text. */
 export class OpenDocument {
   readonly document: TextDocument;
+  /** Path of the file. Undefined: it is in no file. */
+  readonly path: string | undefined;
   #parsed: ParsedText | undefined;
   #parsedVersion = -1;
 
   constructor(document: TextDocument) {
     this.document = document;
+    this.path = document.uri.startsWith('file:') ? fileURLToPath(document.uri) : undefined;
   }
 
   change(changes: Parameters<typeof TextDocument.update>[1], version: number): void {
@@ -16,10 +20,11 @@ export class OpenDocument {
   }
 
   /** The parsed text. While it has syntax errors, a definition from which children have disappeared has the parts of the last text without. */
-  parsed(): ParsedText {
+  parsed(isSample = false): ParsedText {
     const { version } = this.document;
-    if (this.#parsed === undefined || this.#parsedVersion !== version) {
-      this.#parsed = withKnownParts(parseText(this.document.getText()), this.#parsed);
+    const isKnown = this.#parsedVersion === version && this.#parsed?.isSample === isSample;
+    if (this.#parsed === undefined || !isKnown) {
+      this.#parsed = withKnownParts(parseText(this.document.getText(), isSample), this.#parsed);
       this.#parsedVersion = version;
     }
     return this.#parsed;

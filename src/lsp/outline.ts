@@ -46,7 +46,7 @@ function outlineOfDocument({ kind, tree }: ParsedDocument): readonly OutlineItem
     {
       ...{ name: title, detail: kind, kind: SymbolKind.Class },
       ...{ start: tree.start, end: tree.end, nameStart: spot.start, nameEnd: spot.end },
-      items: sections.flatMap(([path, by, symbol]) => {
+      items: (kind === 'Object' ? [] : sections).flatMap(([path, by, symbol]) => {
         const parent = nodeAtSteps(tree, path.slice(0, -1));
         const section = entryAt(parent, path.at(-1) ?? '');
         return section?.value === undefined

@@ -11,9 +11,10 @@ import {
 } from '../definition/index.ts';
 import { isJsonObject, type Json, pointerSteps, pointerTo } from '../util/json.ts';
 
-export type DocumentKind = 'OperatorDefinition' | 'OperatorTest' | 'OperatorFuzz';
+/** A document of a format of Homeostat, or an object of a file with samples. */
+export type DocumentKind = 'OperatorDefinition' | 'OperatorTest' | 'OperatorFuzz' | 'Object';
 
-/** A document of Homeostat in a file, as far as it can be read. */
+/** A document in a file, as far as it can be read. */
 export interface ParsedDocument {
   readonly kind: DocumentKind;
   readonly value: Json;
@@ -24,9 +25,10 @@ export interface ParsedDocument {
 
 export type DefinitionParts = Pick<LocatedDefinition, 'definition' | 'pointers'>;
 
-/** The documents of Homeostat in a text, by their offsets. */
+/** The documents in a text, by their offsets: those of Homeostat, in a file with samples all. */
 export interface ParsedText {
   readonly text: string;
+  readonly isSample: boolean;
   readonly hasSyntaxErrors: boolean;
   readonly documents: readonly ParsedDocument[];
 }
@@ -38,15 +40,22 @@ export function isOwnText(text: string): boolean {
   return ownVersion.test(text);
 }
 
+/** Whether a document has this kind; also in a text that cannot be parsed. */
+export function hasKind(text: string, kind: string): boolean {
+  return new RegExp(`^\\s*["']?kind["']?\\s*:\\s*["']?${kind}\\b`, 'm').test(text);
+}
+
 /** Reads a text that need not be complete. Does not throw. */
-export function parseText(text: string): ParsedText {
-  if (!isOwnText(text)) return { text, hasSyntaxErrors: false, documents: [] };
+export function parseText(text: string, isSample = false): ParsedText {
+  if (!isSample && !isOwnText(text))
+    return { text, isSample, hasSyntaxErrors: false, documents: [] };
   const { documents, syntaxErrors } = readBoundedDocuments(text, '');
   return {
     text,
+    isSample,
     hasSyntaxErrors: syntaxErrors.length > 0,
     documents: documents.flatMap(({ value, tree }) => {
-      const kind = kindOf(value);
+      const kind = kindOf(value) ?? (isSample && isJsonObject(value) ? 'Object' : undefined);
       if (kind === undefined) return [];
       const parts = kind === definitionKind ? resolveDefinition(value) : undefined;
       return [{ kind, value, tree: tree(), parts }];

@@ -5,7 +5,7 @@ import type { KindSchemas } from './kind-schemas.ts';
 import { type ParsedDocument, valueAtSteps } from './parsed-text.ts';
 
 /** Where a document contains the manifest of another kind. */
-const manifests: Readonly<Record<ParsedDocument['kind'], RegExp>> = {
+const manifests: Readonly<Partial<Record<ParsedDocument['kind'], RegExp>>> = {
   OperatorDefinition: /^spec\/(?:onDelete\/)?children\/\d+\/template$/,
   OperatorTest:
     /^spec\/(?:given\/\d+|steps\/\d+\/(?:apply(?:\/\d+)?|expect\/\d+\/(?:object|absent)))$/,
@@ -18,7 +18,10 @@ export function schemaAt(
   steps: readonly string[],
   kinds: KindSchemas,
 ): SchemaNode | undefined {
-  let node: SchemaNode | undefined = kinds.format(document.kind);
+  let node =
+    document.kind === 'Object'
+      ? (schemaOfKind(document.value, kinds) ?? anyManifest(kinds))
+      : kinds.format(document.kind);
   for (const [index, step] of steps.entries()) {
     node = node && stepInto(node, step);
     node = foreignSchema(document, steps.slice(0, index + 1), kinds) ?? node;
@@ -33,17 +36,34 @@ function foreignSchema(
   kinds: KindSchemas,
 ): SchemaNode | undefined {
   const path = steps.join('/');
-  if (manifests[document.kind].test(path)) {
+  if (manifests[document.kind]?.test(path)) {
     const manifest = valueAtSteps(document.value, steps);
     // Objects are listed, or there is one.
     if (Array.isArray(manifest)) return undefined;
     return schemaOfKind(manifest, kinds) ?? anyManifest(kinds);
   }
+  if (document.kind === 'OperatorTest') return referencedSchema(document, steps, kinds);
+  if (document.kind !== 'OperatorDefinition') return undefined;
   if (path === 'spec/status') return statusSchema(document, kinds);
-  if (document.kind !== 'OperatorDefinition' || !/^spec\/patches\/\d+\/patch$/.test(path))
-    return undefined;
+  if (!/^spec\/patches\/\d+\/patch$/.test(path)) return undefined;
   const target = valueAtSteps(document.value, [...steps.slice(0, -1), 'target']);
   return target === undefined ? servedSchema(document, kinds) : schemaOfKind(target, kinds);
+}
+
+/** In a test, the fields of the object of a reference: of `patch.merge`, and of `status.is` in an expectation. */
+function referencedSchema(
+  document: ParsedDocument,
+  steps: readonly string[],
+  kinds: KindSchemas,
+): SchemaNode | undefined {
+  const path = steps.join('/');
+  const isPatch = /^spec\/steps\/\d+\/patch\/merge$/.test(path);
+  const isStatus = /^spec\/steps\/\d+\/expect\/\d+\/status\/is$/.test(path);
+  if (!isPatch && !isStatus) return undefined;
+  const field = isPatch ? 'target' : 'of';
+  const reference = valueAtSteps(document.value, [...steps.slice(0, -1), field]);
+  const object = kinds.named(String(reference).split('/')[0] ?? '');
+  return isPatch ? object : object && fieldsOf(object).get('status');
 }
 
 /** The schema of the kind that `apiVersion` and `kind` of a value name. Undefined: it is not known. */

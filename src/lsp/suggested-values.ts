@@ -14,12 +14,24 @@ export function suggestedValues(
   kinds: KindSchemas,
 ): readonly string[] {
   const field = steps.at(-1) ?? '';
+  if (document.kind === 'Object') {
+    return steps.length === 1 ? valuesOfReference(document, steps, kinds) : [];
+  }
   if (steps.length === 1 && field === 'apiVersion') return [definitionApiVersion];
   if (steps.length === 1 && field === 'kind')
     return [definitionKind, operatorTestKind, operatorFuzzKind];
   const parent = steps.at(-2) ?? '';
   if (parent === 'after') return idsOfSiblings(document, steps);
-  if (!isKindReference(steps)) return [];
+  return isKindReference(steps) ? valuesOfReference(document, steps, kinds) : [];
+}
+
+/** The values of `apiVersion` and `kind` of an object. */
+function valuesOfReference(
+  document: ParsedDocument,
+  steps: readonly string[],
+  kinds: KindSchemas,
+): readonly string[] {
+  const field = steps.at(-1);
   if (field === 'apiVersion') return kinds.apiVersions();
   if (field !== 'kind') return [];
   const apiVersion = valueAtSteps(document.value, [...steps.slice(0, -1), 'apiVersion']);

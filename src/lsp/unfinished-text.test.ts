@@ -19,23 +19,24 @@ import { TextDocument } from './protocol.ts';
 const knowledge = await loadKnowledge();
 
 /** Everything that a client can ask about the end of a text. */
-function askEverything(text: string, checker: TextChecker) {
+async function askEverything(text: string, checker: TextChecker) {
   const open = new OpenDocument(TextDocument.create('file:///a.yaml', 'yaml', 1, text));
   const { document } = open;
   const parsed = open.parsed();
   const position = document.positionAt(text.length);
   const known = withTexts(knowledge, [parsed]);
-  const diagnostics = checker
-    .check(text, 'a.yaml')
-    .map((each) => markOf(each, { document, parsed }));
+  const check = (changed: string) =>
+    checker.check(changed, { path: undefined, isSample: false, definitions: [] });
+  const diagnostics = (await check(text)).map((each) => markOf(each, { document, parsed }));
+  const asked = { document, parsed };
   return {
     diagnostics,
-    completions: completionsOf(open, position, known),
-    hover: hoverOf(open, position, known),
-    definition: definitionOf(open, position),
-    references: referencesOf(open, position, { includeDeclaration: true }),
-    symbols: symbolsOf(open),
-    fixes: fixesOf(open, { diagnostics: diagnostics.slice(0, 2) }, checker),
+    completions: completionsOf(asked, position, known),
+    hover: hoverOf(asked, position, known),
+    definition: definitionOf(asked, position),
+    references: referencesOf(asked, position, { includeDeclaration: true }),
+    symbols: symbolsOf(asked),
+    fixes: await fixesOf({ document, check }, { diagnostics: diagnostics.slice(0, 2) }),
   };
 }
 
@@ -48,11 +49,11 @@ describe('lsp/unfinished-text', () => {
     ['database', 131, 20],
     ['tests/web-app', 113, 5],
   ] as const) {
-    test(`every question about a beginning of ${name} is answered`, () => {
+    test(`every question about a beginning of ${name} is answered`, async () => {
       const text = operatorText(name);
       let unfinished = 0;
       for (let end = text.indexOf('metadata:'); end < text.length; end += stride) {
-        const { diagnostics, symbols } = askEverything(text.slice(0, end), checker);
+        const { diagnostics, symbols } = await askEverything(text.slice(0, end), checker);
         if (diagnostics.length > 0) unfinished++;
         for (const { range } of diagnostics) {
           assert.equal(range.start.line, range.end.line);
@@ -64,15 +65,15 @@ describe('lsp/unfinished-text', () => {
     });
   }
 
-  test('every question about a text with a part cut out is answered', () => {
+  test('every question about a text with a part cut out is answered', async () => {
     const text = operatorText('database');
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.nat(text.length),
         fc.nat(80),
         fc.constantFrom('', '${', '{', '"', '|', '- ', ': '),
-        (start, length, typed) => {
-          askEverything(text.slice(0, start) + typed + text.slice(start + length), checker);
+        async (start, length, typed) => {
+          await askEverything(text.slice(0, start) + typed + text.slice(start + length), checker);
         },
       ),
       { numRuns: 25 },

@@ -189,6 +189,16 @@ describe('homeostat validate', () => {
   });
 });
 
+describe('homeostat validate of a folder', () => {
+  test('a definition with an error has no consequences for the samples of its kind', async () => {
+    const { folder, save } = project({});
+    save('thing.yaml', definition.replace('spec.text', 'spec.txt'));
+    const { lines, output } = recordOutput();
+    assert.equal(await validate([folder], { output: 'text' }, output), 1);
+    assert.match(lines.join('\n'), /error\[unknown-path\][\s\S]*1 error in 1 file/);
+  });
+});
+
 describe('homeostat render --watch', () => {
   test('a change prints the objects again; a mistake is shown, and the watch goes on', async () => {
     const { folder, save } = project({});

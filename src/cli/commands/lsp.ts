@@ -3,6 +3,7 @@ import { createSystemClock } from '../../util/clock.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { version } from '../version.ts';
+import { loadTestFiles } from './test-files.ts';
 
 /**
  * `homeostat lsp`: a language server on standard input and output.
@@ -17,6 +18,7 @@ export async function lsp({ error }: Output, signal: AbortSignal): Promise<numbe
       output: stdout,
       clock: createSystemClock(),
       version,
+      load: loadTestFiles,
       onBrokenConnection: (reason) => error(`homeostat: Cannot read from the editor: ${reason}`),
     },
     signal,

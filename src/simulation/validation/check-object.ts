@@ -36,10 +36,11 @@ export class ObjectCheck {
       if (definition.kind.source === 'crd') this.serve(definition.kind.crd);
   }
 
-  /** Serves the kinds of an object that is a CRD; others change nothing. */
+  /** Serves the kinds of an object that is a CRD; others change nothing. Objects of a CRD that the server rejects are not checked. */
   serve(object: { readonly kind?: unknown }): void {
     if (object.kind !== 'CustomResourceDefinition') return;
-    if (this.#server.install(object).isAccepted) this.kinds.add(object as JsonObject);
+    this.#server.install(object);
+    this.kinds.add(object as JsonObject);
   }
 
   check(object: JsonObject, extent: ObjectExtent): readonly Finding[] {

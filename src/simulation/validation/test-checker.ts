@@ -1,5 +1,7 @@
 import {
   checkDefinitions,
+  checkedOnce,
+  createManifestCheck,
   type DefinitionManifest,
   type ManifestCheck,
 } from '../../check/index.ts';
@@ -25,14 +27,20 @@ export interface CheckedTest {
   readonly sources: readonly DefinitionManifest[];
 }
 
+export interface TestCheckerOptions {
+  /** Checks definitions. @default a check with the schemas of the built-in kinds that keeps its results */
+  readonly check?: ManifestCheck;
+  readonly load: LoadFiles;
+}
+
 /** Checks tests before they run. Those of the same definitions share what the definitions need. */
 export class TestChecker {
   readonly #check: ManifestCheck;
   readonly #load: LoadFiles;
   readonly #objectChecks = new Map<string, ObjectCheck>();
 
-  constructor({ check, load }: { readonly check: ManifestCheck; readonly load: LoadFiles }) {
-    this.#check = check;
+  constructor({ check, load }: TestCheckerOptions) {
+    this.#check = check ?? checkedOnce(createManifestCheck(bundledSchemas()));
     this.#load = load;
   }
 
@@ -62,12 +70,13 @@ export class TestChecker {
     return { files, diagnostics, sources };
   }
 
-  /** The check of objects for definitions without errors; one for equal definitions. */
+  /** The check of objects for definitions, which may have errors; one for equal definitions. */
   objectCheck(definitions: readonly DefinitionManifest[]): ObjectCheck {
     const key = JSON.stringify(definitions);
-    const { accepted } = this.#definitions(definitions);
-    const check =
-      this.#objectChecks.get(key) ?? new ObjectCheck(accepted.map(({ located }) => located));
+    const known = this.#objectChecks.get(key);
+    if (known !== undefined) return known;
+    const documents = definitions.flatMap((manifest) => this.#check(manifest).documents);
+    const check = new ObjectCheck(documents.flatMap(({ located }) => located ?? []));
     this.#objectChecks.set(key, check);
     return check;
   }
@@ -76,15 +85,12 @@ export class TestChecker {
     for (const check of this.#objectChecks.values()) check.close();
   }
 
-  #definitions(definitions: readonly DefinitionManifest[]) {
-    return checkDefinitions(definitions, { schemas: bundledSchemas(), check: this.#check });
-  }
-
   #phase({
     step,
     definitions,
   }: PhaseFiles): TestPhase & { readonly errors: readonly Diagnostic[] } {
-    const errors = this.#definitions(definitions).diagnostics.filter(isError);
+    const options = { schemas: bundledSchemas(), check: this.#check };
+    const errors = checkDefinitions(definitions, options).diagnostics.filter(isError);
     return { step, check: this.objectCheck(definitions), errors };
   }
 }
