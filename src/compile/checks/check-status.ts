@@ -1,10 +1,10 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { pointerTo } from '../../util/json.ts';
+import { pointerSteps, pointerTo } from '../../util/json.ts';
 import type { DependencyFinder } from '../analysis/dependencies.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
-import type { CompiledTemplate } from '../template/template.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { isReportTemplate, type TemplateUse, templateUses } from '../template-uses.ts';
 
@@ -60,14 +60,37 @@ export function checkSources({ parts, uses, diagnostics }: CheckContext): void {
       diagnostics.report({
         code: 'forbidden-expression',
         message: `${what} differs in every reconcile and cannot be used in ${isNaming ? 'a name' : placeOf(use)}`,
-        hint: isNaming || isReportTemplate(use) ? undefined : keepHint,
+        hint: isNaming || isReportTemplate(use) ? undefined : keepHint(use, slot),
         ...positionInLeaf(slot, offset),
       });
     }
   }
 }
 
-const keepHint = 'Write "observed.<id>.<path> ?? ..." to keep the first value';
+/** How the first value is kept: by its path in the object, if the expression is written in the template of a child. */
+function keepHint({ role, child, template }: TemplateUse, { pointer }: Slot): string {
+  const write = (value: string, field = '') =>
+    `Write ${field}"observed.${value}" to keep the first value`;
+  const isIn = role === 'template' && pointer.startsWith(`${template.pointer}/`);
+  if (child === undefined || !isIn || child.forEach !== undefined)
+    return write('<id>.<path> ?? ...');
+  const { id, gvk } = child.definition;
+  const [first = '', ...below] = pointerSteps(pointer.slice(template.pointer.length));
+  // The API server never returns it.
+  const isText = gvk.kind === 'Secret' && first === 'stringData';
+  const path = pathText([id, isText ? 'data' : first, ...below]);
+  return isText ? write(`${path} ?? $base64encode(...)`, '"data" with ') : write(`${path} ?? ...`);
+}
+
+/** A path as an expression. */
+function pathText(steps: readonly string[]): string {
+  const texts = steps.map((step) => {
+    if (/^\d+$/.test(step)) return `[${step}]`;
+    return /^[A-Za-z_]\w*$/.test(step) ? `.${step}` : `.\`${step}\``;
+  });
+  return texts.join('').slice(1);
+}
+
 const noReferences: ReadonlySet<Reference> = new Set();
 
 /** Whether its expressions can use the time. */

@@ -1,7 +1,7 @@
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
 import { anyType } from '../schema/schema-compiler.ts';
-import { type SchemaType, typeAt } from '../schema/schema-type.ts';
+import { fieldForScalar, type SchemaType, typeAt } from '../schema/schema-type.ts';
 import { CoercionError, coerce, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -143,6 +143,8 @@ function hintFor(found: SchemaType, expected: SchemaType, name: string): string 
   if (found.kind === 'list' && isNumber) return `Write "$count(${name})" for its length`;
   if (found.kind === 'list' && expected.kind === 'scalar')
     return `Write "$join(${name}, ',')" or "${name}[0]"`;
+  const field = found.kind === 'scalar' && fieldForScalar(expected, found.accepts[0] ?? 'unknown');
+  if (field) return `Write "{ ${field}: '\${ ${name} }' }"`;
   const isBoolean = found.kind === 'scalar' && found.accepts.every((each) => each === 'boolean');
   return isBoolean && isNumber ? `Write "${name} ? 1 : 0"` : undefined;
 }

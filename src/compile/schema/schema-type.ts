@@ -88,3 +88,15 @@ export function typeAt(start: SchemaType, path: readonly string[]): SchemaType |
     start,
   );
 }
+
+/** The only field of a struct that a scalar of this type fits: an integer is the `number` of an Ingress's port. Undefined: none, or several. */
+export function fieldForScalar(
+  type: SchemaType | undefined,
+  found: ScalarName,
+): string | undefined {
+  if (type?.kind !== 'struct') return undefined;
+  const fitting = [...type.fields].filter(
+    ([, { type: field }]) => field.kind === 'scalar' && field.accepts.includes(found),
+  );
+  return fitting.length === 1 ? fitting[0]?.[0] : undefined;
+}

@@ -4,7 +4,12 @@ import { freezeDeep, isJsonObject, pointerTo } from '../../util/json.ts';
 import type { LeafRecorder } from '../coverage.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { Leaf, LeafParser } from '../language/index.ts';
-import type { SchemaType, StructType } from '../schema/schema-type.ts';
+import {
+  fieldForScalar,
+  type ScalarName,
+  type SchemaType,
+  type StructType,
+} from '../schema/schema-type.ts';
 import { CoercionError, type CoercionErrorCode, coerceLiteral, typeName } from './coerce.ts';
 import { fileOf, type Place } from './render-error.ts';
 import {
@@ -89,7 +94,7 @@ class TemplateCompilation {
       return constant(freezeDeep(coerceLiteral(value, { ...spot, quotes })));
     } catch (error) {
       if (!(error instanceof CoercionError)) throw error;
-      const { message, hint = typeFieldHint(value, spot.type) } = error;
+      const { message, hint = fieldHint(value, spot.type) } = error;
       this.#report(spot, { code: this.#codeOf(error.code), message, hint });
       return rejectedNode;
     }
@@ -340,10 +345,12 @@ function constantMap(entries: readonly MapEntry[]): TemplateNode | undefined {
   return constant(Object.freeze(Object.fromEntries(fields)));
 }
 
-/** `strategy: Recreate` stands for `strategy: { type: Recreate }`. */
-function typeFieldHint(value: unknown, type: SchemaType | undefined): string | undefined {
+/** `strategy: Recreate` stands for `strategy: { type: Recreate }`, and `port: 80` of an Ingress for `port: { number: 80 }`. */
+function fieldHint(value: unknown, type: SchemaType | undefined): string | undefined {
+  if (type?.kind !== 'struct' || value === null || typeof value === 'object') return undefined;
   const isName = typeof value === 'string' && /^[A-Z]\w*$/.test(value);
-  return isName && type?.kind === 'struct' && type.fields.has('type')
-    ? `Write "{ type: ${value} }"`
-    : undefined;
+  const found = Number.isInteger(value) ? 'integer' : (typeof value as ScalarName);
+  const field = isName && type.fields.has('type') ? 'type' : fieldForScalar(type, found);
+  const isPlain = /^[\w./-]+$/.test(String(value));
+  return field !== undefined && isPlain ? `Write "{ ${field}: ${value} }"` : undefined;
 }
