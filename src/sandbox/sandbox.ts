@@ -99,7 +99,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     stops.push(workloads.start());
   }
   bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
-  const openApi = new OpenApiDocuments(components, loadDescriptions);
+  const openApi = new OpenApiDocuments({ components, kubernetesVersion, loadDescriptions });
   const version = versionDocument(kubernetesVersion);
   const protobuf = new ProtobufReader();
   const context = { rest, clock, protobuf, openApi, version, basePath, onInternalError };

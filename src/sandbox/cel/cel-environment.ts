@@ -3,8 +3,22 @@ import { isJsonObject, type Json } from '../../util/json.ts';
 import { isJsonList } from '../json-fields.ts';
 import { type StructuralSchema, schemaOfField } from '../schema/index.ts';
 
-/** Functions for rules of CRDs that the library lacks. Not supported: URLs, addresses, quantities, versions, formats. */
-export function createCelEnvironment(): Environment {
+/** Parses rules. */
+export type CelEnvironment = Pick<Environment, 'parse'>;
+
+/** An environment for rules of CRDs. It is built when the first rule is parsed: most CRDs have none. */
+export function createCelEnvironment(): CelEnvironment {
+  let environment: Environment | undefined;
+  return {
+    parse(text) {
+      environment ??= buildEnvironment();
+      return environment.parse(text);
+    },
+  };
+}
+
+/** With functions that the library lacks. Not supported: URLs, addresses, quantities, versions, formats. */
+function buildEnvironment(): Environment {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
     homogeneousAggregateLiterals: false,

@@ -1,8 +1,8 @@
-import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../../util/json.ts';
 import { stringField } from '../json-fields.ts';
 import { objectMetaFields, type StructuralSchema } from '../schema/index.ts';
-import { celName } from './cel-environment.ts';
+import { type CelEnvironment, celName } from './cel-environment.ts';
 
 /** What can be determined about a rule without a value. */
 export interface CheckedRule {
@@ -20,7 +20,7 @@ export interface RulePlace {
 
 /** Checks a rule of a schema. Accepts functions that the sandbox does not support: the server may have them. */
 export function checkRule(
-  environment: Environment,
+  environment: CelEnvironment,
   rule: JsonObject,
   place: RulePlace,
 ): CheckedRule {
@@ -54,7 +54,7 @@ interface ExpectedType {
 }
 
 function problemOf(
-  environment: Environment,
+  environment: CelEnvironment,
   text: string,
   expected: ExpectedType,
 ): string | undefined {

@@ -1,5 +1,4 @@
-export type { Environment as CelEnvironment } from '@marcbachmann/cel-js';
-export { createCelEnvironment } from './cel-environment.ts';
+export { type CelEnvironment, createCelEnvironment } from './cel-environment.ts';
 export { type CheckedRule, checkRule } from './check-rule.ts';
 export {
   type CelNode,

@@ -1,4 +1,3 @@
-import type { Environment } from '@marcbachmann/cel-js';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, listField, stringField } from '../json-fields.ts';
@@ -10,7 +9,7 @@ import {
   invalidField,
   requiredField,
 } from '../status/index.ts';
-import { toCel } from './cel-environment.ts';
+import { type CelEnvironment, toCel } from './cel-environment.ts';
 
 /** The rules that a value violates, with the server's messages. */
 export interface RuleViolations {
@@ -41,7 +40,7 @@ interface Rule {
 type RulesBySchema = ReadonlyMap<StructuralSchema, readonly Rule[]>;
 
 /** Reads all rules of a schema. */
-export function readRules(environment: Environment, schema: StructuralSchema): RuleSet {
+export function readRules(environment: CelEnvironment, schema: StructuralSchema): RuleSet {
   const rules = new Map<StructuralSchema, readonly Rule[]>();
   const unsupported: string[] = [];
   collect({ environment, rules, unsupported }, schema);
@@ -59,7 +58,7 @@ export function readRules(environment: Environment, schema: StructuralSchema): R
 }
 
 interface Collection {
-  readonly environment: Environment;
+  readonly environment: CelEnvironment;
   readonly rules: Map<StructuralSchema, readonly Rule[]>;
   readonly unsupported: string[];
 }
@@ -79,7 +78,7 @@ function collect(into: Collection, schema: StructuralSchema): void {
   if (typeof additionalProperties === 'object') collect(into, additionalProperties);
 }
 
-function readRule(environment: Environment, source: JsonObject): Rule | undefined {
+function readRule(environment: CelEnvironment, source: JsonObject): Rule | undefined {
   const text = stringField(source, 'rule') ?? '';
   const messageText = stringField(source, 'messageExpression');
   try {

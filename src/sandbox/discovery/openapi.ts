@@ -4,22 +4,38 @@ import type { MergeComponents, MergeSchema } from '../apply/index.ts';
 import { fieldOf, objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
 
+export interface OpenApiOptions {
+  /** The components of the built-in kinds. */
+  readonly components: MergeComponents;
+  readonly kubernetesVersion: string;
+  /** @default no descriptions of built-in kinds */
+  readonly loadDescriptions?: (() => Promise<Descriptions>) | undefined;
+}
+
+/** A document, written as text when it is requested first: clients request few of them. */
+interface CachedDocument {
+  readonly kinds: readonly ServedKind[];
+  text: string | undefined;
+}
+
 /** The OpenAPI v3 documents of the served kinds, one for each group version. */
 export class OpenApiDocuments {
   readonly #components: MergeComponents;
+  readonly #kubernetesVersion: string;
   readonly #loadDescriptions: (() => Promise<Descriptions>) | undefined;
-  readonly #texts = new WeakMap<readonly ServedKind[], ReadonlyMap<string, string>>();
+  readonly #documents = new WeakMap<readonly ServedKind[], ReadonlyMap<string, CachedDocument>>();
 
-  constructor(components: MergeComponents, loadDescriptions?: () => Promise<Descriptions>) {
+  constructor({ components, kubernetesVersion, loadDescriptions }: OpenApiOptions) {
     this.#components = components;
+    this.#kubernetesVersion = kubernetesVersion;
     this.#loadDescriptions = loadDescriptions;
   }
 
   /** `/openapi/v3`: the URL of each document; its hash changes with the content. */
   index(kinds: readonly ServedKind[], basePath: string): JsonObject {
     const paths: Record<string, Json> = {};
-    for (const [path, text] of this.#documents(kinds)) {
-      const hash = sha256Hex(text).toUpperCase();
+    for (const [path, { kinds: served }] of this.#documentsOf(kinds)) {
+      const hash = this.#hashOf(served);
       paths[path] = { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` };
     }
     return { paths };
@@ -27,7 +43,10 @@ export class OpenApiDocuments {
 
   /** The text of a document (`apis/apps/v1`), without descriptions of built-in kinds; undefined when there is none. */
   document(kinds: readonly ServedKind[], path: string): string | undefined {
-    return this.#documents(kinds).get(path);
+    const document = this.#documentsOf(kinds).get(path);
+    if (document === undefined) return undefined;
+    document.text ??= JSON.stringify(this.#document(path, document.kinds));
+    return document.text;
   }
 
   /** A document with all descriptions. Not cached: clients rarely request it. */
@@ -36,17 +55,27 @@ export class OpenApiDocuments {
     return load === undefined ? document : describedDocument(document, load);
   }
 
-  #documents(kinds: readonly ServedKind[]): ReadonlyMap<string, string> {
-    const known = this.#texts.get(kinds);
+  #documentsOf(kinds: readonly ServedKind[]): ReadonlyMap<string, CachedDocument> {
+    const known = this.#documents.get(kinds);
     if (known !== undefined) return known;
-    const groups = Map.groupBy(kinds, ({ apiVersion }) => apiVersion);
-    const texts = new Map<string, string>();
-    for (const [apiVersion, served] of groups) {
-      const path = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;
-      texts.set(path, JSON.stringify(this.#document(path, served)));
-    }
-    this.#texts.set(kinds, texts);
-    return texts;
+    const groups = Map.groupBy(kinds, ({ apiVersion }) =>
+      apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`,
+    );
+    const documents = new Map(
+      Array.from(groups, ([path, served]) => [path, { kinds: served, text: undefined }]),
+    );
+    this.#documents.set(kinds, documents);
+    return documents;
+  }
+
+  /** The schemas of built-in kinds change only with the version of Kubernetes. */
+  #hashOf(kinds: readonly ServedKind[]): string {
+    const parts = kinds.map(({ names, hasStatus, isCustom, openApi }) => [
+      names,
+      hasStatus,
+      isCustom ? openApi.schema : this.#kubernetesVersion,
+    ]);
+    return sha256Hex(JSON.stringify(parts)).toUpperCase();
   }
 
   #document(path: string, kinds: readonly ServedKind[]): JsonObject {

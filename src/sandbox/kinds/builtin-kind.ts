@@ -74,8 +74,8 @@ export interface BuiltinRules {
 
 export interface BuiltinKindOptions {
   readonly rules: BuiltinRules;
-  readonly fieldType: FieldType;
-  readonly goType: GoType;
+  readonly fieldType: () => FieldType;
+  readonly goType: () => GoType;
   readonly patchSchema: PatchSchema;
   readonly openApi: ServedKind['openApi'];
   readonly now: () => string;
@@ -93,7 +93,6 @@ export function builtinKind({
   const { names, hasStatus = false, hasGeneration = false } = rules;
   const { group, version, kind, plural, namespaced } = names;
   const apiVersion = group === '' ? version : `${group}/${version}`;
-  const types = new Map([[apiVersion, fieldType]]);
   const managers = new Map<Subresource, FieldManager>();
   const metadataRules = {
     namespaced,
@@ -125,18 +124,19 @@ export function builtinKind({
     read: (_, named) => named,
     deprecation: rules.deprecation,
     decode(object) {
-      const decoded = goDecode(goType, object, '', 'json');
+      const decoded = goDecode(goType(), object, '', 'json');
       return { object: fill(decoded.object), unknownFields: decoded.unknownFields };
     },
-    complete: (object) => fill(goDecode(goType, object, '', 'merged').object),
-    normalise: (object) => fill(goDecode(goType, object).object),
+    complete: (object) => fill(goDecode(goType(), object, '', 'merged').object),
+    normalise: (object) => fill(goDecode(goType(), object).object),
     fieldManager(subresource) {
       const known = managers.get(subresource);
       if (known !== undefined) return known;
       const resetFields = pathSetOf([[subresource === 'status' ? 'f:spec' : 'f:status']]);
       const reset = hasStatus ? { resetFields } : {};
-      const emptyObject = written(goDecode(goType, {}).object);
-      const encode = (object: JsonObject) => goDecode(goType, object, '', 'written').object;
+      const emptyObject = written(goDecode(goType(), {}).object);
+      const encode = (object: JsonObject) => goDecode(goType(), object, '', 'written').object;
+      const types = new Map([[apiVersion, fieldType()]]);
       const options = { encode, apiVersion, kind, types, subresource, now, emptyObject, ...reset };
       const manager = new FieldManager(options);
       managers.set(subresource, manager);
@@ -146,11 +146,11 @@ export function builtinKind({
       const bare =
         hasStatus && rules.keepsStatus !== true ? withField(object, 'status', undefined) : object;
       const prepared = rules.prepareCreate?.(bare, now) ?? bare;
-      const whole = written(goDecode(goType, prepared, '', 'merged').object);
+      const whole = written(goDecode(goType(), prepared, '', 'merged').object);
       return hasGeneration ? withMetadata(whole, 'generation', 1) : whole;
     },
     prepareUpdate(next, before, subresource) {
-      const object = goDecode(goType, next).object;
+      const object = goDecode(goType(), next).object;
       if (subresource === 'status')
         return withField(object, 'spec', fieldOf(before, 'spec') ?? undefined);
       const kept = hasStatus
@@ -160,7 +160,7 @@ export function builtinKind({
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
     admit: (object, before, objects) =>
-      rules.admit?.(goDecode(goType, object).object, before, objects) ?? object,
+      rules.admit?.(goDecode(goType(), object).object, before, objects) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
     toleratedErrors: () => [],
     orphansByDefault: rules.orphansByDefault ?? false,

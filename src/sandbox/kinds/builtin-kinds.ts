@@ -107,10 +107,15 @@ export function builtinKinds({
     const root = roots[key];
     if (root === undefined)
       throw new Error(`Expected the schema of ${key} among the built-in ones`);
-    const fieldType = fieldTypes.typeOf({ $ref: `#/components/schemas/${root}` });
-    const openApi = { name: root, schema: components[root] ?? {} };
-    const patchSchema = patchSchemaOf(components, { $ref: `#/components/schemas/${root}` });
-    const goType = goTypes.component(root);
-    return builtinKind({ rules, fieldType, goType, patchSchema, openApi, now });
+    const reference = { $ref: `#/components/schemas/${root}` };
+    return builtinKind({
+      rules,
+      // Most kinds are never used: the builders build a type when it is asked for, once.
+      fieldType: () => fieldTypes.typeOf(reference),
+      goType: () => goTypes.component(root),
+      patchSchema: patchSchemaOf(components, reference),
+      openApi: { name: root, schema: components[root] ?? {} },
+      now,
+    });
   });
 }
