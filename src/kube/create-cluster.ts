@@ -50,6 +50,8 @@ export interface KubeClusterOptions {
   readonly name?: string;
   /** Maximum requests in flight. Watches and the Lease use separate connections. @default 32 */
   readonly connections?: number;
+  /** Schemas that are known without a request to the server, such as those of a simulated server. @default none */
+  readonly knownSchema?: (gvk: Gvk) => KindSchema | undefined;
   /** Leader fencing, see `ApiClientOptions.beforeWrite`. @default none */
   readonly beforeWrite?: (request: ApiRequest) => void;
   /** `reportingInstance` of Events, at most 128 bytes. @default 'homeostat-<host name>' */
@@ -131,6 +133,7 @@ class ClientCluster implements KubeCluster {
   readonly #client: ClosableApiClient;
   readonly #discovery: CachedDiscovery;
   readonly #openApi: OpenApi;
+  readonly #knownSchema: ((gvk: Gvk) => KindSchema | undefined) | undefined;
   readonly #informers: InformerSet;
   readonly #writer: Reader & Writer;
   readonly #recorder: ClosableEventRecorder;
@@ -139,7 +142,8 @@ class ClientCluster implements KubeCluster {
 
   constructor(api: ClosableApiClient, options: Parameters<typeof createClusterOn>[1]) {
     const { clock, random, metrics, logger, name = 'default' } = options;
-    const { onLost } = options;
+    const { onLost, knownSchema } = options;
+    this.#knownSchema = knownSchema;
     const discovery = createDiscovery({ api, clock });
     this.name = name;
     this.api = api;
@@ -286,7 +290,7 @@ class ClientCluster implements KubeCluster {
     return dryRunApply(where, { manifest, options }, signal);
   }
 
-  fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
-    return this.#openApi.fetchKindSchema(gvk, signal);
+  async fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
+    return this.#knownSchema?.(gvk) ?? this.#openApi.fetchKindSchema(gvk, signal);
   }
 }

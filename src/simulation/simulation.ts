@@ -11,14 +11,16 @@ import {
   loadBuiltinDescriptions,
   patternProblem,
 } from '../compile/index.ts';
-import { parseYaml } from '../definition/index.ts';
+import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
 import { ClusterRuntime } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
+import type { Gvk } from '../util/gvk.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
+import { DefinitionRunners, type DefinitionRunnersOptions } from './definition-runners.ts';
 import { EditableSource } from './editable-source.ts';
 import { SandboxClient } from './sandbox-client.ts';
 import { createSeededRandom } from './seeded-random.ts';
@@ -62,17 +64,19 @@ export class Simulation {
   readonly client: SandboxClient;
   readonly #options: SimulationOptions;
   readonly #api: TestApi;
+  readonly #schemas = bundledSchemas();
   readonly #check: ManifestCheck;
   readonly #random: Random;
   readonly #source: EditableSource;
   #requests = 0;
   #run: RunningOperators | undefined;
+  #runtime: ClusterRuntime | undefined;
 
   /** @throws Error when `state` is no cluster state. */
   constructor(options: SimulationOptions) {
     this.#options = options;
     this.clock = new SimulationClock(options.startMs);
-    this.#check = checkedOnce(options.check ?? createManifestCheck(bundledSchemas()));
+    this.#check = checkedOnce(options.check ?? createManifestCheck(this.#schemas));
     this.#source = new EditableSource(options.definitions);
     this.#random = createSeededRandom(options.seed ?? 1);
     const { kubernetesVersion, ...schemas } = builtinDocuments();
@@ -90,14 +94,42 @@ export class Simulation {
     this.#api = createTestApi(this.client);
   }
 
-  /** The runtime of the operators; undefined while it is stopped. */
+  /** The runtime of the operators; undefined while none runs. */
   get runtime(): ClusterRuntime | undefined {
-    return this.#run?.runtime;
+    return this.#runtime;
   }
 
   /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
   start(): void {
-    const { coverage, onRequest } = this.#options;
+    const { coverage } = this.#options;
+    this.#start((shared) => {
+      const runtime = new ClusterRuntime({
+        ...shared,
+        timeSlicer: unlimitedTimeSlicer,
+        sources: [this.#source],
+        check: this.#check,
+        ...(coverage && { coverage }),
+        readsObjects: false,
+        guardedNamespaces: new Set(),
+        definitionsNamespace: undefined,
+        name: 'simulation',
+        onFindings: () => undefined,
+      });
+      this.#runtime = runtime;
+      return runtime;
+    });
+  }
+
+  /** Like {@link start}, with these definitions in place of the files, and without objects of kind `OperatorDefinition`: it takes less time. */
+  startDefinitions(definitions: readonly LocatedDefinition[]): DefinitionRunners {
+    const { coverage } = this.#options;
+    return this.#start(
+      (shared) => new DefinitionRunners({ ...shared, definitions, ...(coverage && { coverage }) }),
+    );
+  }
+
+  #start<T extends Operators>(create: (shared: OperatorOptions) => T): T {
+    const { onRequest } = this.#options;
     const client = new SandboxClient({
       sandbox: this.sandbox,
       userAgent: 'homeostat',
@@ -108,20 +140,10 @@ export class Simulation {
     });
     const shared = this.#sharedOptions();
     const cluster = createClusterOn(client, { ...shared, instance: 'homeostat' });
-    const runtime = new ClusterRuntime({
-      ...{ ...shared, cluster },
-      timeSlicer: unlimitedTimeSlicer,
-      sources: [this.#source],
-      check: this.#check,
-      ...(coverage && { coverage }),
-      readsObjects: false,
-      guardedNamespaces: new Set(),
-      definitionsNamespace: undefined,
-      name: 'simulation',
-      onFindings: () => undefined,
-    });
+    const operators = create({ ...shared, cluster });
     const stopper = new AbortController();
-    this.#run = { runtime, cluster, stopper, ended: runtime.run(stopper.signal) };
+    this.#run = { cluster, stopper, ended: operators.run(stopper.signal) };
+    return operators;
   }
 
   /** Lets time pass until every definition runs or waits. Returns why one does not; undefined: all do. */
@@ -162,6 +184,7 @@ export class Simulation {
     // Events are sent for up to two seconds.
     await this.drive(closed);
     this.#run = undefined;
+    this.#runtime = undefined;
   }
 
   /** Resolves when nothing is under way that needs no time to pass. */
@@ -225,7 +248,9 @@ export class Simulation {
   #sharedOptions() {
     const { clock } = this;
     const { logger } = this.#options;
-    return { clock, random: this.#random, logger, metrics: silentMetrics };
+    // What the server would answer.
+    const knownSchema = (gvk: Gvk) => this.#schemas.schemaFor(gvk);
+    return { clock, random: this.#random, logger, metrics: silentMetrics, knownSchema };
   }
 
   get #activity(): number {
@@ -237,8 +262,16 @@ export class Simulation {
   }
 }
 
+interface Operators {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type OperatorOptions = Pick<
+  DefinitionRunnersOptions,
+  'cluster' | 'clock' | 'random' | 'logger' | 'metrics'
+>;
+
 interface RunningOperators {
-  readonly runtime: ClusterRuntime;
   readonly cluster: KubeCluster;
   readonly stopper: AbortController;
   readonly ended: Promise<void>;

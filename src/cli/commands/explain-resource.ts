@@ -1,10 +1,4 @@
-import {
-  checkDefinitions,
-  checkedOnce,
-  createManifestCheck,
-  type DefinitionManifest,
-  type ManifestCheck,
-} from '../../check/index.ts';
+import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
@@ -62,14 +56,13 @@ export async function explainResource(
     });
   const texts = await loadManifests([path]);
   const schemas = bundledSchemas();
-  const check = checkedOnce(createManifestCheck(schemas));
-  const { accepted, diagnostics } = checkDefinitions(texts, { schemas, check });
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return exitCode.failure;
   const definitions = accepted.map(({ located }) => located);
   const found = isFile
-    ? await explainFile({ definitions, texts, file: resource, check }, context)
+    ? await explainFile({ definitions, file: resource }, context)
     : await explainLive(definitions, resource, context);
   if (flags.output === 'json') output.print(JSON.stringify(found, undefined, 2));
   else for (const line of resourceLines(found)) output.print(line);
@@ -78,14 +71,12 @@ export async function explainResource(
 
 interface FileOptions {
   readonly definitions: readonly LocatedDefinition[];
-  readonly texts: readonly DefinitionManifest[];
   readonly file: string;
-  readonly check: ManifestCheck;
 }
 
 /** On a simulated cluster, when the resource is ready or nothing happens any more. */
 async function explainFile(
-  { definitions, texts, file, check }: FileOptions,
+  { definitions, file }: FileOptions,
   { flags, signal }: Context,
 ): Promise<ResourceExplanation> {
   const [resource, ...others] = await readFiles([file]);
@@ -96,7 +87,7 @@ async function explainFile(
   const located = servedBy(definitions, resource);
   const given = flags.with === undefined ? [] : await readFiles(flags.with);
   const { simulate: simulatesControllers = true } = flags;
-  const options = { definitions: texts, resource, given, simulatesControllers, check };
+  const options = { definitions, resource, given, simulatesControllers };
   try {
     return await runResource(options, located.definition.name, async (simulation, stored) => {
       const cluster = simulation.connect();

@@ -1,8 +1,9 @@
 import {
   type CheckedDefinition,
   checkDefinitions,
-  checkedOnce,
   createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
 } from '../../check/index.ts';
 import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
 import {
@@ -21,7 +22,10 @@ import type { Simulation } from '../simulation.ts';
 import { isStalled, type RunResourceOptions, runResource } from './run-resource.ts';
 
 export interface RenderOptions
-  extends Omit<RunResourceOptions, 'onRequest' | 'whenReady' | 'coverage' | 'onRestart'> {
+  extends Pick<RunResourceOptions, 'resource' | 'given' | 'simulatesControllers'> {
+  readonly definitions: readonly DefinitionManifest[];
+  /** Checks definition files. @default a check with the schemas of the built-in kinds */
+  readonly check?: ManifestCheck;
   /** The status that a controller outside of the simulation would write. Undefined: none. @default none for any object */
   readonly statusOf?: (child: KubeObject) => JsonObject | undefined;
 }
@@ -64,7 +68,7 @@ export interface RenderResult {
 export async function renderResource(options: RenderOptions): Promise<RenderResult> {
   const { definitions, resource } = options;
   const schemas = bundledSchemas();
-  const check = options.check ?? checkedOnce(createManifestCheck(schemas));
+  const { check = createManifestCheck(schemas) } = options;
   const { accepted, diagnostics } = checkDefinitions(definitions, { schemas, check });
   const nothing = { children: [], missing: [], failures: [], status: undefined, diagnostics };
   if (diagnostics.some(({ severity }) => severity === 'error')) return nothing;
@@ -74,7 +78,8 @@ export async function renderResource(options: RenderOptions): Promise<RenderResu
     const problem = `No definition serves kind "${resource.kind}", only ${kinds}`;
     return { ...nothing, problem, isRejected: true };
   }
-  return { ...(await simulate({ ...options, check }, served)), diagnostics };
+  const located = accepted.map((each) => each.located);
+  return { ...(await simulate({ ...options, definitions: located }, served)), diagnostics };
 }
 
 function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], resource: KubeObject) {
@@ -82,7 +87,10 @@ function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], res
 }
 
 async function simulate(
-  { statusOf, ...options }: RenderOptions,
+  {
+    statusOf,
+    ...options
+  }: Omit<RenderOptions, 'definitions' | 'check'> & Pick<RunResourceOptions, 'definitions'>,
   { plan, located }: CheckedDefinition,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
   const isOfOthers = plan.definition.kind.source === 'for';

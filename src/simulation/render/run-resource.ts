@@ -1,5 +1,5 @@
-import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import type { CoverageRecorder } from '../../compile/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import type { JsonObject } from '../../util/json.ts';
@@ -9,14 +9,13 @@ import { Simulation } from '../simulation.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 
 export interface RunResourceOptions {
-  readonly definitions: readonly DefinitionManifest[];
+  /** Without errors and conflicts. */
+  readonly definitions: readonly LocatedDefinition[];
   readonly resource: KubeObject;
   /** Objects that exist before, such as those that the definition reads. */
   readonly given: readonly KubeObject[];
   /** Do simulated controllers make children ready? Else what reads them waits. */
   readonly simulatesControllers: boolean;
-  /** Checks definition files. @default a check with the schemas of the built-in kinds */
-  readonly check?: ManifestCheck;
   /** See `SimulationOptions`. */
   readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
   /** See `SimulationOptions`. */
@@ -33,7 +32,7 @@ const limitMs = 600_000;
 const stalledMs = 5_000;
 
 /**
- * Runs definitions without errors on a simulated cluster until the resource is ready, or nothing happens any more.
+ * Runs definitions on a simulated cluster until the resource is ready, or nothing happens any more.
  * @param name the definition of the resource
  * @param use is called with the resource then; the simulation ends with it
  * @throws KubeError when the API server rejects an object
@@ -44,7 +43,6 @@ export async function runResource<T>(
     resource,
     given,
     simulatesControllers,
-    check,
     onRequest,
     coverage,
     onRestart,
@@ -54,28 +52,27 @@ export async function runResource<T>(
   use: (simulation: Simulation, found: JsonObject | undefined) => Promise<T>,
 ): Promise<T> {
   const simulation = new Simulation({
-    ...{ definitions, logger: silentLogger, simulatesControllers },
-    ...(check && { check }),
+    ...{ definitions: [], logger: silentLogger, simulatesControllers },
     ...(onRequest && { onRequest }),
     ...(coverage && { coverage }),
   });
   const cluster = new TestCluster(simulation);
-  const isRunning = () =>
-    simulation.runtime?.view.definitions.some(
-      (view) => view.name === name && view.state.kind === 'running',
-    ) === true;
+  const start = async () => {
+    const runners = simulation.startDefinitions(definitions);
+    const isRunning = () =>
+      runners.views.some((view) => view.name === name && view.state.kind === 'running');
+    await simulation.advanceUntil(isRunning, limitMs);
+  };
   try {
     for (const object of given) await cluster.apply(object);
-    simulation.start();
-    await simulation.advanceUntil(isRunning, limitMs);
+    await start();
     await cluster.apply(resource);
     let found = await untilReady(simulation, cluster, resource);
     while (await whenReady?.(simulation)) found = await untilReady(simulation, cluster, resource);
     if (onRestart !== undefined && isStalled(found)) {
       onRestart();
       await simulation.stop();
-      simulation.start();
-      await simulation.advanceUntil(isRunning, limitMs);
+      await start();
       await simulation.idle();
     }
     return await use(simulation, found);

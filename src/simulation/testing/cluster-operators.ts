@@ -5,12 +5,10 @@ import {
   createKubeCluster,
   type KubeCluster,
 } from '../../kube/index.ts';
-import { DefinitionMetrics, DefinitionRunner, ViewChangeNotifier } from '../../runtime/index.ts';
 import { createMetricRegistry } from '../../telemetry/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';
-import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
+import { DefinitionRunners } from '../definition-runners.ts';
 import { errorLogger } from '../error-logger.ts';
 
 export interface ClusterOperatorsOptions {
@@ -25,13 +23,13 @@ export interface ClusterOperatorsOptions {
   readonly onWrite: (request: ApiRequest) => void;
 }
 
-/** The operators of a test, restricted to its namespace. They run without objects of kind `OperatorDefinition`. */
+/** The operators of a test, restricted to its namespace. */
 export class ClusterOperators {
   readonly definitions: readonly LocatedDefinition[];
   readonly #cluster: KubeCluster;
-  readonly #runners: readonly DefinitionRunner[];
+  readonly #runners: DefinitionRunners;
   readonly #stopper = new AbortController();
-  readonly #ended: Promise<unknown>;
+  readonly #ended: Promise<void>;
   #isStopped = false;
 
   constructor(options: ClusterOperatorsOptions) {
@@ -40,36 +38,24 @@ export class ClusterOperators {
     const metrics = createMetricRegistry();
     this.definitions = definitions;
     this.#cluster = createKubeCluster({ ...options, logger, metrics, beforeWrite: onWrite });
-    this.#runners = definitions.map(
-      (located) =>
-        new DefinitionRunner({
-          ...{ clock, random, logger, metrics, cluster: this.#cluster },
-          definitionMetrics: new DefinitionMetrics(metrics, clock, located.definition.name),
-          notifier: new ViewChangeNotifier(clock),
-          timeSlicer: unlimitedTimeSlicer,
-          desired: { located: restricted(located, namespace) },
-          childKinds: () => [],
-          record: () => Promise.resolve(),
-          finalizeMeanwhile: whenAborted,
-          onKindsGone: () => {},
-        }),
-    );
-    const { signal } = this.#stopper;
-    this.#ended = Promise.all(this.#runners.map((runner) => runner.run(signal)));
+    this.#runners = new DefinitionRunners({
+      ...{ clock, random, logger, metrics, cluster: this.#cluster },
+      definitions: definitions.map((located) => restricted(located, namespace)),
+    });
+    this.#ended = this.#runners.run(this.#stopper.signal);
   }
 
   get isRunning(): boolean {
-    return this.#runners.every(({ view }) => view.state.kind === 'running');
+    return this.#runners.views.every(({ state }) => state.kind === 'running');
   }
 
   get isRejected(): boolean {
-    return this.#runners.some(({ view }) => view.state.kind === 'rejected');
+    return this.#runners.views.some(({ state }) => state.kind === 'rejected');
   }
 
   /** Why one of them cannot run. */
   get problem(): string | undefined {
-    for (const { view } of this.#runners) {
-      const { state, name } = view;
+    for (const { state, name } of this.#runners.views) {
       if (state.kind === 'failing' || state.kind === 'rejected')
         return `Definition "${name}" does not run: ${state.message}`;
     }
