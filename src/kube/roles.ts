@@ -305,6 +305,27 @@ export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder,
   readonly events: EventRecorder;
 }
 
+/** A member cluster that can be used now: it is connected, its identity is confirmed, and it is not paused. */
+export interface MemberCluster {
+  /** Name of its object of kind `Cluster`. */
+  readonly name: string;
+  /** UID of its namespace `kube-system`: the identity of the cluster. */
+  readonly uid: string;
+  /** Its caches and writes. They end with its cluster runtime; a later connection is another object. */
+  readonly cluster: Cluster;
+}
+
+/** The member clusters that can be used now. */
+export interface MemberClusters {
+  /** Undefined: there is no member with this name, or it cannot be used now. */
+  get(name: string): MemberCluster | undefined;
+  /**
+   * Calls the listener with the name of a member when it becomes usable or unusable, also if its connection was
+   * replaced. Returns the unsubscribe function.
+   */
+  onChange(listener: (name: string) => void): () => void;
+}
+
 /** The API server does not respond, or rejects our credentials. */
 export interface ServerUnreachable {
   /** `unauthorized`: the credentials are expired, revoked or wrong. */
