@@ -317,6 +317,8 @@ export interface MemberCluster {
 
 /** The member clusters that can be used now. */
 export interface MemberClusters {
+  /** UID of the namespace `kube-system` of the hub: placed objects carry it, so that two hubs never take one object. */
+  readonly hubUid: string;
   /** Undefined: there is no member with this name, or it cannot be used now. */
   get(name: string): MemberCluster | undefined;
   /**
