@@ -30,6 +30,11 @@ export interface AppliedChild {
 
 /** Time without a write after which the operators count as idle, in ms of simulated time: longer than Pods take to terminate (30 s). */
 const idleMs = 60_000;
+/**
+ * Time after a restart in which writes count, in ms. It ends before the next full minute, at which schedules run: all times of a history
+ * are full minutes.
+ */
+const restartMs = 50_000;
 /** Simulated time in which the operators must become idle, in ms. */
 const settleLimitMs = 15 * 60_000;
 
@@ -101,12 +106,14 @@ export class FuzzCluster {
     return [...counts.values()].some((count) => count >= 3);
   }
 
-  /** Restarts the operators. Returns the writes of the first minute. */
+  /** Restarts the operators, and lets a minute pass. Returns the writes that the restart has caused. */
   async writesAfterRestart(): Promise<readonly string[]> {
     this.#writes = [];
     await this.restart();
-    await this.simulation.advance(idleMs);
-    return [...new Set(this.#writes)];
+    await this.simulation.advance(restartMs);
+    const writes = [...new Set(this.#writes)];
+    await this.simulation.advance(idleMs - restartMs);
+    return writes;
   }
 
   /** Stops the operators, and starts them again. */

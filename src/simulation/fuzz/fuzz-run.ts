@@ -19,9 +19,13 @@ export interface FuzzFailure {
   readonly disturbances: ReadonlyMap<number, Disturbance>;
 }
 
-/** The result of one run. `rejected`: the server rejected the first content, so nothing was tried. */
+/**
+ * The result of one run. `rejected`: the server rejected the first content, so nothing was tried. `isLeft`: the resource still exists,
+ * because the rule of its deletion is skipped.
+ */
 export type RunResult =
-  | { readonly kind: 'passed' | 'rejected' }
+  | { readonly kind: 'rejected' }
+  | { readonly kind: 'passed'; readonly isLeft: boolean }
   | ({ readonly kind: 'failed' } & FuzzFailure);
 
 /** Carries out a history on a cluster, and checks after each action what must hold for every definition. */
@@ -50,7 +54,9 @@ export class FuzzRun {
       (await this.#runActions(content, actions)) ??
       (await this.#delete()) ??
       this.#logged(logged);
-    return failure === undefined ? { kind: 'passed' } : { kind: 'failed', ...failure };
+    return failure === undefined
+      ? { kind: 'passed', isLeft: (await this.#resource()) !== undefined }
+      : { kind: 'failed', ...failure };
   }
 
   async #runActions(

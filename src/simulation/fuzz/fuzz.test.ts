@@ -112,6 +112,42 @@ describe('simulation/fuzz', () => {
     assert.equal(runs, 40);
   });
 
+  test('what a schedule does while the operators restart is no second reconcile', async () => {
+    const job =
+      'jobTemplate: { spec: { template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } } } }';
+    const options = withMistake(
+      '    - id: config',
+      `    - id: cron
+      template:
+        apiVersion: batch/v1
+        kind: CronJob
+        metadata: { name: "\${ metadata.name }" }
+        spec: { schedule: "*/2 * * * *", ${job} }
+    - id: config`,
+    );
+    const text = options.definitions[0]?.text
+      .replace('ready: { type: integer }', 'ready: { type: string }')
+      .replace(/ready: \$.*/, 'ready: ${ children.cron.status.lastSuccessfulTime }');
+    const { failure } = await fuzz({ ...optionsFor(text ?? ''), runs: 10 });
+    assert.equal(failure, undefined, JSON.stringify(failure));
+  });
+
+  test('a resource whose deletion is held does not disturb the histories after it', async () => {
+    const options = withMistake(
+      '- id: deployment\n',
+      '- id: deployment\n      deleteWhen: false\n',
+    );
+    const [{ located } = {}] = checkDefinitions(options.definitions, {
+      schemas: bundledSchemas(),
+      check,
+    }).accepted;
+    assert.ok(located);
+    const target = fuzzTarget(located, [], ['deletion']);
+    const { runs, failure } = await fuzz({ ...options, target, runs: 15 });
+    assert.equal(failure, undefined, JSON.stringify(failure));
+    assert.equal(runs, 15);
+  });
+
   test('a status that changes back and forth is found with the smallest resource', async () => {
     const options = withMistake(
       'ready: ${ children.deployment.status.readyReplicas ?? 0 }',

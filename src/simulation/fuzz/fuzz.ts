@@ -51,7 +51,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
 
 class FuzzSession {
   readonly #options: FuzzOptions;
-  /** Shared by all histories until one fails: starting a cluster takes longer than a history. */
+  /** Shared by all histories until one fails or leaves its resource: starting a cluster takes longer than a history. */
   #shared: FuzzCluster | undefined;
   #runs = 0;
   #rejected = 0;
@@ -78,7 +78,9 @@ class FuzzSession {
   }
 
   async close(): Promise<void> {
-    await this.#shared?.close();
+    const shared = this.#shared;
+    this.#shared = undefined;
+    await shared?.close();
   }
 
   async #first(history: History): Promise<boolean> {
@@ -86,6 +88,7 @@ class FuzzSession {
     this.#runs += 1;
     const result = await this.#runOn(this.#shared, history, `fuzz-${this.#runs}`);
     if (result.kind === 'rejected') this.#rejected += 1;
+    if (result.kind === 'passed' && result.isLeft) await this.close();
     return this.#note(result, history);
   }
 
