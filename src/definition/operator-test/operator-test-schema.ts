@@ -37,9 +37,9 @@ const anyValue: JsonSchema = { description: 'A value, or a matcher such as `$mat
 
 const expectation: JsonSchema = objectSchema('What must be true. One of the fields.', {
   object: object(
-    'An object that exists and has at least these fields. Lists are compared by merge key.',
+    'An object that exists and has at least these fields. Lists are compared by merge key. Without a name, any object of its kind.',
   ),
-  absent: object('An object that does not exist.'),
+  absent: object('An object that does not exist. Without a name, any object with these fields.'),
   condition: objectSchema(
     'A condition of an object.',
     {

@@ -61,9 +61,12 @@ async function check(expectation: Expectation, observed: Observed): Promise<Fail
     case 'object':
       return checkObject(expectation.object, pointerTo(pointer, 'object'), cluster);
     case 'absent': {
-      const found = await cluster.find(expectation.absent);
-      if (found === undefined) return undefined;
-      return failure(pointerTo(pointer, 'absent'), `${titleOf(expectation.absent)} exists`);
+      const { absent } = expectation;
+      const found = await cluster.findAll(absent);
+      const isNamed = typeof absent.metadata.name === 'string';
+      const [first] = isNamed ? found : (await comparedAll(absent, found, cluster)).matching;
+      if (first === undefined) return undefined;
+      return failure(pointerTo(pointer, 'absent'), `${titleOf(first)} exists`);
     }
     case 'condition':
       return checkCondition(expectation, cluster);
@@ -97,11 +100,38 @@ async function checkObject(
   pointer: string,
   cluster: TestCluster,
 ): Promise<Failure | undefined> {
-  const found = await cluster.find(expected);
-  if (found === undefined) return failure(pointer, `${titleOf(expected)} does not exist`);
+  const found = await cluster.findAll(expected);
+  const { kind, metadata } = expected;
+  const [first, ...others] = found;
+  if (first === undefined) {
+    const isNamed = typeof metadata.name === 'string';
+    const title = isNamed ? `${titleOf(expected)} does not exist` : `There is no ${kind}`;
+    return failure(pointer, title);
+  }
+  const { matching, mismatches } = await comparedAll(expected, found, cluster);
+  if (matching.length > 0) return undefined;
+  if (others.length > 0) {
+    const names = found.map((each) => `"${each.metadata.name}"`).join(', ');
+    return failure(pointer, `No ${kind} is as expected; there are ${names}`);
+  }
+  return updatable(compared(titleOf(first), pointer, mismatches), pointer);
+}
+
+/** The objects that have the expected fields, and how the first one differs. */
+async function comparedAll(
+  expected: KubeObject,
+  found: readonly KubeObject[],
+  cluster: TestCluster,
+): Promise<{ readonly matching: readonly KubeObject[]; readonly mismatches: readonly Mismatch[] }> {
   const type = await cluster.typeOf(gvkOf(expected.apiVersion, expected.kind));
-  const mismatches = compareSubset(expected, found, type);
-  return updatable(compared(titleOf(expected), pointer, mismatches), pointer);
+  const all = found.map((object) => ({
+    object,
+    mismatches: compareSubset(expected, object, type),
+  }));
+  return {
+    matching: all.filter((each) => each.mismatches.length === 0).map(({ object }) => object),
+    mismatches: all[0]?.mismatches ?? [],
+  };
 }
 
 type OfKind<Kind extends Expectation['kind']> = Extract<Expectation, { readonly kind: Kind }>;

@@ -60,6 +60,15 @@ describe('simulation/testing run', () => {
     assert.deepEqual(failures, []);
   });
 
+  test('an object without a name, or with a matcher for it, is any object of its kind', async () => {
+    const any = 'apiVersion: v1, kind: ConfigMap, metadata:';
+    const { failures } = await run(
+      constant,
+      `${create}, expect: [{ object: { ${any} {}, data: { text: x } } }, { object: { ${any} { name: { $match: "^a$" } } } }, { absent: { ${any} {}, data: { text: other } } }] }`,
+    );
+    assert.deepEqual(failures, []);
+  });
+
   test('reports the step, the place and the fields of what differs', async () => {
     const result = await run(
       constant,
@@ -82,6 +91,26 @@ describe('simulation/testing run', () => {
       'ConfigMap "b" does not exist',
     ],
     ['an absent object', `{ absent: { ${config} } }`, 'ConfigMap "a" exists'],
+    [
+      'an object without a name',
+      '{ object: { apiVersion: v1, kind: ConfigMap, metadata: {}, data: { text: other } } }',
+      'No ConfigMap is as expected; there are "a", "kube-root-ca.crt"',
+    ],
+    [
+      'the only object without a name',
+      '{ object: { apiVersion: example.com/v1, kind: Thing, metadata: {}, spec: { text: other } } }',
+      'Thing "a" is not as expected',
+    ],
+    [
+      'a kind without an object',
+      '{ object: { apiVersion: v1, kind: Pod, metadata: { name: { $match: "^a-" } } } }',
+      'There is no Pod',
+    ],
+    [
+      'an absent object without a name',
+      '{ absent: { apiVersion: v1, kind: ConfigMap, metadata: {}, data: { text: x } } }',
+      'ConfigMap "a" exists',
+    ],
     [
       'a condition',
       '{ condition: { of: Thing/a, type: Shiny } }',

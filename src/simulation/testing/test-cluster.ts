@@ -60,6 +60,19 @@ export class TestCluster {
     return this.#get(this.#path(info, metadata.name, metadata.namespace));
   }
 
+  /** The object that a manifest names; without a name, or with a matcher for it, all of its kind in its namespace. */
+  async findAll(manifest: KubeObject): Promise<readonly KubeObject[]> {
+    const { name, namespace = this.#namespace }: Partial<KubeObject['metadata']> =
+      manifest.metadata;
+    if (typeof name === 'string') {
+      const found = await this.find(manifest);
+      return found === undefined ? [] : [found as unknown as KubeObject];
+    }
+    const info = await this.#kindOf(manifest.apiVersion, manifest.kind);
+    const all = await this.list(info);
+    return all.filter(({ metadata }) => !info.namespaced || metadata.namespace === namespace);
+  }
+
   /** The object of a reference such as `Deployment/web`; undefined where there is none. @throws UnknownReferenceError */
   async findByReference(reference: string): Promise<JsonObject | undefined> {
     return this.#get(await this.pathOf(reference));

@@ -97,6 +97,11 @@ describe('simulation/check-test', () => {
       ['7:86: Unknown field "replcas". Did you mean "replicas"?'],
     ],
     [
+      'an applied object without a name',
+      ['- name: a', '  apply: { apiVersion: v1, kind: ConfigMap, metadata: {}, data: {} }'],
+      ['7:49: Missing field "name"'],
+    ],
+    [
       'fields of expected objects, also with a matcher',
       [
         '- name: a',

@@ -37,7 +37,8 @@ export function checkTest(
     ...created.flatMap(({ value, path }) => {
       // An apply of a child may leave fields out that the operator has applied.
       const isWhole = path.startsWith('/spec/given') || isCustom(value, checkAt(path));
-      return below(path, checkAt(path).check(value, isWhole ? 'whole' : 'subset'));
+      const found = checkAt(path).check(value, isWhole ? 'whole' : 'subset');
+      return below(path, isWhole || hasName(value) ? found : [missingName, ...found]);
     }),
     ...expected.flatMap(({ value, path }) => below(path, checkSubset(value, checkAt(path)))),
     ...fields.flatMap(({ value, path, of, isStatus }) =>
@@ -56,6 +57,18 @@ export function checkTest(
     ),
   ];
   return arrangeDiagnostics(findings.map((finding) => locate(finding, test.source)));
+}
+
+/** An object that is applied needs a name. */
+const missingName: Finding = {
+  code: 'missing-field',
+  path: '/metadata/name',
+  at: 'parent-key',
+  message: 'Missing field "name"',
+};
+
+function hasName({ metadata }: JsonObject): boolean {
+  return isJsonObject(metadata) && typeof metadata.name === 'string';
 }
 
 /** Actions of a step come before its `definition`, expectations after it. */
