@@ -81,8 +81,11 @@ async function checkAll(
   if (folders.length === 0) return { definitions, diagnostics, files: [] };
   const { checkCompanions } = await import('./commands/check-companions.ts');
   const beside = await checkCompanions({ folders, manifests, accepted, check });
+  const failing = new Set(
+    beside.diagnostics.filter(({ severity }) => severity === 'error').map(({ file }) => file),
+  );
   return {
-    definitions,
+    definitions: definitions.filter(({ file }) => !failing.has(file)),
     diagnostics: [...diagnostics, ...beside.diagnostics],
     files: beside.files,
   };

@@ -190,6 +190,29 @@ describe('homeostat validate', () => {
 });
 
 describe('homeostat validate of a folder', () => {
+  test('fields of a child that the server rejects for a sample are at their lines, one by one', async () => {
+    const { folder, save } = project({});
+    const job = `kind: CronJob
+        metadata: { name: a }
+        spec:
+          schedule: \${ spec.text }
+          jobTemplate: { spec: { template: { spec: { containers: [{ name: a, image: a }] } } } }
+`;
+    const text = definition.slice(0, definition.indexOf('apiVersion: v1\n'));
+    save('thing.yaml', `${text}apiVersion: batch/v1\n        ${job}`);
+    const { lines, output } = recordOutput();
+    assert.equal(await validate([folder], { output: 'text' }, output), 1);
+    const found = lines.join('\n').replaceAll(folder, '');
+    const sampleText = '(sample "a" of "/samples/thing.yaml")';
+    const messages = [
+      '/thing.yaml:23:21: error[render-failed]: The API server rejects this: expected exactly 5 fields, found 1: [x]',
+      '/thing.yaml:24:46: error[render-failed]: Missing field "restartPolicy"',
+    ];
+    for (const message of messages) assert.ok(found.includes(`${message} ${sampleText}`), found);
+    assert.match(found, /hint: Valid values: "OnFailure", "Never"/);
+    assert.doesNotMatch(found, /is valid/);
+  });
+
   test('a definition with an error has no consequences for the samples of its kind', async () => {
     const { folder, save } = project({});
     save('thing.yaml', definition.replace('spec.text', 'spec.txt'));

@@ -9,6 +9,7 @@ import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
 import {
   arrangeDiagnostics,
   type Diagnostic,
+  type Finding,
   type LocatedDefinition,
   locate,
 } from '../../definition/index.ts';
@@ -19,6 +20,7 @@ import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { Simulation } from '../simulation.ts';
+import { ObjectCheck } from '../validation/check-object.ts';
 import { isStalled, type RunResourceOptions, runResource } from './run-resource.ts';
 
 export interface RenderOptions
@@ -78,20 +80,23 @@ export async function renderResource(options: RenderOptions): Promise<RenderResu
     const problem = `No definition serves kind "${resource.kind}", only ${kinds}`;
     return { ...nothing, problem, isRejected: true };
   }
-  const located = accepted.map((each) => each.located);
-  return { ...(await simulate({ ...options, definitions: located }, served)), diagnostics };
+  const rendered = await simulate(options, { served, accepted });
+  return { ...rendered, diagnostics };
 }
 
 function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], resource: KubeObject) {
   return gvkKey(gvk) === gvkKey(gvkOf(resource.apiVersion, resource.kind));
 }
 
+interface Definitions {
+  /** The definition of the resource. */
+  readonly served: CheckedDefinition;
+  readonly accepted: readonly CheckedDefinition[];
+}
+
 async function simulate(
-  {
-    statusOf,
-    ...options
-  }: Omit<RenderOptions, 'definitions' | 'check'> & Pick<RunResourceOptions, 'definitions'>,
-  { plan, located }: CheckedDefinition,
+  { statusOf, ...options }: Omit<RenderOptions, 'definitions' | 'check'>,
+  { served: { plan, located }, accepted }: Definitions,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
   const isOfOthers = plan.definition.kind.source === 'for';
   const applied = new Map<string, KubeObject>();
@@ -101,6 +106,7 @@ async function simulate(
   const failed: FailedValue[] = [];
   const run: RunResourceOptions = {
     ...options,
+    definitions: accepted.map((each) => each.located),
     coverage: {
       declare: () => undefined,
       reach: () => undefined,
@@ -131,7 +137,9 @@ async function simulate(
         children,
         missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
         status: isJsonObject(found?.status) ? found.status : undefined,
-        failures: isStalled(found) ? failuresOf(found, failed, located) : [],
+        failures: isStalled(found)
+          ? failuresOf(found, { values: failed, children: applied.values(), accepted, located })
+          : [],
         // A kind of others has no such condition.
         ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
       };
@@ -181,23 +189,39 @@ interface FailedValue {
   readonly message: string;
 }
 
-/** The values that cannot be rendered, and the children that fail for another reason, such as one that the server rejects. */
+interface Failing {
+  readonly values: readonly FailedValue[];
+  /** As they were applied. */
+  readonly children: Iterable<KubeObject>;
+  readonly accepted: readonly CheckedDefinition[];
+  readonly located: LocatedDefinition;
+}
+
+/** The values that cannot be rendered, and the children that fail for another reason, such as fields that the server rejects. */
 function failuresOf(
   found: JsonObject | undefined,
-  values: readonly FailedValue[],
-  { definition, source, pointers }: LocatedDefinition,
+  { values, children: applied, accepted, located }: Failing,
 ): readonly Diagnostic[] {
+  const { definition, source, pointers } = located;
   const status = isJsonObject(found?.status) ? found.status : {};
   const children = Array.isArray(status.children) ? status.children.filter(isJsonObject) : [];
+  const manifests = [...applied];
+  const check = new ObjectCheck(accepted.map((each) => each.located));
   const others = children
     .filter(({ state }) => state === 'Failed')
-    .map(({ id, message }) => {
+    .flatMap(({ id, message }): readonly Omit<Finding, 'code'>[] => {
       const index = definition.children.findIndex((child) => child.id === id);
-      return { path: pointers.children[index] ?? '', message: String(message) };
-    })
-    .filter(({ path }) => !values.some((value) => value.path.startsWith(`${path}/`)));
+      const path = pointers.children[index] ?? '';
+      if (values.some((value) => value.path.startsWith(`${path}/`))) return [];
+      const rejected = manifests
+        .filter(({ metadata }) => metadata.labels?.[childLabel] === id)
+        .flatMap((manifest) => check.check(manifest as unknown as JsonObject, 'whole'))
+        .map((finding) => ({ ...finding, path: `${path}/template${finding.path}` }));
+      return rejected.length > 0 ? rejected : [{ path, message: String(message) }];
+    });
+  check.close();
   return arrangeDiagnostics(
-    [...values, ...others].map((each) => locate({ code: 'render-failed', ...each }, source)),
+    [...values, ...others].map((each) => locate({ ...each, code: 'render-failed' }, source)),
   );
 }
 

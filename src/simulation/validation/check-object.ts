@@ -216,8 +216,10 @@ function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
   switch (reason) {
     case 'FieldValueRequired': {
       const name = pointerSteps(path).at(-1) ?? field;
+      const detail = /^Required value: (\S.*)$/.exec(message)?.[1];
+      const hint = detail && detail.charAt(0).toUpperCase() + detail.slice(1);
       return [
-        { code: 'missing-field', path, at: 'parent-key', message: `Missing field "${name}"` },
+        { code: 'missing-field', path, at: 'parent-key', message: `Missing field "${name}"`, hint },
       ];
     }
     case 'FieldValueTypeInvalid': {
