@@ -12,7 +12,7 @@ import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
 import { createInformerSet, type InformerSet } from './cache/index.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
-import type { ClosableApiClient } from './client/create-api-client.ts';
+import type { ApiClientOptions, ClosableApiClient } from './client/create-api-client.ts';
 import type { ServerAvailability } from './client/server-availability.ts';
 import type { ClusterConfig } from './config/cluster-config.ts';
 import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
@@ -38,7 +38,8 @@ import type {
   Writer,
 } from './roles.ts';
 
-export interface KubeClusterOptions {
+export interface KubeClusterOptions
+  extends Pick<ApiClientOptions, 'identity' | 'isForeign' | 'maxResponseBytes'> {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly random: Random;
@@ -46,8 +47,10 @@ export interface KubeClusterOptions {
   readonly metrics: MetricRegistry;
   /** Shared by several clusters of one server, so that outages are logged once. @default not shared */
   readonly availability?: ServerAvailability;
-  /** `$cluster` in expressions. @default 'default' */
+  /** `$cluster.name` in expressions. @default 'hub' */
   readonly name?: string;
+  /** Returns `$cluster.labels` in expressions. @default none */
+  readonly labels?: () => Readonly<Record<string, string>>;
   /** Maximum requests in flight. Watches and the Lease use separate connections. @default 32 */
   readonly connections?: number;
   /** Schemas that are known without a request to the server, such as those of a simulated server. @default none */
@@ -130,6 +133,7 @@ class ClientCluster implements KubeCluster {
   readonly name: string;
   readonly events: EventRecorder;
   readonly api: ApiClient;
+  readonly #labels: KubeClusterOptions['labels'];
   readonly #client: ClosableApiClient;
   readonly #discovery: CachedDiscovery;
   readonly #openApi: OpenApi;
@@ -141,11 +145,12 @@ class ClientCluster implements KubeCluster {
   readonly #unsubscribe: () => void;
 
   constructor(api: ClosableApiClient, options: Parameters<typeof createClusterOn>[1]) {
-    const { clock, random, metrics, logger, name = 'default' } = options;
+    const { clock, random, metrics, logger, name = 'hub', labels } = options;
     const { onLost, knownSchema } = options;
     this.#knownSchema = knownSchema;
     const discovery = createDiscovery({ api, clock });
     this.name = name;
+    this.#labels = labels;
     this.api = api;
     this.#client = api;
     this.#discovery = discovery;
@@ -171,6 +176,10 @@ class ClientCluster implements KubeCluster {
       ...(shouldSendEvents && { isOpen: shouldSendEvents }),
     });
     this.events = this.#recorder;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#labels?.() ?? {};
   }
 
   async start(signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ export {
   type CredentialsSource,
   KubeConfigError,
 } from './config/cluster-config.ts';
+export { configOfKubeconfig } from './config/inline-kubeconfig.ts';
 export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';
 export {
   type ClusterLossReason,

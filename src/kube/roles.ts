@@ -300,8 +300,10 @@ export interface RightsWatcher {
 
 /** All access to one cluster. It is passed in, never global. */
 export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder, RightsWatcher {
-  /** `$cluster` in expressions. */
+  /** `$cluster.name` in expressions: of the `Cluster` object; `hub` for the cluster of the runtime. */
   readonly name: string;
+  /** `$cluster.labels` in expressions: those of the `Cluster` object now. @default none */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly events: EventRecorder;
 }
 

@@ -26,6 +26,11 @@ export interface ConnectionsOptions {
   readonly logger: Logger;
   /** Maximum connections of the lane `request`. */
   readonly connections: number;
+  /**
+   * Called when a connection is established, before it is used. Rejects when it must not be used. Not called for
+   * connections through a proxy and for {@link Connections.fresh}. @default every connection may be used
+   */
+  readonly verify?: () => Promise<void>;
 }
 
 /** Credentials are reloaded after this time, to detect rotated files. */
@@ -49,7 +54,7 @@ export class Connections {
   readonly #origin: string;
   readonly #retired = new Set<Dispatcher>();
   /** Sockets of the lane `request`. */
-  readonly #writeSockets = new SocketGroup();
+  readonly #writeSockets: SocketGroup;
   #link: Link | undefined;
   #credentials: Credentials | undefined;
   #readAtMs = 0;
@@ -61,6 +66,7 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#origin = new URL(options.config.server).origin;
+    this.#writeSockets = new SocketGroup(options.verify);
   }
 
   /**
@@ -165,9 +171,10 @@ export class Connections {
   }
 
   #open(credentials: Credentials): Record<Lane, Dispatcher> {
+    const { connections, verify } = this.#options;
     return {
-      request: this.#dispatcher(credentials, this.#options.connections, this.#writeSockets),
-      watch: this.#dispatcher(credentials, null),
+      request: this.#dispatcher(credentials, connections, this.#writeSockets),
+      watch: this.#dispatcher(credentials, null, verify && new SocketGroup(verify)),
       lease: this.#dispatcher(credentials, 1),
     };
   }
@@ -230,12 +237,18 @@ function credentialsError(error: unknown): KubeError {
 /** Sockets that can be reset together, kernel send buffers included. */
 class SocketGroup {
   readonly #sockets = new Set<Socket>();
+  readonly #verify: ConnectionsOptions['verify'];
   #isCut = false;
+
+  constructor(verify: ConnectionsOptions['verify']) {
+    this.#verify = verify;
+  }
 
   /** Like `buildConnector` of undici; its sockets belong to the group. */
   connector(options: buildConnector.BuildOptions): buildConnector.connector {
     const connect = buildConnector(options);
-    return (target, onConnected) => {
+    return (target, onEnd) => {
+      const onConnected = this.#verified(onEnd);
       if (this.#isCut) return onConnected(new Error('The connections were reset'), null);
       if (target.protocol !== 'https:') {
         connect(target, (...[error, socket]) => {
@@ -260,6 +273,21 @@ class SocketGroup {
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) resetNow(socket);
+  }
+
+  #verified(onConnected: buildConnector.Callback): buildConnector.Callback {
+    const verify = this.#verify;
+    if (verify === undefined) return onConnected;
+    return (...[error, socket]) => {
+      if (error !== null) return onConnected(error, null);
+      verify().then(
+        () => onConnected(null, socket),
+        (reason: unknown) => {
+          socket.destroy();
+          onConnected(reason instanceof Error ? reason : new Error(String(reason)), null);
+        },
+      );
+    };
   }
 
   #add(socket: Socket): void {

@@ -1,6 +1,6 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { jsonLength } from '../../util/json.ts';
+import { isJsonObject, jsonLength } from '../../util/json.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorFromResponse } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
@@ -34,6 +34,21 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   /** Larger responses are aborted with KubeError `unexpected`. @default 134_217_728 */
   readonly maxResponseBytes?: number;
+  /**
+   * Returns how the server is recognized; undefined: it is not known yet. Checked on a connection of its own before a
+   * new connection is used. Another server counts as an outage. @default any server that responds
+   */
+  readonly identity?: () => ServerIdentity | undefined;
+  /** The server is not trusted: texts that are no `Status` do not appear in messages. @default false */
+  readonly isForeign?: boolean;
+}
+
+/** How a server is recognized. */
+export interface ServerIdentity {
+  /** Path of an object. */
+  readonly path: string;
+  /** Whether this is the object of the expected server. */
+  accepts(object: unknown): boolean;
 }
 
 /** Transport to one API server. */
@@ -84,6 +99,8 @@ class PooledApiClient implements ClosableApiClient {
   readonly #availability: ServerAvailability;
   readonly #outages: OutageDetector | undefined;
   readonly #closing = new AbortController();
+  /** The running check of the identity. */
+  #verifying: Promise<void> | undefined;
 
   constructor(options: ApiClientOptions) {
     const { config, clock, logger, connections = 32 } = options;
@@ -94,8 +111,11 @@ class PooledApiClient implements ClosableApiClient {
     this.#metrics = createRequestMetrics(options.metrics, host);
     this.#availability =
       options.availability ?? new ServerAvailability({ clock, logger, metrics: options.metrics });
-    this.#connections = new Connections({ config, clock, logger, connections });
-    const { onOutage } = options;
+    const { onOutage, identity } = options;
+    this.#connections = new Connections({
+      ...{ config, clock, logger, connections },
+      ...(identity && { verify: () => this.#verify() }),
+    });
     if (onOutage !== undefined)
       this.#outages = new OutageDetector({ clock, onOutage, probe: () => this.#probe() });
     this.#queue = new FairQueue({
@@ -118,7 +138,7 @@ class PooledApiClient implements ClosableApiClient {
     for (let tries = 1; ; tries++) {
       const answer = await this.#send(request, signal);
       if (isSuccess(answer.status)) return { status: answer.status, body: parseBody(answer) };
-      const error = errorOf(answer);
+      const error = this.#errorOf(answer);
       const pauseMs = tries < maxTries ? retryPauseMs(request, error) : undefined;
       if (pauseMs === undefined) throw error;
       this.#metrics.requestRetried(request.method, error.status);
@@ -135,7 +155,7 @@ class PooledApiClient implements ClosableApiClient {
     if (isSuccess(opened.status)) return opened.stream;
     const { status, retryAfter } = opened;
     const text = await opened.errorBody();
-    throw errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
+    throw this.#errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
   }
 
   suspectOutage(): void {
@@ -212,32 +232,62 @@ class PooledApiClient implements ClosableApiClient {
     if (kind === 'unreachable') this.#outages?.suspect();
   }
 
-  /** Whether the server responds on a new connection. */
+  /** Whether the expected server responds on a new connection. */
   async #probe(): Promise<boolean> {
-    const { clock, maxResponseBytes = defaultResponseBytes } = this.#options;
-    const { signal } = this.#closing;
     try {
-      const link = await this.#connections.fresh(signal);
-      const { dispatcher } = link;
-      try {
-        const request = {
-          dispatcher,
-          origin: this.#origin,
-          method: 'GET',
-          path: this.#pathOf({ path: '/version' }),
-          headers: this.#headersOf({}, link),
-          isWrite: false,
-          timeoutMs: probeTimeoutMs,
-          maxResponseBytes,
-        } as const;
-        await exchange(request, clock, signal);
-        return true;
-      } finally {
-        await dispatcher.destroy();
-      }
+      const identity = this.#options.identity?.();
+      const answer = await this.#ask(identity?.path ?? '/version');
+      if (identity !== undefined) this.#checkIdentity(identity, answer);
+      return true;
     } catch {
       return false;
     }
+  }
+
+  /** @throws KubeError if the expected server does not respond on a new connection */
+  #verify(): Promise<void> {
+    const identity = this.#options.identity?.();
+    if (identity === undefined) return Promise.resolve();
+    this.#verifying ??= this.#ask(identity.path)
+      .then((answer) => this.#checkIdentity(identity, answer))
+      .finally(() => {
+        this.#verifying = undefined;
+      });
+    return this.#verifying;
+  }
+
+  /** Sends a GET on a new connection. */
+  async #ask(path: string): Promise<HttpResponse> {
+    const { clock, maxResponseBytes = defaultResponseBytes } = this.#options;
+    const { signal } = this.#closing;
+    const link = await this.#connections.fresh(signal);
+    const { dispatcher } = link;
+    try {
+      const request = {
+        dispatcher,
+        origin: this.#origin,
+        method: 'GET',
+        path: this.#pathOf({ path }),
+        headers: this.#headersOf({}, link),
+        isWrite: false,
+        timeoutMs: probeTimeoutMs,
+        maxResponseBytes,
+      } as const;
+      return await exchange(request, clock, signal);
+    } finally {
+      await dispatcher.destroy();
+    }
+  }
+
+  /**
+   * Another server is an outage although it responds, and so is one that does not show its identity.
+   * @throws KubeError
+   */
+  #checkIdentity(identity: ServerIdentity, answer: HttpResponse): void {
+    if (isSuccess(answer.status) && identity.accepts(parseBody(answer))) return;
+    this.#outages?.stop();
+    this.#options.onOutage?.();
+    throw new KubeError('unavailable', 'Another cluster responds', { status: 0 });
   }
 
   async #exchange(
@@ -272,6 +322,17 @@ class PooledApiClient implements ClosableApiClient {
     } finally {
       this.#metrics.requestCompleted(method, status, (clock.monotonicMs() - startMs) / 1000);
     }
+  }
+
+  #errorOf({ status, text, retryAfter }: HttpResponse): KubeError {
+    const { isForeign = false } = this.#options;
+    const body = parseIfJson(text);
+    const isQuoted = !isForeign || (isJsonObject(body) && body.kind === 'Status');
+    return errorFromResponse({
+      status,
+      body: isQuoted ? body : undefined,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    });
   }
 
   async #open(request: StreamedRequest, link: Link, signal: AbortSignal): Promise<OpenedStream> {
@@ -351,14 +412,6 @@ function parseBody({ status, text }: HttpResponse): unknown {
     const message = `The response is not JSON (${text.length} characters)`;
     throw new KubeError('unexpected', message, { status, cause: error });
   }
-}
-
-function errorOf({ status, text, retryAfter }: HttpResponse): KubeError {
-  return errorFromResponse({
-    status,
-    body: parseIfJson(text),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-  });
 }
 
 /** Error responses of proxies and of unknown paths are plain text. */
