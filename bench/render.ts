@@ -20,7 +20,7 @@ const scope: Scope = {
   root,
   self: root,
   definition: { name: 'web', revision: '0123456789' },
-  cluster: 'local',
+  cluster: { name: 'test', labels: {} },
   now: '2026-01-01T00:00:00Z',
   randomText: (length) => 'x'.repeat(length),
 };

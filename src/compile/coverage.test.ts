@@ -60,7 +60,7 @@ describe('compile/coverage', () => {
     const phase = plan.startPhase({
       phase: 'wanting',
       resource,
-      clusterName: '',
+      cluster: { name: '', labels: {} },
       now: '2026-01-01T00:00:00Z',
       randomText: () => '',
     });

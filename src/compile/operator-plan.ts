@@ -11,6 +11,7 @@ import type {
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
 import type { WorkBudget } from './language/index.ts';
+import type { ClusterScope } from './language/leaf.ts';
 import type { ReportingPlan } from './reporting-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
@@ -163,7 +164,7 @@ export interface PhaseInput {
   /** `$randomString(n)`. */
   readonly randomText: (length: number) => string;
   /** `$cluster`. */
-  readonly clusterName: string;
+  readonly cluster: ClusterScope;
   /**
    * Limits on computation and memory, shared by all phases of the reconcile. @default a separate budget for each
    * evaluation

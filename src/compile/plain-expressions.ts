@@ -82,7 +82,7 @@ function scopeOf(root: Readonly<Record<string, unknown>>): Scope {
     root,
     self: root,
     definition: { name: '', revision: '' },
-    cluster: '',
+    cluster: { name: '', labels: {} },
     now: new Date(0).toISOString(),
     randomText: (length) => 'x'.repeat(length),
   };

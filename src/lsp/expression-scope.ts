@@ -109,7 +109,7 @@ function variablesAt(
   const variables = new Map<string, SchemaNode>([
     ['$self', resource],
     ['$definition', definitionNode],
-    ['$cluster', nodeOfSchema({ type: 'string' })],
+    ['$cluster', clusterNode],
   ]);
   const [, section = ''] = steps;
   if (['conditions', 'events', 'patches'].includes(section)) variables.set('$previous', resource);
@@ -125,6 +125,13 @@ function variablesAt(
   return variables;
 }
 
+const clusterNode = nodeOfSchema({
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+});
 const definitionNode = nodeOfSchema({
   type: 'object',
   properties: {

@@ -38,6 +38,7 @@ export type DryRunWrite =
  */
 export class DryRunCluster implements RuntimeCluster {
   readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly events = { record: () => undefined };
   readonly eventsDenied = undefined;
   readonly #cluster: KubeCluster;
@@ -51,6 +52,7 @@ export class DryRunCluster implements RuntimeCluster {
   constructor(cluster: KubeCluster) {
     this.#cluster = cluster;
     this.name = cluster.name;
+    this.labels = cluster.labels ?? {};
   }
 
   /** The writes since the last call. */

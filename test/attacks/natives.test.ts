@@ -34,7 +34,7 @@ function evaluate(text: string, steps: number): unknown {
     root,
     self: root,
     definition: { name: 'd', revision: 'r' },
-    cluster: 'c',
+    cluster: { name: 'test', labels: {} },
     now: '2026-01-01T00:00:00Z',
     randomText: (length) => 'x'.repeat(length),
     budget: new WorkBudget({ limits }),

@@ -62,7 +62,7 @@ export function phaseOf(plan: OperatorPlan, input: Partial<PhaseInput> = {}): Ph
     resource: thing(),
     now: '2026-01-02T03:04:05Z',
     randomText: (length) => 'x'.repeat(length),
-    clusterName: 'test',
+    cluster: { name: 'test', labels: {} },
     ...input,
   });
 }

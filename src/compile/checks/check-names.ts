@@ -47,9 +47,30 @@ function problemOf(each: SlotReference, context: Context): Problem | undefined {
       return canUseChild(context.use) ? undefined : misplacedChild(each);
     case 'previous':
       return canUsePrevious(context.use.role) ? undefined : misplacedPrevious(each, context.use);
+    case 'cluster':
+      return clusterField(each);
     default:
       return undefined;
   }
+}
+
+const clusterFields = ['name', 'labels'];
+
+/** `$cluster` is no text. */
+function clusterField({ reference }: SlotReference): Problem | undefined {
+  const [field] = reference.path;
+  const { offset, stepOffsets } = reference;
+  if (field === undefined)
+    return {
+      code: 'wrong-type',
+      message: '"$cluster" has the fields "name" and "labels"',
+      hint: 'Write "$cluster.name"',
+      offset,
+    };
+  if (clusterFields.includes(field)) return undefined;
+  const message = `Unknown field "${field}" of "$cluster"`;
+  const hint = didYouMean(field, clusterFields) ?? 'Write "$cluster.name" or "$cluster.labels"';
+  return { code: 'unknown-path', message, hint, offset: stepOffsets[0] ?? offset };
 }
 
 function canUseChild({ role }: TemplateUse): boolean {

@@ -135,7 +135,7 @@ function evaluateNow(source: string, scopeRoot: Record<string, unknown>): unknow
     root: scopeRoot,
     self: scopeRoot,
     definition: { name: 'd', revision: 'r' },
-    cluster: 'c',
+    cluster: { name: 'c', labels: {} },
     now: '2026-01-01T00:00:00Z',
     randomText: (length) => 'r'.repeat(length),
   });

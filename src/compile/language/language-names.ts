@@ -81,7 +81,7 @@ const variables: Readonly<Record<VariableName, string>> = {
   previous: 'The resource at the start of the reconcile; in `conditions`, `events` and `patches`',
   self: 'The resource, for a top-level field with the name of `children`, `observed`, `reads` or `vars`',
   definition: 'Name and revision of the definition',
-  cluster: 'The name of the cluster',
+  cluster: 'Name and labels of the cluster',
 };
 
 const blocks = {

@@ -159,12 +159,15 @@ describe('compile/language leaves', () => {
 
   test('evaluates one expression for many scopes at once', async () => {
     const expression = expressionOf(
-      '${ ( $n := spec.n; $sum($map([1..$n], function($i){ $i * $item })) & "/" & $now() & "/" & $cluster ) }',
+      '${ ( $n := spec.n; $sum($map([1..$n], function($i){ $i * $item })) & "/" & $now() & "/" & $cluster.name ) }',
     );
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
         expression.evaluate(
-          testScope({ spec: { n: n + 1 } }, { item: n, now: `now-${n}`, cluster: `c${n}` }),
+          testScope(
+            { spec: { n: n + 1 } },
+            { item: n, now: `now-${n}`, cluster: { name: `c${n}`, labels: {} } },
+          ),
         ),
       ),
     );
@@ -192,7 +195,7 @@ describe('compile/language leaves', () => {
     };
     assert.deepEqual(
       await evaluate(
-        '{"i": $item.name, "x": $index + 0, "c": $child.kind, "p": $previous.spec, "d": $definition.revision, "k": $cluster, "s": $self.vars, "r": $$.vars}',
+        '{"i": $item.name, "x": $index + 0, "c": $child.kind, "p": $previous.spec, "d": $definition.revision, "k": $cluster.name, "s": $self.vars, "r": $$.vars}',
         { vars: 'var' },
         scope,
       ),

@@ -92,6 +92,14 @@ export interface Reference {
   readonly isObservedDefault?: true;
 }
 
+/** The cluster of the resource. */
+export interface ClusterScope {
+  /** Of the `Cluster` object; `hub` for the cluster of the runtime. */
+  readonly name: string;
+  /** Of the `Cluster` object; none on the hub. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** The input of an expression. Objects are shared with the cache and must not be modified. */
 export interface Scope {
   /**
@@ -111,7 +119,7 @@ export interface Scope {
   /** `$definition`. */
   readonly definition: { readonly name: string; readonly revision: string };
   /** `$cluster`. */
-  readonly cluster: string;
+  readonly cluster: ClusterScope;
   /** `$now()`: ISO 8601 in UTC. */
   readonly now: string;
   /** `$randomString(n)`. */

@@ -29,7 +29,7 @@ describe('compile/language references', () => {
     ['vars.labels', ['vars:labels']],
     ['$item.name & $index', ['index:', 'item:name']],
     ['$child.status.phase = $previous.spec.x', ['child:status.phase', 'previous:spec.x']],
-    ['$definition.name & $cluster', ['cluster:', 'definition:name']],
+    ['$definition.name & $cluster.name', ['cluster:name', 'definition:name']],
     ['$now() & $millis()', ['now:', 'now:']],
     ['$randomString(4) & $random()', ['random:', 'random:']],
     ['spec.a ?? spec.b ?? 0', ['resource:spec.a', 'resource:spec.b']],

@@ -135,7 +135,7 @@ describe('compile/phase: what a template gives', () => {
             previous: resource,
             now: '2026-01-02T03:04:05Z',
             randomText: () => 'x',
-            clusterName: 'test',
+            cluster: { name: 'test', labels: {} },
           })
           .patch('mark');
       };
@@ -316,7 +316,7 @@ describe('compile/phase: names', () => {
     const plan = planOfThing(
       `  vars: { a: b }
   children:
-${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definition.name }", c: "${ $cluster }"')}`,
+${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definition.name }", c: "${ $cluster.name }"')}`,
       `
             type: object
             properties:

@@ -53,7 +53,7 @@ class TemplatePhase implements Phase {
     this.#children = createInputSet('children', parts.children.keys(), input.children);
     this.#reads = createInputSet('reads', parts.reads.keys(), input.reads);
     this.#observed = createInputSet('observed', parts.observed, input.observed);
-    const { resource, clusterName, now, randomText, previous, budget } = input;
+    const { resource, cluster, now, randomText, previous, budget } = input;
     const { name, revision } = parts.definition;
     this.#scope = {
       root: {
@@ -65,7 +65,7 @@ class TemplatePhase implements Phase {
       },
       self: resource,
       definition: { name, revision },
-      cluster: clusterName,
+      cluster,
       ...(previous === undefined ? {} : { previous }),
       now,
       randomText,

@@ -43,10 +43,7 @@ export interface PassInput {
   /** Limits its computation and memory. */
   readonly budget: WorkBudget;
   /** The common input of both phases. */
-  readonly phaseInput: Pick<
-    PhaseInput,
-    'resource' | 'now' | 'randomText' | 'clusterName' | 'budget'
-  >;
+  readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'cluster' | 'budget'>;
   /** The phase that renders the desired objects (`wanting`). */
   readonly desiredPhase: Phase;
 }
@@ -169,7 +166,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     resource,
     now: new Date(clock.nowMs()).toISOString(),
     randomText: (length: number) => random.text(length, alphabet),
-    clusterName: cluster.name,
+    cluster: { name: cluster.name, labels: cluster.labels ?? {} },
     budget: turn.budget,
   };
   state.hadNoFinalizer ??= !hasFinalizer(resource, plan.name);

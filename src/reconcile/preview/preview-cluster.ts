@@ -12,6 +12,7 @@ export type LookUp = (manifest: KubeObject) => StoredObject | undefined;
 export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster {
   return {
     name: cluster.name,
+    labels: cluster.labels ?? {},
     events: { record: () => undefined },
     acquire: (query) => cluster.acquire(query),
     resourceFor: (gvk) => cluster.resourceFor(gvk),

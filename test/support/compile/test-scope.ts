@@ -23,7 +23,7 @@ export function testScope(root: Record<string, unknown>, more: Partial<Scope> = 
     root,
     self: root,
     definition: { name: 'shop', revision: 'abc' },
-    cluster: 'test',
+    cluster: { name: 'test', labels: {} },
     now: '2026-01-02T03:04:05Z',
     randomText: (length) => 'r'.repeat(length),
     ...more,

@@ -96,7 +96,7 @@ describe('compile/language Handlebars', () => {
     ['{{#if spec.missing.deep}}a{{else}}b{{/if}}', 'b'],
     ['{{#each spec.words}}{{#if (gt @index 0)}}{{this}}{{/if}}{{/each}}', 'yz'],
     ['{{$item.name}}{{$index}}{{#each spec.words}}{{$item.name}}{{/each}}', 'i1iii'],
-    ['{{$definition.name}} {{$cluster}} {{$self.metadata.name}}', 'shop test web'],
+    ['{{$definition.name}} {{$cluster.name}} {{$self.metadata.name}}', 'shop test web'],
     ['$${HOME} {{metadata.name}} $${X}', '${HOME} web ${X}'],
     ['{{this.name}}{{#with metadata}}{{this.name}}{{/with}}'.slice(13), 'web'],
   ] as const) {
