@@ -2,6 +2,8 @@ import { type Gvk, groupKindKey } from '../util/gvk.ts';
 import type { LocatedDefinition } from './finding.ts';
 import type { CrdKind, OperatorDefinition } from './operator-definition.ts';
 
+const clusterGroup = 'homeostat.dev';
+
 /** A definition that declares its own CRD. */
 export interface CrdDefinition extends OperatorDefinition {
   readonly kind: CrdKind;
@@ -30,6 +32,16 @@ export function childKindsOf({
   onDelete,
 }: Pick<OperatorDefinition, 'children' | 'onDelete'>): readonly Gvk[] {
   return [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
+}
+
+/**
+ * Whether the definition needs the kind `Cluster`: it runs in members, or creates or reads `Cluster` objects. Pure.
+ */
+export function usesClusters(definition: OperatorDefinition): boolean {
+  const { kind, reads, controller } = definition;
+  const kinds = [kind.gvk, ...childKindsOf(definition), ...reads.map(({ gvk }) => gvk)];
+  const isCluster = ({ group, kind }: Gvk) => group === clusterGroup && kind === 'Cluster';
+  return controller.clusters !== undefined || kinds.some(isCluster);
 }
 
 /** The kind whose status the definition writes, as a {@link groupKindKey}. Undefined: none. Pure. */

@@ -5,6 +5,7 @@ export {
   definesCrd,
   isSameKind,
   statusKindOf,
+  usesClusters,
 } from './definition-kinds.ts';
 export {
   type Diagnostic,
@@ -20,6 +21,7 @@ export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
 export type {
   ChildDefinition,
   ChildLifecycle,
+  ClusterSelector,
   ConditionDefinition,
   ControllerOptions,
   CrdKind,

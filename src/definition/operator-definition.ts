@@ -182,7 +182,12 @@ export interface OnDeleteDefinition {
   readonly onTimeout: 'Wait' | 'Continue';
 }
 
+/** Members whose labels match; `all`: every member. */
+export type ClusterSelector = LabelSelector | 'all';
+
 export interface ControllerOptions {
+  /** The members in which the operator runs. @default undefined: in the cluster of the runtime only */
+  readonly clusters?: { readonly selector: ClusterSelector };
   /** @default undefined: all namespaces */
   readonly namespaces?: ServedNamespaces;
   /** Resources reconciled at the same time. @default 10 */

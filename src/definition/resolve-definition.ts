@@ -23,7 +23,11 @@ import {
   resolveSchedule,
   resolveServedNamespaces,
 } from './resolve-reporting.ts';
-import { resolveRemovalPolicy, resolveServedKind } from './resolve-served-kind.ts';
+import {
+  resolveLiteralSelector,
+  resolveRemovalPolicy,
+  resolveServedKind,
+} from './resolve-served-kind.ts';
 import { fieldOf, type LocatedValue, mapAt, mapsAt, valueAt } from './tree.ts';
 
 /**
@@ -139,6 +143,7 @@ function resolveController(controller: JsonObject): ControllerOptions {
   const namespaces = resolveServedNamespaces(controller);
   return {
     ...(namespaces && { namespaces }),
+    ...resolveClusters(mapAt(controller, '/clusters')),
     concurrency: numberOr(concurrency, 10),
     resyncMs: durationMs(controller, 'resync') ?? 36_000_000,
     retry: {
@@ -149,6 +154,12 @@ function resolveController(controller: JsonObject): ControllerOptions {
     rollout: resolveRollout(mapAt(controller, '/rollout')),
     limits: resolveLimits(mapAt(controller, '/limits')),
   };
+}
+
+function resolveClusters({ selector }: JsonObject): Pick<ControllerOptions, 'clusters'> {
+  if (selector === undefined) return {};
+  const members = isJsonObject(selector) ? resolveLiteralSelector(selector) : 'all';
+  return { clusters: { selector: members } };
 }
 
 function resolveLimits(limits: JsonObject): ReconcileLimits {

@@ -71,11 +71,11 @@ function selectorAt(
   field: 'selector' | 'annotationSelector',
 ): Pick<ExistingKind, typeof field> {
   const selector = fieldOf(foreign, field);
-  return isJsonObject(selector) ? { [field]: resolveSelector(selector) } : {};
+  return isJsonObject(selector) ? { [field]: resolveLiteralSelector(selector) } : {};
 }
 
 /** Converts scalars to strings, as label values are: `tier: 1` means `"1"`. */
-function resolveSelector(selector: JsonObject): LabelSelector {
+export function resolveLiteralSelector(selector: JsonObject): LabelSelector {
   const labels = Object.entries(mapAt(selector, '/matchLabels'));
   return {
     matchLabels: Object.fromEntries(labels.map(([key, value]) => [key, String(value)])),

@@ -1,10 +1,11 @@
 import { parseCron } from '../../util/cron.ts';
 import { parseDurationMs } from '../../util/duration.ts';
-import { isJsonObject, pointerTo } from '../../util/json.ts';
+import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import type { Finding } from '../finding.ts';
 import { describeFound, fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
 import { containsExpression, type Rule } from './rule.ts';
+import { checkLiteralSelector } from './selector.ts';
 
 const durations = [
   '/spec/controller/resync',
@@ -37,7 +38,18 @@ export const checkController: Rule = function* (document) {
   }
   yield* checkRolloutRate(document);
   yield* checkMemory(document);
+  yield* checkClusters(document);
 };
+
+function checkClusters(document: Json): Iterable<Finding> {
+  const path = '/spec/controller/clusters/selector';
+  const { selector } = mapAt(document, '/spec/controller/clusters');
+  return checkLiteralSelector(selector, path, {
+    what: 'The selector of "clusters"',
+    insteadOfExpression: 'Clusters are selected before expressions are evaluated',
+    all: 'clusters',
+  });
+}
 
 /** The size limit of one child is 1 MiB. */
 const minMemoryBytes = 1024 * 1024;

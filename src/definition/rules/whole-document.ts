@@ -75,7 +75,6 @@ interface UnsupportedField {
 export const unsupportedFields: readonly UnsupportedField[] = [
   { path: '/spec/crd/conversion/strategy', supportedValues: ['None'] },
   { path: '/spec/reads/*/history' },
-  { path: '/spec/clusters' },
 ];
 
 /** Rejects unsupported fields instead of ignoring them. */

@@ -296,6 +296,17 @@ const controller: JsonSchema = objectSchema('How the controller of this kind wor
     maximum: 1000,
     default: 10,
   }),
+  clusters: objectSchema(
+    'Runs the operator in member clusters, and not in the cluster of the runtime. The other settings count for each member.',
+    {
+      selector: {
+        ...selector('Labels of the `Cluster` objects, or `all`. Expressions are not allowed.'),
+        type: ['object', 'string'],
+        examples: ['all', { matchLabels: { tier: 'prod' } }],
+      },
+    },
+    ['selector'],
+  ),
   resync: durationSchema('Each resource is reconciled at least this often.', '10h'),
   namespaces: objectSchema(
     'Namespaces whose resources are reconciled, as globs. Default: all except the namespaces of Homeostat and its definitions.',
@@ -418,9 +429,6 @@ const spec: JsonSchema = objectSchema('The operator.', {
     'Delete',
   ]),
   controller,
-  clusters: objectSchema('Not supported yet. Member clusters to deploy to.', {
-    selector: selector('Labels of the clusters.'),
-  }),
 });
 
 /**

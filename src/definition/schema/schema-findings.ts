@@ -95,9 +95,18 @@ function unknownField(parent: string, field: string, schema: JsonSchema): Findin
     path,
     at: 'key',
     message: `Unknown field "${field}"`,
-    hint: manifestHint(field, known) ?? didYouMean(field, known) ?? knownFields(known),
+    hint:
+      placedHints.get(path) ??
+      manifestHint(field, known) ??
+      didYouMean(field, known) ??
+      knownFields(known),
   };
 }
+
+/** Hints for fields in a wrong place, by path. */
+const placedHints: ReadonlyMap<string, string> = new Map([
+  ['/spec/clusters', 'Did you mean "controller.clusters"?'],
+]);
 
 /** A manifest beside `template` instead of in it. */
 function manifestHint(field: string, known: readonly string[]): string | undefined {
