@@ -1,3 +1,4 @@
+import { encodeBase64 } from '../../util/base64.ts';
 /**
  * Prevents JSONata's built-in functions from blocking or aborting the process, by replacements and argument guards.
  * Results equal the originals within the limits; beyond them the functions throw.
@@ -8,7 +9,7 @@ import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
 import { assertTextLength, boundedText, plainResult } from './plain-json.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
-import { decodeBase64, encodeBase64 } from './text-functions.ts';
+import { decodeBase64 } from './text-functions.ts';
 
 /** Replaces a built-in function. JSONata has checked the arguments against its signature and filled in the context. */
 type Replacement = (focus: CallFocus, args: readonly unknown[]) => unknown;

@@ -1,26 +1,18 @@
+import { decodeBase64 as decode } from '../../util/base64.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { ExpressionError } from './evaluation-error.ts';
-
-/** Base64 of the UTF-8 bytes of a text. */
-export function encodeBase64(text: string): string {
-  let binary = '';
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
 
 /**
  * Decodes base64 of a UTF-8 string.
  * @throws ExpressionError if the input is not base64 or not UTF-8.
  */
 export function decodeBase64(base64: string): string {
-  try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    // The cause is omitted, because it could quote a Secret.
+  const text = decode(base64);
+  // The cause could quote a Secret.
+  if (text === undefined)
     throw new ExpressionError('evaluation-failed', 'Expected base64 of a UTF-8 string');
-  }
+  return text;
 }
 
 // The alphabet of Kubernetes for generated names: without vowels, to avoid words.

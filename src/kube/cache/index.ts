@@ -3,4 +3,3 @@
 export { createInformerSet, type InformerSet, type InformerSetOptions } from './informer-set.ts';
 export type { InformerSettings } from './reflector-context.ts';
 export type { WriteThrough, WriteTicket } from './response-delivery.ts';
-export { compareVersions } from './stored-object.ts';

@@ -1,6 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { isNewer, isOrdered, mayBeNewer } from '../../util/resource-version.ts';
 import type { CacheEvent, CacheIndex, PassToken, StoredObject } from '../roles.ts';
 import { EventFeed } from './event-feed.ts';
 import { HeldEvents } from './held-events.ts';
@@ -9,11 +10,8 @@ import { Removals } from './removals.ts';
 import { StoreIndex } from './store-index.ts';
 import {
   isDeleting,
-  isNewer,
-  isOrdered,
   keyOfStored,
   type ListSnapshot,
-  mayBeNewer,
   type RetainFields,
   uidOf,
   versionOf,

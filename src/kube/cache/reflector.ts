@@ -1,6 +1,7 @@
 import type { Logger } from '../../telemetry/roles.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { errorLogFields, invariant } from '../../util/homeostat-error.ts';
+import { isNewer } from '../../util/resource-version.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
 import { type FailureState, failureOf, levelOf, mustListAfter } from './failure-rules.ts';
@@ -8,7 +9,7 @@ import { currentVersion, listIntoStore } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { RetryPause } from './retry-pause.ts';
-import { isNewer } from './stored-object.ts';
+
 import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {

@@ -1,4 +1,4 @@
-import { isNewer, mayBeNewer } from './stored-object.ts';
+import { isNewer, mayBeNewer } from '../../util/resource-version.ts';
 
 /** Version at which the object of a key was removed. Events up to it are stale. */
 interface Floor {

@@ -1,4 +1,5 @@
 import { anyType, type ListType, type SchemaType } from '../../compile/index.ts';
+import { encodeBase64 } from '../../util/base64.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
 import { type Fields, isEmptyCollection, isFields } from './intent.ts';
 import { keyDefault } from './list-keys.ts';
@@ -165,9 +166,6 @@ function withoutEmptyKeys(item: Fields, list: ListType): Fields {
   return copy ?? item;
 }
 
-/** Bytes per call: arguments of a call are limited. */
-const chunkBytes = 8192;
-
 /**
  * A Secret with the texts of `stringData` in `data`, where they win. If `stringData` were applied, a key removed from it would stay in `data`.
  * Values that are not strings stay, and the server rejects them.
@@ -182,13 +180,4 @@ function withFoldedStringData(secret: KubeObject): KubeObject {
 
 function isText(value: unknown): boolean {
   return typeof value === 'string';
-}
-
-/** Base64 of the UTF-8 text. */
-function encodeBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  let binary = '';
-  for (let start = 0; start < bytes.length; start += chunkBytes)
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunkBytes));
-  return btoa(binary);
 }

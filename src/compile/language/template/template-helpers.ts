@@ -1,3 +1,4 @@
+import { encodeBase64 } from '../../../util/base64.ts';
 import { canonicalJson } from '../../../util/canonical-json.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { ExpressionError } from '../evaluation-error.ts';
@@ -10,7 +11,6 @@ import {
 import type { Meter } from '../meter.ts';
 import { assertTextLength } from '../plain-json.ts';
 import { characterSteps, shallowSteps, walkSteps } from '../step-costs.ts';
-import { encodeBase64 } from '../text-functions.ts';
 
 /** The context of helpers. */
 interface TemplateContext {

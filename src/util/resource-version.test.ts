@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compareVersions, isNewer, mayBeNewer } from './stored-object.ts';
+import { compareVersions, isNewer, mayBeNewer } from './resource-version.ts';
 
-describe('kube/cache resource version', () => {
+describe('util/resource-version', () => {
   for (const [a, b, sign] of [
     ['2', '1', 1],
     ['10', '9', 1],
