@@ -68,7 +68,7 @@ export function compile(
         tiers: tiersOf(tiers, onDeleteChildren),
       }),
     }),
-    needsFinalizer: needsFinalizer({ definition, scope }),
+    needsFinalizer: needsFinalizer({ definition, scope, schemas }),
     ...(reporting && { reporting }),
     startPhase: (input) => startPhase(shared, input),
   };

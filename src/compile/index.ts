@@ -28,6 +28,8 @@ export type {
   Element,
   ExpressionInput,
   FieldPath,
+  HistoryEntry,
+  HistoryPlan,
   OperatorPlan,
   Phase,
   PhaseInput,
@@ -66,6 +68,7 @@ export {
   loadBuiltinDescriptions,
 } from './schema/bundled-schemas.ts';
 export { customResourceSchema, schemaOfCustomResource } from './schema/custom-resource-schema.ts';
+export { historySchema } from './schema/history-type.ts';
 export { anyType, createSchemaCompiler, type SchemaCompiler } from './schema/schema-compiler.ts';
 export {
   documentNode,

@@ -49,6 +49,8 @@ export interface OperatorPlan {
    * controllers write. Empty for a CRD kind.
    */
   readonly externalStatusPathsRead: readonly FieldPath[];
+  /** Versions of read objects. @default undefined: none are kept */
+  readonly history?: HistoryPlan;
   /** Conditions, Events and patches. @default undefined: none */
   readonly reporting?: ReportingPlan;
   /** Starts a phase of a reconcile. Cheap; never shared between reconciles. */
@@ -64,7 +66,40 @@ export type Secrecy = 'none' | 'content' | 'all';
 /** Field names into an object, without list indexes: `['status', 'readyReplicas']`. The empty path is the whole object. */
 export type FieldPath = readonly string[];
 
-export interface ReadPlan extends Pick<ReadDefinition, 'id' | 'gvk' | 'optional'> {
+/** How a definition keeps versions of the objects that it reads. */
+export interface HistoryPlan {
+  /** Whether an expression reads `history`: then a new version triggers a reconcile. */
+  readonly isRead: boolean;
+  /** Whether versions of Secrets are kept, as Secrets. */
+  readonly hasSecrets: boolean;
+  /** Whether versions of other kinds are kept, as ControllerRevisions. */
+  readonly hasRevisions: boolean;
+  /** Whether versions may be in another namespace than the resource, where it cannot own them. */
+  readonly isDetached: boolean;
+}
+
+/** An entry of `history` in expressions: an earlier state of an object. */
+export interface HistoryEntry {
+  /** Id of the read. */
+  readonly read: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Omitted for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** From 1 on. */
+  readonly version: number;
+  /** When it was recorded: ISO 8601 in UTC. */
+  readonly time: string;
+  /** What ended the state. */
+  readonly reason: 'Changed' | 'Deleted';
+  /** The object without status and what the server writes. */
+  readonly object: KubeObject;
+}
+
+export interface ReadPlan
+  extends Pick<ReadDefinition, 'id' | 'gvk' | 'optional'>,
+    Partial<Pick<ReadDefinition, 'history'>> {
   readonly by: 'name' | 'selector';
   /** For `name`: the literal name that all resources read. */
   readonly literalName?: string;
@@ -157,6 +192,8 @@ export interface PhaseInput {
   readonly reads?: ReadonlyMap<string, ExpressionInput>;
   /** Current objects by child, including those being deleted. `waiting`: not read yet; ids without an entry are waiting. */
   readonly observed?: ReadonlyMap<string, ExpressionInput>;
+  /** The versions, sorted; undefined: not read yet, expressions wait. Ignored if the definition keeps none. */
+  readonly history?: readonly HistoryEntry[];
   /** `$previous`. @default undefined: missing */
   readonly previous?: KubeObject;
   /** `$now()`, constant during the reconcile: ISO 8601 in UTC. */

@@ -1,6 +1,7 @@
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { customResourceSchema } from './schema/custom-resource-schema.ts';
+import { withHistory } from './schema/history-type.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './schema/schema-compiler.ts';
 import type { SchemaType, StructType } from './schema/schema-type.ts';
 
@@ -23,6 +24,8 @@ export interface SchemaSource {
 /** The types of the kinds in a definition. */
 export interface KindTypes {
   readonly resource: SchemaType;
+  /** The root of expressions: the resource, with `history` if the definition keeps versions. */
+  readonly root: SchemaType;
   /** Undefined: the status may have any fields. */
   readonly statusFields: StructType | undefined;
   /** Undefined: unknown, so nothing is checked. */
@@ -42,7 +45,7 @@ export function resourceSchema(kind: ServedKind, schemas: SchemaSource | undefin
 
 /** Compiles types on demand. */
 export function createKindTypes(
-  { kind }: OperatorDefinition,
+  { kind, reads }: OperatorDefinition,
   schemas: SchemaSource | undefined,
 ): KindTypes {
   const compiler = schemas?.compiler ?? createSchemaCompiler();
@@ -50,6 +53,9 @@ export function createKindTypes(
   const status = resource.kind === 'struct' ? resource.fields.get('status')?.type : undefined;
   return {
     resource,
+    root: reads.some(({ history }) => history !== undefined)
+      ? withHistory(resource, compiler)
+      : resource,
     statusFields: status?.kind === 'struct' ? status : undefined,
     typeOf(gvk) {
       if (gvkKey(gvk) === gvkKey(kind.gvk)) return resource;

@@ -93,6 +93,18 @@ export interface ReadDefinition {
   readonly from: ReadNamespaces;
   /** @default false */
   readonly crossNamespace: CrossNamespace;
+  /** Earlier states of the objects are kept. @default undefined: they are not */
+  readonly history?: HistoryDefinition;
+}
+
+/** Which states of the objects of a read are kept, and how long. */
+export interface HistoryDefinition {
+  /** Earlier versions of each object, 1 to 100. @default 10 */
+  readonly keep: number;
+  /** Dotted paths; a change of one of them creates a version. @default undefined: everything but `metadata` and `status` */
+  readonly onChange?: readonly string[];
+  /** How long versions of a deleted object are kept. @default 2_592_000_000 (30 days) */
+  readonly keepDeletedMs: number;
 }
 
 /** The namespaces of a read. Always `own` for cluster-scoped kinds, which have no namespace. */

@@ -10,6 +10,7 @@ import type {
   ChildDefinition,
   ChildLifecycle,
   ControllerOptions,
+  HistoryDefinition,
   OnDeleteDefinition,
   ReadDefinition,
   ReconcileLimits,
@@ -97,6 +98,16 @@ function resolveRead(read: JsonObject): ReadDefinition | undefined {
     optional: read.optional === true,
     from: resolveNamespaces(read),
     crossNamespace: resolveCrossNamespace(read.crossNamespace),
+    ...(isJsonObject(read.history) && { history: resolveHistory(read.history) }),
+  };
+}
+
+function resolveHistory(history: JsonObject): HistoryDefinition {
+  const { keep, onChange } = history;
+  return {
+    keep: numberOr(keep, 10),
+    ...(Array.isArray(onChange) && { onChange: onChange.map(String) }),
+    keepDeletedMs: durationMs(history, 'keepDeleted') ?? 2_592_000_000,
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   fieldsOf,
+  historySchema,
   nodeOfFields,
   nodeOfSchema,
   pathInto,
@@ -46,6 +47,7 @@ export function expressionScope(
     ['observed', nodeOfFields(objects, 'The children as they are now; never waits')],
     ['reads', nodeOfFields(read, 'Other objects')],
   ]);
+  if (reads.some(({ history }) => history !== undefined)) root.set('history', historyNode);
   const values = new Map<string, SchemaNode>();
   root.set('vars', nodeOfFields(values, 'Named values'));
   const variables = new Map<string, SchemaNode>();
@@ -139,6 +141,11 @@ const definitionNode = nodeOfSchema({
     revision: { type: 'string', description: 'Hash of the definition.' },
   },
 });
+
+const historyNode = nodeOfSchema(
+  historySchema,
+  'Earlier states of the objects of reads with `history`',
+);
 
 function describeChild({ gvk, forEach }: ChildDefinition): string {
   return forEach === undefined

@@ -5,10 +5,18 @@ import type {
 } from '../../definition/index.ts';
 import type { PlanContext } from '../check-context.ts';
 import type { CompiledChild, CompiledRead } from '../compiled-definition.ts';
-import type { ChildPlan, FieldPath, OperatorPlan, ReadPlan } from '../operator-plan.ts';
+import type {
+  ChildPlan,
+  FieldPath,
+  HistoryPlan,
+  OperatorPlan,
+  ReadPlan,
+} from '../operator-plan.ts';
+import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
 import type { CompiledTemplate, SlotReference } from '../template/template.ts';
 import { templatesFor, templateUses } from '../template-uses.ts';
+import { createHistoryPlan, hasDetachedHistory } from './history-plan.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 
@@ -19,6 +27,7 @@ export interface Plans {
   readonly onDeleteChildren: readonly ChildPlan[];
   readonly reads: readonly ReadPlan[];
   readonly observed: readonly string[];
+  readonly history?: HistoryPlan;
   readonly statusPathsRead: readonly FieldPath[];
   readonly externalStatusPathsRead: readonly FieldPath[];
 }
@@ -30,6 +39,7 @@ export function createPlans({
   secrets,
   definition,
   scope,
+  schemas,
   diagnostics: { source },
 }: PlanContext): Plans {
   const wanting = templatesFor(parts, ['when', 'forEach', 'template', 'read']);
@@ -39,7 +49,7 @@ export function createPlans({
   );
   const byOthers = uses.of(...wanting).references;
   const outsideStatus = uses.of(...wanting, ...judging).references;
-  const { references: anywhere, observed } = uses.of(...all);
+  const { references: anywhere, observed, history: readsHistory } = uses.of(...all);
 
   function childPlan(child: CompiledChild): ChildPlan {
     const { pointer, type, when, forEach, template, ready, deleteWhen } = child;
@@ -69,9 +79,13 @@ export function createPlans({
   }
 
   function readPlan(read: CompiledRead): ReadPlan {
-    const { id, gvk, by, optional } = read.definition;
+    const { id, gvk, by, optional, history } = read.definition;
     const pathsRead = pathsBelow(anywhere, 'reads', id);
-    const where = { ...reachOf(read.definition), secrecy: secrets.read(id) };
+    const where = {
+      ...reachOf(read.definition),
+      secrecy: secrets.read(id),
+      ...(history && { history }),
+    };
     if (by.kind === 'name')
       return { id, gvk, by: 'name', ...literalRef(read), optional, pathsRead, ...where };
     const shape = shapeOfSelector(read.selector ?? {}, parts.vars);
@@ -89,6 +103,7 @@ export function createPlans({
     };
   }
 
+  const history = createHistoryPlan({ definition, scope, schemas }, readsHistory);
   const childPlans = (stage: CompiledChild['stage']) => {
     const children = parts.children.filter((child) => child.stage === stage);
     return Object.freeze(children.map((child) => Object.freeze(childPlan(child))));
@@ -98,6 +113,7 @@ export function createPlans({
     onDeleteChildren: childPlans('onDelete'),
     reads: Object.freeze(parts.reads.map((read) => Object.freeze(readPlan(read)))),
     observed,
+    ...(history && { history }),
     statusPathsRead: shortest([...statusPaths(outsideStatus), ...previousStatusPaths(parts, uses)]),
     externalStatusPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
   });
@@ -172,6 +188,8 @@ function shortest(paths: readonly FieldPath[]): readonly FieldPath[] {
 /** The definition and scope of the owning resource. */
 export interface Owner {
   readonly definition: OperatorDefinition;
+  /** Knows the scopes of read kinds. @default undefined: unknown */
+  readonly schemas?: SchemaSource | undefined;
   /** Scope of the kind; for a `for` kind it comes from the server. Undefined: unknown. */
   readonly scope: OperatorPlan['scope'];
 }
@@ -201,6 +219,7 @@ export function needsFinalizer(owner: Owner): boolean {
   const { definition } = owner;
   return (
     definition.onDelete !== undefined ||
+    hasDetachedHistory(owner) ||
     definition.children.some((child) => isDetached(child, owner))
   );
 }

@@ -9,6 +9,8 @@ export interface Dependencies {
   readonly observed: readonly string[];
   /** In the order of evaluation. */
   readonly vars: readonly string[];
+  /** Whether they read `history`. Only in a definition that keeps versions. */
+  readonly history: boolean;
   /** References of the templates and of their vars. */
   readonly references: readonly SlotReference[];
 }
@@ -22,6 +24,7 @@ export function createDependencyFinder(parts: CompiledDefinition): DependencyFin
   const childIds = parts.children.map(({ definition }) => definition.id);
   const readIds = parts.reads.map(({ definition }) => definition.id);
   const varNames = [...parts.vars.keys()];
+  const keepsHistory = parts.reads.some(({ definition }) => definition.history !== undefined);
   const own = new Map<CompiledTemplate, readonly SlotReference[]>();
 
   function ownReferences(template: CompiledTemplate): readonly SlotReference[] {
@@ -70,9 +73,19 @@ export function createDependencyFinder(parts: CompiledDefinition): DependencyFin
         observed: [...observed],
         vars: [...vars],
         references,
+        history: keepsHistory && references.some(mayReadHistory),
       };
     },
   };
+}
+
+/**
+ * Whether a reference may read `history`. In the syntax it is a field of the resource. An expression that may read
+ * everything also reads all vars.
+ */
+function mayReadHistory({ reference: { root, path } }: SlotReference): boolean {
+  if (root === 'resource') return path[0] === 'history';
+  return root === 'vars' && path.length === 0;
 }
 
 /** The ids that a path refers to: its first step, or all ids if the path is empty. */

@@ -176,6 +176,8 @@ export class SecretFlow {
   #isSecret({ reference: { root, path } }: SlotReference, childId: string | undefined): boolean {
     switch (root) {
       case 'resource':
+        if (path[0] === 'history' && this.#isSecretHistory(path.slice(1))) return true;
+        return isHidden(this.#of('resource'), path) || this.#isSecretStatus(path);
       case 'previous':
         return isHidden(this.#of('resource'), path) || this.#isSecretStatus(path);
       case 'children':
@@ -192,6 +194,16 @@ export class SecretFlow {
       default:
         return false;
     }
+  }
+
+  /** Whether a field of the versions may contain values of Secrets: `object` has the content of what was read. */
+  #isSecretHistory([field, ...below]: readonly string[]): boolean {
+    const { reads } = this.#context.parts;
+    const levels = reads.flatMap(({ definition: { id, history } }) =>
+      history === undefined ? [] : [this.read(id)],
+    );
+    if (field === undefined) return highest(levels) !== 'none';
+    return levels.some((level) => (field === 'object' ? isHidden(level, below) : level === 'all'));
   }
 
   #listOf(childId: string): CompiledTemplate | undefined {

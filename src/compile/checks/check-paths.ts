@@ -2,6 +2,7 @@ import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import type { CheckContext } from '../check-context.ts';
 import { helmValueHint, type Reference } from '../language/index.ts';
+import { isHistoryField } from '../schema/history-type.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { fieldsOf, referencesOf, type TemplateNode } from '../template/template.ts';
@@ -19,15 +20,34 @@ export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
   const children = new Map(parts.children.map((child) => [child.definition.id, child.type]));
   const reads = new Map(parts.reads.map((read) => [read.definition.id, read.type]));
 
+  /** `history` is a list, and is available only in a definition that keeps versions. */
+  function historyProblem(reference: Reference): Problem | undefined {
+    const [root, id = ''] = reference.path;
+    if (root !== 'history') return undefined;
+    if (types.root === types.resource) {
+      const problem = walkType(reference, { type: types.resource, from: 0 });
+      const hint = 'Keep versions with "history: {}" in a read';
+      return problem && { ...problem, hint };
+    }
+    if (!reads.has(id) || isHistoryField(id)) return undefined;
+    return problemAt(reference, 1, {
+      message: '"history" is a list, not a map by read',
+      hint: `Write \`history[read = "${id}"]\``,
+    });
+  }
+
   function problemOf(reference: Reference, use: TemplateUse): Problem | undefined {
     const { root, path } = reference;
     const [id = ''] = path;
     switch (root) {
       case 'resource':
-        return withRootHint(
-          walkType(reference, { type: types.resource, from: 0, more: rootNames }),
-          reference,
-          types.resource,
+        return (
+          historyProblem(reference) ??
+          withRootHint(
+            walkType(reference, { type: types.root, from: 0, more: rootNames }),
+            reference,
+            types.resource,
+          )
         );
       case 'previous':
         return canUsePrevious(use.role)

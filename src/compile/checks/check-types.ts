@@ -48,7 +48,7 @@ function typeOf(
   const [id = '', ...below] = path;
   switch (root) {
     case 'resource':
-      return typeAt(types.resource, path);
+      return typeAt(types.root, path);
     case 'child':
       return child && below.length > 0 ? child.type && typeAt(child.type, path) : undefined;
     case 'children':

@@ -161,7 +161,7 @@ export function checkConditions({ parts, types, diagnostics }: CheckContext): vo
       const { leaf } = slot;
       if (leaf.kind !== 'value' || !leaf.expression.isPlainPath || reference.root !== 'resource')
         continue;
-      const type = typeAt(types.resource, reference.path);
+      const type = typeAt(types.root, reference.path);
       if (type === undefined) continue;
       const name = reference.path.join('.');
       const position = positionInLeaf(slot, reference.offset);
@@ -172,7 +172,7 @@ export function checkConditions({ parts, types, diagnostics }: CheckContext): vo
           hint: `Write "$exists(${name})", or compare it with a value`,
           ...position,
         });
-      else if (type.kind === 'scalar' && !isAlwaysSet(types.resource, reference.path))
+      else if (type.kind === 'scalar' && !isAlwaysSet(types.root, reference.path))
         diagnostics.report({
           severity: 'warning',
           code: 'suspicious-expression',

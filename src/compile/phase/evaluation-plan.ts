@@ -35,6 +35,8 @@ export interface EvaluationPlan
   readonly units: ReadonlyMap<CompiledTemplate, EvaluationUnit>;
   /** Ids of the children that any expression reads under `observed`. */
   readonly observed: readonly string[];
+  /** Whether the definition keeps versions, so that expressions have `history`. */
+  readonly keepsHistory: boolean;
 }
 
 interface ReadUnit {
@@ -96,6 +98,7 @@ export function createEvaluationPlan(
     ),
     units,
     observed,
+    keepsHistory: parts.reads.some(({ definition: read }) => read.history !== undefined),
   };
 }
 

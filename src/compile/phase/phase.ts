@@ -44,6 +44,8 @@ class TemplatePhase implements Phase {
   readonly #children: InputSet;
   readonly #reads: InputSet;
   readonly #observed: InputSet;
+  /** `history` is not known yet: expressions that read it wait. */
+  readonly #lacksHistory: boolean;
   readonly #varValues: Record<string, unknown> = {};
   readonly #vars = new Map<string, Promise<Rendered<unknown>>>();
 
@@ -53,7 +55,8 @@ class TemplatePhase implements Phase {
     this.#children = createInputSet('children', parts.children.keys(), input.children);
     this.#reads = createInputSet('reads', parts.reads.keys(), input.reads);
     this.#observed = createInputSet('observed', parts.observed, input.observed);
-    const { resource, cluster, now, randomText, previous, budget } = input;
+    const { resource, cluster, now, randomText, previous, budget, history } = input;
+    this.#lacksHistory = history === undefined;
     const { name, revision } = parts.definition;
     this.#scope = {
       root: {
@@ -62,6 +65,7 @@ class TemplatePhase implements Phase {
         reads: this.#reads.values,
         observed: this.#observed.values,
         vars: this.#varValues,
+        ...(parts.keepsHistory && { history }),
       },
       self: resource,
       definition: { name, revision },
@@ -193,8 +197,9 @@ class TemplatePhase implements Phase {
     return this.#settle(evaluate);
   }
 
-  #waitsFor({ children, reads, observed }: Dependencies): readonly string[] {
+  #waitsFor({ children, reads, observed, history }: Dependencies): readonly string[] {
     return [
+      ...(history && this.#lacksHistory ? ['history'] : []),
       ...waitingOf(this.#children, children),
       ...waitingOf(this.#reads, reads),
       ...waitingOf(this.#observed, observed),

@@ -8,6 +8,7 @@ import { checkCrdPatterns, checkCrdStatusSchema, checkCrdValidations } from './c
 import { checkCrdSelectableFields, checkCrdVersionFields } from './crd-version-fields.ts';
 import { checkCrdVersions } from './crd-versions.ts';
 import { checkForKind } from './for-kind.ts';
+import { checkHistory } from './history.ts';
 import { checkAfter, checkIds, checkVarNames } from './ids.ts';
 import { checkChildNamespaces, checkServedNamespaces } from './namespaces.ts';
 import { checkPatches } from './patches.ts';
@@ -49,6 +50,7 @@ export const allRules: readonly Rule[] = [
   checkSingleExpressions,
   checkReads,
   checkReadNamespaces,
+  checkHistory,
   checkStatusFields,
   checkConditionsAndEvents,
   checkPatches,

@@ -74,7 +74,6 @@ interface UnsupportedField {
 /** All unsupported fields. Delete the row when the field is implemented. */
 export const unsupportedFields: readonly UnsupportedField[] = [
   { path: '/spec/crd/conversion/strategy', supportedValues: ['None'] },
-  { path: '/spec/reads/*/history' },
 ];
 
 /** Rejects unsupported fields instead of ignoring them. */

@@ -114,13 +114,27 @@ const read: JsonSchema = objectSchema(
     },
     namespaceSelector: selector('Labels of the namespaces to read from.'),
     crossNamespace,
-    history: objectSchema('Not supported yet. Keeps earlier versions of the objects.', {
-      keep: integerSchema('How many versions are kept.', { minimum: 1 }),
-      onChange: listSchema(
-        'Fields whose change creates a version.',
-        stringSchema('Name of a field.', { examples: ['spec'] }),
-      ),
-    }),
+    history: objectSchema(
+      'Keeps earlier states of the objects, available to expressions as `history`.',
+      {
+        keep: integerSchema('How many earlier versions of each object are kept.', {
+          minimum: 1,
+          maximum: 100,
+          default: 10,
+        }),
+        onChange: listSchema(
+          'Fields whose change creates a version. Default: everything but `metadata` and `status`.',
+          stringSchema('Path of a field, such as `spec` or `metadata.labels`.', {
+            examples: ['spec', 'metadata.labels'],
+          }),
+        ),
+        keepDeleted: durationSchema('How long versions of a deleted object are kept.', '720h'),
+        secrets: booleanSchema(
+          'Required to keep versions of Secrets, which are stored as Secrets.',
+          false,
+        ),
+      },
+    ),
   },
   ['id', 'apiVersion', 'kind'],
 );
