@@ -100,6 +100,7 @@ export function createRuntimeFactory(
       withdrawalDelays: { stopMs: options.withdrawAfter, deleteMs: 20 * options.withdrawAfter },
       readsObjects: kinds.includes('objects'),
       guardedNamespaces: new Set([namespace, definitionsNamespace]),
+      namespace,
       name,
       ...(gone !== name && { takeOverFrom: gone }),
       onFindings: (findings) => reporter.report(findings),

@@ -8,6 +8,7 @@ import type {
   OperatorDefinition,
   ReadDefinition,
 } from '../definition/index.ts';
+import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
 import type { WorkBudget } from './language/index.ts';
@@ -70,10 +71,8 @@ export type FieldPath = readonly string[];
 export interface HistoryPlan {
   /** Whether an expression reads `history`: then a new version triggers a reconcile. */
   readonly isRead: boolean;
-  /** Whether versions of Secrets are kept, as Secrets. */
-  readonly hasSecrets: boolean;
-  /** Whether versions of other kinds are kept, as ControllerRevisions. */
-  readonly hasRevisions: boolean;
+  /** The kinds that store versions: Secrets those of Secrets, ControllerRevisions all others. */
+  readonly recordKinds: readonly Gvk[];
   /** Whether versions may be in another namespace than the resource, where it cannot own them. */
   readonly isDetached: boolean;
 }

@@ -87,6 +87,7 @@ export async function explainResource(
       },
     },
     enqueue: () => undefined,
+    recordsHistory: false,
     onDecisions: (_key, record) => {
       decisions = record.children;
     },

@@ -129,6 +129,7 @@ async function planResources(
     previousKinds: await servedKinds(recorded, cluster, signal),
     timeSlicer: unlimitedTimeSlicer,
     enqueue: () => undefined,
+    recordsHistory: false,
     onDecisions: (key, record) => decisions.set(key, record),
   });
   await operator.start(signal);

@@ -6,6 +6,8 @@ import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
 import { type InactiveDefinition, inactivePlan } from './finalize/inactive-plan.ts';
 import { detectOrphaning } from './finalize/orphaning.ts';
+import { readOnlyHistory } from './history/history.ts';
+import { HistoryRecorder } from './history/history-recorder.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import {
@@ -67,6 +69,7 @@ class PlanOperator implements Operator {
   readonly #role: Role;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
+  #history: HistoryRecorder | undefined;
 
   constructor(options: PlanOptions, role: Role) {
     this.#options = options;
@@ -124,6 +127,7 @@ class PlanOperator implements Operator {
     const left =
       isNarrowed(plan) &&
       (await hasRemainingFinalizers({ ...plan.definition, watcher: cluster }, signal));
+    const history = this.#createHistory(queue);
     const watches = new Watches({
       hasRemainingFinalizers: left,
       plan,
@@ -132,6 +136,7 @@ class PlanOperator implements Operator {
       queue,
       guardedNamespaces,
       previousKinds: previousKinds,
+      onSelectedChange: (...change) => history?.noteEvent(...change),
       onLost: (key, stored) => trackLoss(this.#states.get(key), stored),
       onResourceEvent: plan.needsFinalizer
         ? (event) => detectOrphaning(this.#states, event)
@@ -147,6 +152,8 @@ class PlanOperator implements Operator {
       watches,
       timeSlicer: this.#options.timeSlicer,
       memory,
+      history:
+        history && (this.#options.recordsHistory === false ? readOnlyHistory(history) : history),
       rights: new MissingRights({
         cluster,
         onGranted: (key, shared) => this.#onGranted(queue, key, shared),
@@ -168,9 +175,24 @@ class PlanOperator implements Operator {
       enqueueFollowUp: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
-    await watches.settled(signal);
+    this.#history = history;
+    await Promise.all([watches.settled(signal), history?.start(signal)]);
     this.#context.timetable.start();
     for (const key of unmatchedKeys(this.#context)) enqueue(key, 'low');
+  }
+
+  /** Undefined: no versions are kept, or nothing is recorded any more. */
+  #createHistory(queue: ResourceQueue): HistoryRecorder | undefined {
+    const { plan, cluster, clock, logger, metrics, namespace = 'default' } = this.#options;
+    const isActive = !this.#role.isFinalizeOnly && this.#role.uninstall === undefined;
+    if (plan.history === undefined || !isActive) return undefined;
+    return new HistoryRecorder({
+      ...{ plan, cluster, clock, logger, metrics, history: plan.history },
+      clusterNamespace: namespace,
+      keyOfUid: (uid) => this.#context?.watches.resources.keyOfUid(uid),
+      enqueue: (key) => queue.enqueue(key, 'normal'),
+      enqueueAll: () => queue.enqueueAll(),
+    });
   }
 
   /** The kinds that may have children. Without a plan, only the recorded kinds are available. */
@@ -198,6 +220,8 @@ class PlanOperator implements Operator {
   }
 
   stop(): void {
+    this.#history?.stop();
+    this.#history = undefined;
     this.#context?.watches.stop();
     this.#context?.rights.stop();
     this.#context?.timetable.stop();
@@ -213,10 +237,20 @@ class PlanOperator implements Operator {
       const message = right === undefined ? error.message : rightText(right, literalName);
       return { what: watching, code, message };
     });
+    const historyProblems = (this.#history?.watchErrors() ?? []).map((error) => {
+      const { right, code } = error;
+      const message = right === undefined ? error.message : rightText(right);
+      return { what: 'history', code, message };
+    });
     const passProblems = rights.all.map((right) => {
       return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;
     });
-    return [...watchProblems, ...passProblems, ...this.#unservedProblems(this.#context)];
+    return [
+      ...watchProblems,
+      ...historyProblems,
+      ...passProblems,
+      ...this.#unservedProblems(this.#context),
+    ];
   }
 
   #unservedProblems({ plan, watches, clock }: OperatorContext): readonly OperatorProblem[] {
@@ -231,6 +265,7 @@ class PlanOperator implements Operator {
   /** Requests that were rejected for a missing right are tried again. */
   #onGranted(queue: ResourceQueue, key: string, shared: boolean): void {
     this.#states.get(key)?.attempts.forgetMissingRights();
+    this.#history?.retry(key);
     queue.enqueue(key, shared ? 'low' : 'normal');
   }
 

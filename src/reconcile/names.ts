@@ -54,6 +54,14 @@ export function onDeleteAnnotationOf(definition: string): string {
   return `on-delete.homeostat.dev/${definition}`;
 }
 
+/**
+ * On a resource with our finalizer: versions of what it reads are in other namespaces, and are deleted with it. The value lists the kinds
+ * in which they are stored.
+ */
+export function historyAnnotationOf(definition: string): string {
+  return `history.homeostat.dev/${definition}`;
+}
+
 /** On a resource that is being deleted, its UID: the deletion orphans its dependents (`--cascade=orphan`). */
 export function orphaningAnnotationOf(definition: string): string {
   return `orphan.homeostat.dev/${definition}`;
@@ -88,4 +96,22 @@ export function patchManagerOf(definition: string, patchId: string, resourceKey?
 /** The field manager of a definition's status writes. */
 export function statusManagerOf(definition: string): string {
   return `homeostat/${definition}.status`;
+}
+
+/** On a record (a stored version of an object that a resource reads): the definition, the UID of the resource, the id of the read. */
+export const recordedByLabel = 'homeostat.dev/recorded-by';
+export const recordOfLabel = 'homeostat.dev/record-of';
+export const recordReadLabel = 'homeostat.dev/read';
+/** On a record, for people: the object, its UID, and the time of the record. */
+export const recordObjectAnnotation = 'homeostat.dev/object';
+export const recordObjectUidAnnotation = 'homeostat.dev/object-uid';
+export const recordedAtAnnotation = 'homeostat.dev/recorded-at';
+/** On the newest record of a deleted object: when the deletion was found. */
+export const deletedAtAnnotation = 'homeostat.dev/deleted-at';
+/** The type of Secrets that are records of Secrets. */
+export const recordSecretType = 'homeostat.dev/record';
+
+/** The field manager of a definition's records. */
+export function recordManagerOf(definition: string): string {
+  return `homeostat/${definition}.history`;
 }

@@ -22,6 +22,10 @@ export interface OperatorOptions {
   readonly metrics: MetricRegistry;
   /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
+  /** The namespace of the runtime, which stores the versions of cluster-scoped objects. @default 'default' */
+  readonly namespace?: string;
+  /** Whether versions of reads with `history` are recorded, or only read. @default true */
+  readonly recordsHistory?: boolean;
   /** Shares the thread with other work. */
   readonly timeSlicer: TimeSlicer;
   /** Bounds the memory of all reconciles of the process. @default undefined: no bound */

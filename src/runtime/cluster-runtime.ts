@@ -29,6 +29,7 @@ export interface ClusterRuntimeOptions
     | 'logger'
     | 'metrics'
     | 'timeSlicer'
+    | 'namespace'
     | 'memory'
     | 'allowBreakingChanges'
     | 'coverage'

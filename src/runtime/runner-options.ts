@@ -20,6 +20,8 @@ export interface SharedOptions {
   readonly runtime?: string;
   /** Namespaces of the runtime and its definitions: never read or written for resources of other namespaces. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
+  /** The namespace of the runtime, which stores the versions of cluster-scoped objects. @default 'default' */
+  readonly namespace?: string;
   /** Shares the event loop fairly between definitions. */
   readonly timeSlicer: TimeSlicer;
   /** Memory limit for the reconciles of all definitions. @default undefined: no limit */

@@ -206,6 +206,19 @@ export const metricCatalogue = {
     labels: ['definition', 'result'],
     values: { result: ['created', 'changed', 'noop', 'skipped', 'conflict', 'failed'] },
   },
+  historyRecords: {
+    type: 'gauge',
+    name: 'homeostat_history_records',
+    help: 'Stored versions of objects that a definition reads with `history`',
+    labels: ['definition'],
+  },
+  historyWrites: {
+    type: 'counter',
+    name: 'homeostat_history_writes_total',
+    help: 'Writes of versions by result; `marked`: the object was deleted, `removed`: a version that is no longer kept',
+    labels: ['definition', 'result'],
+    values: { result: ['recorded', 'marked', 'removed', 'failed'] },
+  },
   statusWrites: {
     type: 'counter',
     name: 'homeostat_status_writes_total',

@@ -3,6 +3,7 @@ import type { LogMessage } from './log-messages.ts';
 /** Interfaces of logging and metrics, and the metric catalogue. The implementations (pino, prom-client) are passed in. */
 export type { LogMessage } from './log-messages.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
+export { silentMetrics } from './silent-metrics.ts';
 
 /** A structured logger: fields first, then a message of the catalogue. */
 export interface Logger {

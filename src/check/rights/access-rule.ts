@@ -14,6 +14,7 @@ export type RightPurpose =
   | 'reads'
   | 'reads-by-name'
   | 'read-namespaces'
+  | 'history'
   | 'patch-targets'
   | 'namespace-going'
   | 'granted-rules'

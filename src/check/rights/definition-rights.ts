@@ -79,6 +79,7 @@ function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRu
     ...ownKindRights(plan),
     ...childRights(plan),
     ...readRights(plan),
+    ...historyRights(plan),
     ...patchRights(plan),
   ];
   return [...crdRight(definition), ...desired.map(right)];
@@ -203,6 +204,26 @@ function readRights({ reads }: OperatorPlan): readonly RequiredRight[] {
   const gvk = { group: '', version: 'v1', kind: 'Namespace' };
   const reason = 'namespace selectors of its reads';
   return [...kinds, { gvk, verbs: watchVerbs, purpose: 'read-namespaces', reason, isNamespaced }];
+}
+
+/** Records are in the namespaces of the objects; those of cluster-scoped objects in the namespace of the runtime. */
+function historyRights({ reads, history }: OperatorPlan): readonly RequiredRight[] {
+  if (history === undefined) return [];
+  const kept = reads.filter((read) => read.history !== undefined);
+  const isNamespaced = !history.isDetached && kept.every(({ reach }) => reach === 'own');
+  const purpose = 'history';
+  const records = history.recordKinds.flatMap((gvk): readonly RequiredRight[] => {
+    const about = { gvk, purpose, reason: 'its versions of what it reads' } as const;
+    return [
+      { ...about, verbs: watchVerbs, isNamespaced: false },
+      { ...about, verbs: ['get', 'create', 'patch', 'delete'], isNamespaced },
+    ];
+  });
+  const checks = kept.map(({ gvk, id }): RequiredRight => {
+    const reason = `whether an object of its read "${id}" was deleted`;
+    return { gvk, verbs: ['get'], purpose, reason, isNamespaced };
+  });
+  return [...records, ...checks];
 }
 
 function patchRights({ reporting }: OperatorPlan): readonly RequiredRight[] {

@@ -1,3 +1,4 @@
+import { gvkOf } from '../../util/gvk.ts';
 import { isSecret } from '../compiled-definition.ts';
 import type { HistoryPlan } from '../operator-plan.ts';
 import type { Owner } from './child-plans.ts';
@@ -8,8 +9,10 @@ export function createHistoryPlan(owner: Owner, isRead: boolean): HistoryPlan | 
   if (kept.length === 0) return undefined;
   return Object.freeze({
     isRead,
-    hasSecrets: kept.some(({ gvk }) => isSecret(gvk)),
-    hasRevisions: kept.some(({ gvk }) => !isSecret(gvk)),
+    recordKinds: Object.freeze([
+      ...(kept.every(({ gvk }) => isSecret(gvk)) ? [] : [gvkOf('apps/v1', 'ControllerRevision')]),
+      ...(kept.some(({ gvk }) => isSecret(gvk)) ? [gvkOf('v1', 'Secret')] : []),
+    ]),
     isDetached: hasDetachedHistory(owner),
   });
 }

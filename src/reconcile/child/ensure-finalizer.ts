@@ -1,10 +1,11 @@
-import type { ChildPlan } from '../../compile/index.ts';
+import type { ChildPlan, HistoryPlan } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import {
   finalizerManagerOf,
   finalizerOf,
+  historyAnnotationOf,
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
 } from '../names.ts';
@@ -37,9 +38,11 @@ export async function ensureFinalizer(
   return children.map((child) => (needsFinalizer(child) ? blockedChild(child, problem) : child));
 }
 
-/** Sets the finalizer for `onDelete`, which runs with or without children. */
-export async function ensureOnDelete(pass: Pass): Promise<void> {
-  if (pass.context.plan.onDelete === undefined || hasMetadata(pass)) return;
+/** Sets the finalizer for `onDelete`, which runs with or without children, and for versions in other namespaces. */
+export async function ensureEarlyFinalizer(pass: Pass): Promise<void> {
+  const { onDelete, history } = pass.context.plan;
+  const isNeeded = onDelete !== undefined || history?.isDetached === true;
+  if (!isNeeded || hasMetadata(pass)) return;
   const problem = await applyMetadata(pass, []);
   if (problem !== undefined) pass.effects.finalizerProblem = problem;
 }
@@ -88,7 +91,17 @@ async function unrecordedOf(
 function hasMetadata({ context: { plan }, resource, effects }: Pass): boolean {
   if (effects.hasFinalizer === true) return true;
   const isMarked = resource.metadata.annotations?.[onDeleteAnnotationOf(plan.name)] !== undefined;
-  return hasFinalizer(resource, plan.name) && isMarked === (plan.onDelete !== undefined);
+  const { [historyAnnotationOf(plan.name)]: recorded } = resource.metadata.annotations ?? {};
+  const hasHistory =
+    plan.history?.isDetached !== true || recorded === recordedKindsOf(plan.history);
+  return (
+    hasFinalizer(resource, plan.name) && isMarked === (plan.onDelete !== undefined) && hasHistory
+  );
+}
+
+/** The value of {@link historyAnnotationOf}. */
+function recordedKindsOf({ recordKinds }: HistoryPlan): string {
+  return recordKinds.map(({ kind }) => kind).join(',');
 }
 
 /** @returns the error, if any. */
@@ -122,6 +135,9 @@ async function applyMetadata(
             ),
           }),
         ...(plan.onDelete && { [onDeleteAnnotationOf(plan.name)]: 'true' }),
+        ...(plan.history?.isDetached === true && {
+          [historyAnnotationOf(plan.name)]: recordedKindsOf(plan.history),
+        }),
       },
     },
   };

@@ -1,6 +1,7 @@
 import type { ReconcileResult } from '../../controller/index.ts';
 import { type KubeObject, parseKey } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import { historyAnnotationOf } from '../names.ts';
 import { hasFinalizer, isControlledBy, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn, Uninstall } from '../pass/context.ts';
 import {
@@ -23,6 +24,7 @@ import { recordOrphaning } from './orphaning.ts';
 import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
 import { findRemaining, type RemainingChildren } from './remaining-children.ts';
 import { removeInOrder } from './remove-in-order.ts';
+import { removeRecords } from './remove-records.ts';
 
 export interface FinalizeOptions {
   readonly key: string;
@@ -51,7 +53,12 @@ export async function finalize(
   if (preparation.isDone && orphaningProblem === undefined)
     pass.effects.pruned.push(...(await removeInOrder(pass, remaining, deletion)));
   const unrecorded = [deletion.problem, orphaningProblem].flatMap((problem) => problem ?? []);
-  const problems = [...unrecorded, ...remaining.problems, ...preparation.problems];
+  const problems = [
+    ...unrecorded,
+    ...remaining.problems,
+    ...preparation.problems,
+    ...(await removeRecords(pass)),
+  ];
   // Only terminating objects may be abandoned: their deletion completes without us. Others would remain for ever.
   const isFinished = (each: PrunedObject) =>
     isRemoved(each) || (deletion.isForced && each.state === 'deleting');
@@ -219,6 +226,8 @@ export async function uninstallResource(
 export async function removeUnneededFinalizer(pass: Pass): Promise<void> {
   const { plan } = pass.context;
   if (plan.needsFinalizer || !hasFinalizer(pass.resource, plan.name)) return;
+  // Versions in other namespaces are deleted with the resource, though the definition keeps none any more.
+  if (pass.resource.metadata.annotations?.[historyAnnotationOf(plan.name)] !== undefined) return;
   if (!pass.effects.pruned.every(isRemoved)) return;
   const removed = new Set(pass.effects.pruned.map(({ object }) => object.metadata.uid));
   const { objects, problems } = await findRemaining(pass);

@@ -1,6 +1,8 @@
 import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import { isRecord } from '../history/record.ts';
+import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
 import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
@@ -52,6 +54,21 @@ function setResult(pass: Pass, { plan, request }: OpenRead): void {
   const result = resultOf(pass, { plan, request });
   pass.findings.reads.set(plan.id, result);
   pass.desiredPhase.setRead(plan.id, result.input);
+  recordStates(pass, result);
+}
+
+/** Has the objects of a read with `history` recorded from now on, in the same synchronous step in which they were read. */
+function recordStates(pass: Pass, { plan, objects, isKnown, problem, request }: ReadResult): void {
+  const { context, key, uid, resource } = pass;
+  const isRead = isKnown && problem === undefined && request !== undefined;
+  if (plan.history === undefined || !isRead || isTerminating(resource)) return;
+  // Versions in other namespaces are deleted by the finalizer.
+  if (context.plan.history?.isDetached === true && !hasOwnFinalizer(pass)) return;
+  context.history?.observe({ key, uid, resource }, plan, objects);
+}
+
+function hasOwnFinalizer({ context, resource, effects }: Pass): boolean {
+  return effects.hasFinalizer === true || hasFinalizer(resource, context.plan.name);
 }
 
 function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
@@ -104,9 +121,12 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
   if (found.kind === 'rejected') return rejectedRead(plan, request, found.message);
   if (found.kind === 'unknown') return unknownRead(plan, request, found.state);
   const { selector } = request;
-  const objects = pass.dependencies
-    .selected(plan, { scope: found.scope, selector })
-    .filter((stored) => pass.context.watches.confirmedByChildWatch(stored) !== undefined);
+  const objects = pass.dependencies.selected(plan, { scope: found.scope, selector }).filter(
+    (stored) =>
+      pass.context.watches.confirmedByChildWatch(stored) !== undefined &&
+      // Versions of Secrets are Secrets: a read of Secrets does not return its own.
+      !(plan.history !== undefined && isRecord(stored, pass.context.plan.name)),
+  );
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never an empty list.
   if (isNamespaced(pass.context, plan.gvk) === undefined)

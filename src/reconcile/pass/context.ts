@@ -9,6 +9,7 @@ import type { Random } from '../../util/random.ts';
 import type { TimeSlicer } from '../../util/time-slicer.ts';
 import type { DecisionRecord } from '../decision.ts';
 import type { DeletionGuard } from '../deletion-guard.ts';
+import type { History } from '../history/history.ts';
 import type { MissingRights } from '../watch/missing-rights.ts';
 import type { Timetable } from '../watch/timetable.ts';
 import type { Watches } from '../watch/watches.ts';
@@ -27,6 +28,8 @@ export interface OperatorContext {
   readonly timeSlicer: TimeSlicer;
   /** Bounds the memory of all reconciles of the process. */
   readonly memory: ByteSemaphore | undefined;
+  /** Versions of what the definition reads. @default undefined: it keeps none */
+  readonly history: History | undefined;
   readonly rights: MissingRights;
   readonly timetable: Timetable;
   /** By key. */

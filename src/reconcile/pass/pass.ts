@@ -43,7 +43,10 @@ export interface PassInput {
   /** Limits its computation and memory. */
   readonly budget: WorkBudget;
   /** The common input of both phases. */
-  readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'cluster' | 'budget'>;
+  readonly phaseInput: Pick<
+    PhaseInput,
+    'resource' | 'now' | 'randomText' | 'cluster' | 'budget' | 'history'
+  >;
   /** The phase that renders the desired objects (`wanting`). */
   readonly desiredPhase: Phase;
 }
@@ -77,6 +80,8 @@ export interface PassEffects {
   ownPatchedField?: string;
   /** The finalizer and its annotations are on the resource. */
   hasFinalizer?: true;
+  /** Versions that are no longer kept could not be deleted. */
+  historyProblem?: Problem;
   /** An error of the finalizer that blocks no child. */
   finalizerProblem?: Problem;
   /** The resource after the last write to its metadata. */
@@ -168,6 +173,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     randomText: (length: number) => random.text(length, alphabet),
     cluster: { name: cluster.name, labels: cluster.labels ?? {} },
     budget: turn.budget,
+    ...historyInput(context, uid),
   };
   state.hadNoFinalizer ??= !hasFinalizer(resource, plan.name);
   const pass: Pass = {
@@ -201,6 +207,12 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     },
   };
   return Object.freeze(pass);
+}
+
+/** The versions at the start of the pass: expressions of one pass see the same ones. */
+function historyInput({ history }: OperatorContext, uid: string): Pick<PhaseInput, 'history'> {
+  const entries = history?.entries(uid);
+  return entries === undefined ? {} : { history: entries };
 }
 
 /** Is the object deleted or released? */

@@ -1,6 +1,7 @@
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/kube-object.ts';
 import { applyChildren } from '../child/apply-tiers.ts';
+import { readOnlyHistory } from '../history/history.ts';
 import { isPaused, isTerminating } from '../ownership-claims.ts';
 import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
@@ -68,6 +69,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     watches,
     logger: silentLogger,
     metrics: silentMetrics,
+    history: context.history && readOnlyHistory(context.history),
     rights: new MissingRights({ cluster, onGranted: () => undefined }),
     timetable: new Timetable({ schedule: undefined, clock, random, keys: () => [], enqueue }),
     states: new Map(),
@@ -102,7 +104,10 @@ function previewOf(pass: Pass): Preview {
   const count = (kind: string) => verdicts.filter((each) => each === kind).length;
   const informers = [...context.watches.allChildren()].map(({ informer }) => informer);
   return {
-    deletes: pruneCandidatesOf(pass, undesired),
+    deletes: [
+      ...pruneCandidatesOf(pass, undesired),
+      ...(context.history?.removable(pass.uid) ?? []),
+    ],
     creates: count('created'),
     applies: count('applied'),
     isComplete:

@@ -80,10 +80,11 @@ export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
 /** Assembles a report from its parts. */
 export function reportOf(pass: Pass, parts: ReportParts): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
-  const { finalizerProblem } = pass.effects;
+  const { finalizerProblem, historyProblem } = pass.effects;
   const problems = [
     ...readProblems(pass),
-    ...(finalizerProblem === undefined ? [] : [finalizerProblem]),
+    ...(pass.context.history?.problems(pass.key) ?? []),
+    ...[finalizerProblem, historyProblem].filter((problem) => problem !== undefined),
     ...mapped.problems,
     ...furtherProblems,
   ];

@@ -99,6 +99,8 @@ export function startReporting(pass: Pass): ReportingContext {
     if (state.kind === 'synced') continue;
     isComplete &&= state.kind === 'failing' && state.error.code === 'kind-missing';
   }
+  // Before the versions have been listed, `history` is unknown, not empty.
+  isComplete &&= pass.context.history === undefined || pass.phaseInput.history !== undefined;
   const inputs = { children, reads, observed: observedForReport(pass) };
   const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, ...inputs });
   return { phase, inputs, isComplete };

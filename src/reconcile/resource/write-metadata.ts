@@ -3,6 +3,7 @@ import { type Problem, problemOfRequest } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import {
   finalizerOf,
+  historyAnnotationOf,
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
   orphaningAnnotationOf,
@@ -43,9 +44,12 @@ export async function removeFinalizer(pass: Pass): Promise<Problem | undefined> 
   const { context, resource, effects, uid, signal } = pass;
   const { cluster, plan } = context;
   const finalizer = finalizerOf(plan.name);
-  const ourAnnotations = [inventoryAnnotationOf, onDeleteAnnotationOf, orphaningAnnotationOf].map(
-    (nameOf) => nameOf(plan.name),
-  );
+  const ourAnnotations = [
+    inventoryAnnotationOf,
+    onDeleteAnnotationOf,
+    orphaningAnnotationOf,
+    historyAnnotationOf,
+  ].map((nameOf) => nameOf(plan.name));
   try {
     await cluster.editMetadata(
       refOfStored(resource),

@@ -1,5 +1,6 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
+import type { Problem } from '../failure.ts';
 import { childIdOf, identityOf, inFixedOrder, refOfStored } from '../identity.ts';
 import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
@@ -28,7 +29,35 @@ export async function prune(pass: Pass): Promise<void> {
       leaving.set(each.object.metadata.uid, each);
     pass.effects.pruned.push(...(await remove(pass, inFixedOrder(leaving.values()))));
   }
-  notifyConverged(pass, certainty);
+  const areRecordsHeld = await pruneRecords(pass);
+  if (!areRecordsHeld) notifyConverged(pass, certainty);
+}
+
+/**
+ * Deletes versions that are no longer kept, unless the guard holds them: settings may have changed.
+ * @returns whether any remain
+ */
+async function pruneRecords(pass: Pass): Promise<boolean> {
+  const { history, deletionGuard } = pass.context;
+  const records = history?.removable(pass.uid) ?? [];
+  if (history === undefined || records.length === 0) return false;
+  const reason = deletionGuard?.blockingReason(pass.key, records);
+  const problem =
+    reason === undefined
+      ? await history.remove(records, pass.signal)
+      : heldRecords(records.length, reason);
+  if (problem !== undefined) pass.effects.historyProblem = problem;
+  return problem !== undefined;
+}
+
+function heldRecords(count: number, reason: string): Problem {
+  const what = count === 1 ? '1 version is' : `${count} versions are`;
+  return {
+    reason: 'Waiting',
+    message: `history: ${what} no longer kept; ${reason}`,
+    code: 'waiting',
+    kind: 'waiting',
+  };
 }
 
 async function remove(

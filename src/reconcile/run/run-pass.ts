@@ -3,7 +3,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject, parseKey } from '../../util/kube-object.ts';
 import { applyChildren, forgetUndesired } from '../child/apply-tiers.ts';
-import { ensureOnDelete, removeOldInventory } from '../child/ensure-finalizer.ts';
+import { ensureEarlyFinalizer, removeOldInventory } from '../child/ensure-finalizer.ts';
 import {
   finalizeResource,
   finalizeUnmatched,
@@ -11,6 +11,7 @@ import {
   uninstallResource,
 } from '../finalize/finalize.ts';
 import { pausedAnnotation } from '../names.ts';
+import { observeReads } from '../observe/observe-reads.ts';
 import { hasFinalizer, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
 import {
@@ -51,7 +52,10 @@ export async function runPass(
   }
   if (isPaused(resource)) return runPaused(context, { key, resource, turn });
   // No children are created for a resource that is being deleted.
-  if (isTerminating(resource)) return finalizeResource(context, { key, resource, turn });
+  if (isTerminating(resource)) {
+    await context.history?.forget(key);
+    return finalizeResource(context, { key, resource, turn });
+  }
   if (context.uninstall !== undefined)
     return uninstallResource(context, context.uninstall, { key, resource, turn });
   if (context.isFinalizeOnly) return { kind: 'done' };
@@ -63,7 +67,7 @@ export async function runPass(
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
-  await ensureOnDelete(pass);
+  await ensureEarlyFinalizer(pass);
   await applyChildren(pass);
   await prune(pass);
   await removeUnneededFinalizer(pass);
@@ -94,7 +98,9 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
 
 /** Drops the state of a resource. Only events of the resource or its children enqueue it then. */
 export function forgetResource(context: OperatorContext, key: string): void {
-  const { states, watches, rights, timetable } = context;
+  const { states, watches, rights, timetable, history } = context;
+  // What is in flight ends by itself.
+  void history?.forget(key);
   timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
@@ -155,6 +161,8 @@ async function reportPaused(pass: Pass): Promise<ReconcileResult> {
   const { context, key, state } = pass;
   context.timetable.forget(key);
   state.isReady = false;
+  // Changes are recorded during a pause, too.
+  if (context.history !== undefined) await observeReads(pass);
   if (isForeign(context.plan)) return { kind: 'done' };
   const status = await writeStatus(pass, pausedStatus(pass));
   if (status.kind === 'failed') throw status.error;

@@ -20,7 +20,12 @@ export interface ReadListOptions {
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly index: DependencyIndex;
+  /** @default undefined: nothing is called */
+  readonly onSelectedChange?: SelectedChange | undefined;
 }
+
+/** Called for each resource that selects an object when the object changes, or has been deleted. */
+export type SelectedChange = (key: string, plan: ReadPlan, event: CacheEvent) => void;
 
 /** The namespaces of a list. */
 export type ListScope =
@@ -52,9 +57,11 @@ export class ReadList {
   readonly #placesOf: (object: KubeObject) => readonly string[];
   readonly #byPlace: CacheIndex;
   readonly #index: DependencyIndex;
+  readonly #onSelectedChange: SelectedChange | undefined;
   readonly #stop: readonly (() => void)[];
 
-  constructor({ plan, watcher, queue, index }: ReadListOptions) {
+  constructor({ plan, watcher, queue, index, onSelectedChange }: ReadListOptions) {
+    this.#onSelectedChange = plan.history && onSelectedChange;
     this.#plan = plan;
     this.#queue = queue;
     this.#index = index;
@@ -137,6 +144,7 @@ export class ReadList {
       const { selector } = dependency;
       const was = old !== undefined && matchesSelector(selector, old.object.metadata.labels);
       const is = current !== undefined && matchesSelector(selector, current.object.metadata.labels);
+      if (is || (was && current === undefined)) this.#onSelectedChange?.(key, this.#plan, event);
       if (was !== is || (was && changed)) this.#queue.enqueueFor(key, event, isShared);
     }
   }

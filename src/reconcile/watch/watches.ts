@@ -18,7 +18,7 @@ import { settled, settledSoon } from './informer-waits.ts';
 import { type Lookup, type NamedObject, NamedObjects } from './named-objects.ts';
 import type { ResourceQueue } from './resource-queue.ts';
 import { type ResourceWatch, watchResources } from './resource-watch.ts';
-import { NamespaceWatch, ReadList } from './selections.ts';
+import { NamespaceWatch, ReadList, type SelectedChange } from './selections.ts';
 
 /** How long a reconcile waits for the first sync of an object that it reads by name, before it continues without. */
 const firstSyncLimitMs = 2_000;
@@ -50,6 +50,8 @@ export interface WatchesOptions {
   readonly guardedNamespaces?: ReadonlySet<string>;
   /** Whether objects have our finalizer although the definition needs none. @default false */
   readonly hasRemainingFinalizers?: boolean;
+  /** Called for each resource that reads an object by selector when the object changes or is deleted. @default none */
+  readonly onSelectedChange?: SelectedChange;
   /** Called when a child of this resource left its watch without a deletion. @default none */
   readonly onLost?: (key: string, stored: StoredObject) => void;
   /** Called with every event of the kind before any resource is enqueued for it. @default none */
@@ -94,6 +96,7 @@ export class Watches {
       previousKinds,
       hasRemainingFinalizers = false,
       base,
+      onSelectedChange,
     } = options;
     this.#children = base === undefined ? new Map() : base.#children;
     this.#resources =
@@ -115,7 +118,10 @@ export class Watches {
       : undefined;
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
-      this.#lists.set(read.id, new ReadList({ plan: read, watcher, queue, index }));
+      this.#lists.set(
+        read.id,
+        new ReadList({ plan: read, watcher, queue, index, onSelectedChange }),
+      );
     }
     const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
     for (const gvk of [...children.map((child) => child.gvk), ...previousKinds])

@@ -1,0 +1,404 @@
+import type { HistoryEntry, HistoryPlan, OperatorPlan, ReadPlan } from '../../compile/index.ts';
+import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
+import {
+  type CacheEvent,
+  type Cluster,
+  type InformerState,
+  KubeError,
+  type StoredObject,
+} from '../../kube/roles.ts';
+import {
+  type Gauge,
+  type Logger,
+  type MetricRegistry,
+  metricCatalogue,
+  silentMetrics,
+} from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { mayBeNewer } from '../../util/resource-version.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { objectText, publicContent } from '../secrecy.ts';
+import { settled } from '../watch/informer-waits.ts';
+import type { History, OverwrittenObject } from './history.ts';
+import { ObjectTrack } from './object-track.ts';
+import { isRecord, type RecordOwner, type StateRecord, seriesOf } from './record.ts';
+import { RecordStore } from './record-store.ts';
+import { RecordWriter } from './record-writer.ts';
+import { recordedState } from './recorded-state.ts';
+import { expiryOf, removableRecords } from './removable-records.ts';
+
+/** Records that are written at the same time. */
+const concurrency = 10;
+/** Delays between attempts to write a record. */
+const baseDelayMs = 200;
+const maxDelayMs = 300_000;
+
+export interface HistoryRecorderOptions {
+  readonly plan: OperatorPlan;
+  readonly history: HistoryPlan;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Where the records of cluster-scoped objects are. */
+  readonly clusterNamespace: string;
+  readonly keyOfUid: (uid: string) => string | undefined;
+  /** Enqueues a resource: `history` or what is reported about it has changed. */
+  readonly enqueue: (key: string) => void;
+  readonly enqueueAll: () => void;
+}
+
+/** A resource and the objects that are recorded for it. */
+interface OwnerState {
+  owner: RecordOwner;
+  /** By read and object. */
+  readonly tracks: Map<string, ObjectTrack>;
+  /** Cancels the timer of the next expiry. */
+  cancelExpiry: (() => void) | undefined;
+}
+
+/**
+ * Records the states of the objects that a definition reads with `history`. A reconcile names these objects; from then on every watch event
+ * is recorded, in order for each object. Recording has a queue of its own: whether the resource fails or waits makes no difference.
+ */
+export class HistoryRecorder implements History {
+  readonly #options: HistoryRecorderOptions;
+  readonly #store: RecordStore;
+  readonly #writer: RecordWriter;
+  readonly #queue: Controller;
+  /** By key. */
+  readonly #owners = new Map<string, OwnerState>();
+  /** By series: the keys of the queue. */
+  readonly #tracks = new Map<string, ObjectTrack>();
+  readonly #stopper = new AbortController();
+  readonly #gauge: Gauge;
+
+  constructor(options: HistoryRecorderOptions) {
+    this.#options = options;
+    const { plan, history, cluster, clusterNamespace, metrics, clock, logger } = options;
+    const definition = plan.name;
+    this.#gauge = metrics.gauge(metricCatalogue.historyRecords);
+    this.#gauge.set(0, [definition]);
+    this.#store = new RecordStore({
+      ...{ definition, history, clusterNamespace },
+      reads: plan.reads,
+      watcher: cluster,
+      onChange: (uid) => this.#onRecords(uid),
+      onState: () => this.#onStoreState(),
+    });
+    const store = this.#store;
+    this.#writer = new RecordWriter({
+      ...{ definition, cluster, clock, metrics, store, clusterNamespace },
+    });
+    this.#queue = new Controller({
+      ...{ name: definition, clock, logger, concurrency, baseDelayMs, maxDelayMs, graceMs: 0 },
+      // The metrics of the definition count its reconciles.
+      metrics: silentMetrics,
+      reconciler: { reconcile: (series, context) => this.#write(series, context) },
+    });
+  }
+
+  /** Starts to write. Resolves when the records have been listed, or the first attempt failed. */
+  async start(signal: AbortSignal): Promise<void> {
+    // Ends with `stop`, and never rejects.
+    void this.#queue.run(this.#stopper.signal);
+    await Promise.all(this.#store.informers.map((informer) => settled(informer, signal)));
+  }
+
+  stop(): void {
+    this.#stopper.abort(new KubeError('aborted', 'The operator stops', { status: 0 }));
+    for (const key of [...this.#owners.keys()]) this.#drop(key);
+    this.#store.stop();
+  }
+
+  get state(): InformerState {
+    return this.#store.state;
+  }
+
+  entries(uid: string): readonly HistoryEntry[] | undefined {
+    return this.state.kind === 'synced' ? this.#store.entriesOf(uid) : undefined;
+  }
+
+  observe(owner: RecordOwner, read: ReadPlan, objects: readonly StoredObject[]): void {
+    const state = this.#stateOf(owner);
+    const seen = new Set<ObjectTrack>();
+    for (const stored of objects) {
+      if (isRecord(stored, this.#options.plan.name)) continue;
+      const track = this.#trackOf(state, read, stored.object.metadata);
+      seen.add(track);
+      track.isAbsenceChecked = false;
+      this.#offer(track, stored);
+    }
+    this.#checkMissing(state, read, seen);
+  }
+
+  noteEvent(key: string, read: ReadPlan, { old, current, initial }: CacheEvent): void {
+    const state = this.#owners.get(key);
+    const stored = current ?? old;
+    if (state === undefined || stored === undefined || initial) return;
+    if (isRecord(stored, this.#options.plan.name)) return;
+    const track = this.#trackOf(state, read, stored.object.metadata);
+    if (current !== undefined) this.#offer(track, current);
+    else this.#offerMissing(track, stored.object.metadata.uid ?? '');
+  }
+
+  async ensureRecorded(
+    owner: RecordOwner,
+    read: ReadPlan,
+    { live, ...object }: OverwrittenObject,
+  ): Promise<Problem | undefined> {
+    const track = this.#trackOf(this.#stateOf(owner), read, object);
+    track.isUrgent = true;
+    if (live !== undefined) this.#offer(track, live, true);
+    else this.#offerMissing(track, this.#newest(track)?.objectUid ?? '');
+    if (track.last !== undefined) this.#queue.enqueue(track.series);
+    await track.settled();
+    track.isUrgent = false;
+    return track.problem;
+  }
+
+  isRecorded(uid: string, read: ReadPlan, object: Omit<OverwrittenObject, 'live'>): boolean {
+    const subject = { ownerUid: uid, readId: read.id, ...object };
+    return this.#store.recordsOf(uid, seriesOf(this.#options.plan.name, subject)).length > 0;
+  }
+
+  /** Errors of the watches on records. */
+  watchErrors(): readonly KubeError[] {
+    return this.#store.informers.flatMap(({ state }) =>
+      state.kind === 'failing' ? [state.error] : [],
+    );
+  }
+
+  problems(key: string): readonly Problem[] {
+    const { state } = this;
+    if (state.kind === 'failing') return [problemOf(state.error)];
+    const tracks = [...(this.#owners.get(key)?.tracks.values() ?? [])];
+    return tracks.flatMap(({ problem }) => problem ?? []);
+  }
+
+  removable(uid: string): readonly PruneCandidate[] {
+    if (this.state.kind !== 'synced') return [];
+    const { clock, plan } = this.#options;
+    return removableRecords(this.#store, uid, { reads: plan.reads, nowMs: clock.nowMs() });
+  }
+
+  async remove(
+    records: readonly PruneCandidate[],
+    signal: AbortSignal,
+  ): Promise<Problem | undefined> {
+    const error = await this.#writer.removeAll(records, signal);
+    return error && problemOf(error);
+  }
+
+  /** A missing right was granted: tries again at once. */
+  retry(key: string): void {
+    for (const { problem, series } of this.#owners.get(key)?.tracks.values() ?? [])
+      if (problem !== undefined) this.#queue.enqueue(series);
+  }
+
+  /** Stops recording for a resource. Resolves when no write of it is in flight. */
+  async forget(key: string): Promise<void> {
+    await Promise.all(this.#drop(key).map((track) => track.settled()));
+  }
+
+  #drop(key: string): readonly ObjectTrack[] {
+    const state = this.#owners.get(key);
+    this.#owners.delete(key);
+    state?.cancelExpiry?.();
+    const tracks = [...(state?.tracks.values() ?? [])];
+    for (const track of tracks) {
+      this.#tracks.delete(track.series);
+      track.clear();
+    }
+    return tracks;
+  }
+
+  #stateOf(owner: RecordOwner): OwnerState {
+    const known = this.#owners.get(owner.key);
+    if (known?.owner.uid === owner.uid) {
+      known.owner = owner;
+      return known;
+    }
+    this.#drop(owner.key);
+    const state: OwnerState = { owner, tracks: new Map(), cancelExpiry: undefined };
+    this.#owners.set(owner.key, state);
+    this.#scheduleExpiry(state);
+    return state;
+  }
+
+  #trackOf(
+    { owner, tracks }: OwnerState,
+    read: ReadPlan,
+    { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
+  ): ObjectTrack {
+    const id = `${read.id} ${keyOf(namespace, name)}`;
+    let track = tracks.get(id);
+    if (track === undefined) {
+      const subject = { ownerUid: owner.uid, readId: read.id, namespace, name };
+      const series = seriesOf(this.#options.plan.name, subject);
+      const ref = { gvk: read.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+      track = new ObjectTrack(owner, { read, subject, series, ref });
+      tracks.set(id, track);
+      this.#tracks.set(series, track);
+    }
+    track.owner = owner;
+    return track;
+  }
+
+  /** Queues a state, unless it equals the last one. `isOverwritten`: a restore is about to overwrite it. */
+  #offer(track: ObjectTrack, stored: StoredObject, isOverwritten = false): void {
+    const { resourceVersion = '', uid = '' } = stored.object.metadata;
+    const isSeen =
+      track.seenVersion !== undefined && !mayBeNewer(resourceVersion, track.seenVersion);
+    if (isSeen && !isOverwritten) return;
+    track.seenVersion = resourceVersion;
+    const state = {
+      kind: 'state',
+      object: recordedState(stored.object),
+      uid,
+      isOverwritten,
+    } as const;
+    const last = track.last === undefined ? this.#recorded(track) : stateIn(track.last);
+    if (last === undefined || !track.isRecorded(state, last)) {
+      track.push(state);
+      this.#queue.enqueue(track.series);
+    } else if (track.last === undefined) this.#setProblem(track, undefined);
+  }
+
+  #offerMissing(track: ObjectTrack, uid: string): void {
+    track.seenVersion = undefined;
+    if (track.last?.kind === 'missing') return;
+    if (track.last === undefined && this.#recorded(track) === undefined) return;
+    track.push({ kind: 'missing', uid });
+    this.#queue.enqueue(track.series);
+  }
+
+  /** Recorded objects that the read does not find: deleted while no process watched, or out of its scope. */
+  #checkMissing(state: OwnerState, read: ReadPlan, seen: ReadonlySet<ObjectTrack>): void {
+    if (this.state.kind !== 'synced') return;
+    for (const records of this.#store.seriesOf(state.owner.uid)) {
+      const newest = records.at(-1);
+      if (newest?.readId !== read.id || newest.deletedAt !== undefined) continue;
+      const track = this.#trackOf(state, read, newest);
+      if (seen.has(track) || track.isAbsenceChecked) continue;
+      track.isAbsenceChecked = true;
+      this.#offerMissing(track, newest.objectUid);
+    }
+  }
+
+  /** Writes what waits of one object. */
+  async #write(series: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
+    const track = this.#tracks.get(series);
+    // Before the records have been listed, what is recorded is unknown.
+    if (track === undefined || this.state.kind !== 'synced') return { kind: 'done' };
+    try {
+      for (let next = track.begin(); next !== undefined; next = track.begin()) {
+        const afterMs = track.delayMs(this.#options.clock.monotonicMs());
+        if (afterMs > 0) return this.#throttle(track, afterMs);
+        track.isThrottled = false;
+        const problem = await this.#writer.write(track, next, signal);
+        track.written();
+        this.#setProblem(track, problem && aboutObject(track, problem));
+      }
+      return { kind: 'done' };
+    } catch (error) {
+      if (error instanceof KubeError && !signal.aborted) {
+        this.#setProblem(track, aboutObject(track, problemOf(error, track.read.secrecy)));
+        if (error.isPermanent) return { kind: 'failed', afterMs: maxDelayMs, reason: error.code };
+      }
+      throw error;
+    } finally {
+      track.end();
+    }
+  }
+
+  /** Too many states of one object: only the newest one is recorded, later. */
+  #throttle(track: ObjectTrack, afterMs: number): ReconcileResult {
+    track.collapse();
+    if (!track.isThrottled) this.#reportThrottled(track);
+    track.isThrottled = true;
+    return { kind: 'done', afterMs };
+  }
+
+  #reportThrottled({ owner, ref, read }: ObjectTrack): void {
+    const { cluster, plan } = this.#options;
+    const what = objectText(ref.gvk.kind, ref.name, read);
+    cluster.events.record({
+      regarding: owner.resource,
+      type: 'Warning',
+      reason: 'HistoryThrottled',
+      action: 'Record',
+      note: `${what} changes often: one version is recorded every 10 s`,
+      definition: plan.name,
+    });
+  }
+
+  #setProblem(track: ObjectTrack, problem: Problem | undefined): void {
+    const hasChanged = track.problem?.message !== problem?.message;
+    track.problem = problem;
+    if (hasChanged) this.#options.enqueue(track.owner.key);
+  }
+
+  #newest({ subject, series }: ObjectTrack): StateRecord | undefined {
+    return this.#store.recordsOf(subject.ownerUid, series).at(-1);
+  }
+
+  /** The recorded current state. Undefined: none, or it was deleted. */
+  #recorded(track: ObjectTrack): KubeObject | undefined {
+    if (this.state.kind !== 'synced') return undefined;
+    const newest = this.#newest(track);
+    return newest?.deletedAt === undefined ? newest?.object : undefined;
+  }
+
+  #onRecords(uid: string): void {
+    const { plan, history, keyOfUid, enqueue } = this.#options;
+    this.#gauge.set(this.#store.usage.count, [plan.name]);
+    const key = keyOfUid(uid);
+    if (key === undefined) return;
+    const state = this.#owners.get(key);
+    if (state !== undefined) this.#scheduleExpiry(state);
+    if (history.isRead) enqueue(key);
+  }
+
+  #onStoreState(): void {
+    const { plan, enqueueAll } = this.#options;
+    this.#gauge.set(this.#store.usage.count, [plan.name]);
+    for (const state of this.#owners.values()) this.#scheduleExpiry(state);
+    for (const [series, { last }] of this.#tracks)
+      if (last !== undefined) this.#queue.enqueue(series);
+    enqueueAll();
+  }
+
+  /** Enqueues the resource when the next records expire. */
+  #scheduleExpiry(state: OwnerState): void {
+    const { clock, plan, enqueue } = this.#options;
+    const { key, uid } = state.owner;
+    const expiries = [...this.#store.seriesOf(uid)].map((records) => expiryOf(records, plan.reads));
+    const nextMs = expiries.reduce<number>(
+      (least, each = Infinity) => Math.min(least, each),
+      Infinity,
+    );
+    state.cancelExpiry?.();
+    state.cancelExpiry =
+      nextMs === Infinity
+        ? undefined
+        : clock.after(Math.max(0, nextMs - clock.nowMs()), () => enqueue(key));
+  }
+}
+
+function stateIn(pending: NonNullable<ObjectTrack['last']>): KubeObject | undefined {
+  return pending.kind === 'state' ? pending.object : undefined;
+}
+
+function aboutObject({ ref, read }: ObjectTrack, problem: Problem): Problem {
+  const what = objectText(ref.gvk.kind, ref.name, read);
+  return { ...problem, message: `history of ${what}: ${problem.message}` };
+}
+
+/** An error of a request, which the queue retries: the resource only reports it. */
+function problemOf(error: KubeError, secrecy = publicContent.secrecy): Problem {
+  const { reason, message, code, right } = problemOfRequest(error, { about: { secrecy } });
+  return { reason, message, code, kind: 'waiting', ...(right && { right }) };
+}

@@ -1,0 +1,192 @@
+import type { HistoryEntry, HistoryPlan, ReadPlan } from '../../compile/index.ts';
+import type { CacheEvent, Informer, InformerState, Watcher } from '../../kube/roles.ts';
+import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
+import { keyOf } from '../../util/kube-object.ts';
+import { recordedByLabel } from '../names.ts';
+import { parseRecord, type StateRecord } from './record.ts';
+
+export interface RecordStoreOptions {
+  readonly definition: string;
+  readonly history: HistoryPlan;
+  readonly reads: readonly ReadPlan[];
+  readonly watcher: Watcher;
+  /** Where the records of cluster-scoped objects are. */
+  readonly clusterNamespace: string;
+  /** Called with the UID of a resource whose records changed, apart from the first list. */
+  readonly onChange: (ownerUid: string) => void;
+  readonly onState: () => void;
+}
+
+/** Count and size of records. */
+export interface RecordUsage {
+  readonly count: number;
+  readonly sizeBytes: number;
+}
+
+const noUsage: RecordUsage = { count: 0, sizeBytes: 0 };
+const noRecords: readonly StateRecord[] = [];
+
+/** The records of one resource. */
+class OwnerRecords {
+  /** By series, sorted by version. */
+  readonly series = new Map<string, StateRecord[]>();
+  usage = noUsage;
+  entries: readonly HistoryEntry[] | undefined;
+}
+
+/** All records of a definition, from one watch for each kind that stores them. */
+export class RecordStore {
+  readonly informers: readonly Informer[];
+  readonly #options: RecordStoreOptions;
+  /** Kinds of the reads that keep versions, by id. */
+  readonly #kinds: ReadonlyMap<string, string>;
+  readonly #owners = new Map<string, OwnerRecords>();
+  /** By kind and key of the ControllerRevision or Secret. */
+  readonly #byKey = new Map<string, StateRecord>();
+  readonly #stops: readonly (() => void)[];
+  #usage = noUsage;
+
+  constructor(options: RecordStoreOptions) {
+    this.#options = options;
+    const { definition, history, reads, watcher, onState } = options;
+    this.#kinds = new Map(
+      reads.flatMap((read) => (read.history ? [[read.id, groupKindKey(read.gvk)]] : [])),
+    );
+    this.informers = history.recordKinds.map((gvk) =>
+      watcher.acquire({ gvk, labelSelector: `${recordedByLabel}=${definition}` }),
+    );
+    this.#stops = this.informers.flatMap((informer) => [
+      informer.subscribe((event) => this.#onEvent(informer.query.gvk, event)),
+      informer.onState(onState),
+    ]);
+  }
+
+  /** Records are never treated as missing before they have been listed. */
+  get state(): InformerState {
+    const states = this.informers.map(({ state }) => state);
+    return states.find(({ kind }) => kind !== 'synced') ?? { kind: 'synced' };
+  }
+
+  /** Usage of all resources. */
+  get usage(): RecordUsage {
+    return this.#usage;
+  }
+
+  usageOf(ownerUid: string): RecordUsage {
+    return this.#owners.get(ownerUid)?.usage ?? noUsage;
+  }
+
+  /** The records of one object, sorted by version. */
+  recordsOf(ownerUid: string, series: string): readonly StateRecord[] {
+    return this.#owners.get(ownerUid)?.series.get(series) ?? noRecords;
+  }
+
+  /** The records of a resource, by object, each sorted by version. */
+  *seriesOf(ownerUid: string): Iterable<readonly StateRecord[]> {
+    yield* this.#owners.get(ownerUid)?.series.values() ?? [];
+  }
+
+  /** All records by object. */
+  *allSeries(): Iterable<readonly StateRecord[]> {
+    for (const uid of this.#owners.keys()) yield* this.seriesOf(uid);
+  }
+
+  /** `history` in expressions of a resource: the same list until its records change. */
+  entriesOf(ownerUid: string): readonly HistoryEntry[] {
+    const owner = this.#owners.get(ownerUid);
+    if (owner === undefined) return [];
+    owner.entries ??= Object.freeze(
+      [...owner.series.values()].flatMap((records) => this.#listed(records)).sort(byPlace),
+    );
+    return owner.entries;
+  }
+
+  /** Whether the definition still keeps versions of what was recorded. */
+  isKept({ readId, object }: StateRecord): boolean {
+    return this.#kinds.get(readId) === groupKindKey(gvkOf(object.apiVersion, object.kind));
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    for (const informer of this.informers) informer.release();
+  }
+
+  /** The newest record of an object that exists is its current state. */
+  #listed(records: readonly StateRecord[]): readonly HistoryEntry[] {
+    const newest = records.at(-1);
+    if (newest === undefined || !this.isKept(newest)) return [];
+    const listed = newest.deletedAt === undefined ? records.slice(0, -1) : records;
+    return listed.map(entryOf);
+  }
+
+  #onEvent(gvk: Gvk, { namespace, name, current, initial }: CacheEvent): void {
+    const key = `${gvk.kind} ${keyOf(namespace, name)}`;
+    const before = this.#byKey.get(key);
+    const after = current && parseRecord(current, this.#options);
+    if (before !== undefined) this.#remove(key, before);
+    if (after !== undefined) this.#add(key, after);
+    if (initial) return;
+    for (const uid of new Set([before?.ownerUid, after?.ownerUid]))
+      if (uid !== undefined) this.#options.onChange(uid);
+  }
+
+  #add(key: string, record: StateRecord): void {
+    this.#byKey.set(key, record);
+    const owner = this.#owners.get(record.ownerUid) ?? new OwnerRecords();
+    this.#owners.set(record.ownerUid, owner);
+    const records = owner.series.get(record.series) ?? [];
+    owner.series.set(record.series, records);
+    const at = records.findIndex(({ version }) => version > record.version);
+    records.splice(at < 0 ? records.length : at, 0, record);
+    this.#count(owner, 1, record.sizeBytes);
+  }
+
+  #remove(key: string, record: StateRecord): void {
+    this.#byKey.delete(key);
+    const owner = this.#owners.get(record.ownerUid);
+    const records = owner?.series.get(record.series);
+    if (owner === undefined || records === undefined) return;
+    records.splice(records.indexOf(record), 1);
+    if (records.length === 0) owner.series.delete(record.series);
+    this.#count(owner, -1, -record.sizeBytes);
+    if (owner.series.size === 0) this.#owners.delete(record.ownerUid);
+  }
+
+  #count(owner: OwnerRecords, count: number, sizeBytes: number): void {
+    owner.entries = undefined;
+    owner.usage = added(owner.usage, count, sizeBytes);
+    this.#usage = added(this.#usage, count, sizeBytes);
+  }
+}
+
+function added(usage: RecordUsage, count: number, sizeBytes: number): RecordUsage {
+  return { count: usage.count + count, sizeBytes: usage.sizeBytes + sizeBytes };
+}
+
+function entryOf(record: StateRecord): HistoryEntry {
+  const { readId: read, object, namespace, name, version, recordedAt: time, deletedAt } = record;
+  return Object.freeze({
+    read,
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    version,
+    time,
+    reason: deletedAt === undefined ? 'Changed' : 'Deleted',
+    object,
+  });
+}
+
+function byPlace(a: HistoryEntry, b: HistoryEntry): number {
+  return (
+    compare(a.read, b.read) ||
+    compare(a.namespace ?? '', b.namespace ?? '') ||
+    compare(a.name, b.name) ||
+    a.version - b.version
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

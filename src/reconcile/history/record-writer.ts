@@ -1,0 +1,244 @@
+import { type Cluster, KubeError, type WriteOptions } from '../../kube/roles.ts';
+import {
+  type Counter,
+  type MetricRegistry,
+  metricCatalogue,
+  seriesOf,
+} from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
+import type { Problem } from '../failure.ts';
+import { refOfStored } from '../identity.ts';
+import { deletedAtAnnotation, recordManagerOf } from '../names.ts';
+import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
+import {
+  isRecord,
+  maxObjectBytes,
+  recordManifest,
+  refOfRecord,
+  type StateRecord,
+  sizeOfRecord,
+} from './record.ts';
+import type { RecordStore, RecordUsage } from './record-store.ts';
+import { candidateOf } from './removable-records.ts';
+
+/** Limits of one resource, and of a definition. */
+const maxRecords = 5_000;
+const maxOwnerBytes = 64 * 1024 * 1024;
+const maxDefinitionBytes = 512 * 1024 * 1024;
+/** Records that are deleted at the same time. */
+const concurrency = 10;
+
+export interface RecordWriterOptions {
+  readonly definition: string;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly store: RecordStore;
+  /** Where the records of cluster-scoped objects are. */
+  readonly clusterNamespace: string;
+}
+
+/** Writes records. Every write may be lost or repeated: the records that exist decide what is written next. */
+export class RecordWriter {
+  readonly #options: RecordWriterOptions;
+  readonly #writes: Counter;
+  readonly #write: WriteOptions;
+
+  constructor(options: RecordWriterOptions) {
+    this.#options = options;
+    const { metrics, definition } = options;
+    this.#writes = metrics.counter(metricCatalogue.historyWrites);
+    for (const series of seriesOf(metricCatalogue.historyWrites, { definition }))
+      this.#writes.increment(series, 0);
+    this.#write = { flow: { name: definition, priority: 'object' } };
+  }
+
+  /**
+   * Records a state, or marks the newest record because the object was deleted. Nothing is sent if it is recorded already.
+   * @returns why it will not be recorded: a limit.
+   * @throws KubeError
+   */
+  async write(
+    track: ObjectTrack,
+    next: PendingState,
+    signal: AbortSignal,
+  ): Promise<Problem | undefined> {
+    try {
+      if (next.kind === 'state') return await this.#record(track, next, signal);
+      await this.#recordDeletion(track, next.uid, signal);
+      return undefined;
+    } catch (error) {
+      if (!signal.aborted) this.#count('failed');
+      throw error;
+    }
+  }
+
+  /** Deletes records; returns the first error. */
+  async removeAll(
+    records: readonly PruneCandidate[],
+    signal: AbortSignal,
+  ): Promise<KubeError | undefined> {
+    const left = [...records];
+    let failure: KubeError | undefined;
+    const work = async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        try {
+          await this.#remove(next, signal);
+        } catch (error) {
+          if (!(error instanceof KubeError) || signal.aborted) throw error;
+          failure ??= error;
+          return;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, work));
+    return failure;
+  }
+
+  async #record(
+    track: ObjectTrack,
+    state: SeenState,
+    signal: AbortSignal,
+  ): Promise<Problem | undefined> {
+    for (;;) {
+      const newest = this.#newest(track);
+      const isOpen = newest !== undefined && newest.deletedAt === undefined;
+      if (isOpen && track.isRecorded(state, newest.object)) return undefined;
+      const version = Math.max(newest?.version ?? 0, track.takenVersions) + 1;
+      const manifest = this.#manifestOf(track, state, version);
+      const sizeBytes = sizeOfRecord(manifest);
+      if (sizeBytes > maxObjectBytes) return tooLarge;
+      if (!(await this.#makeRoom(track, sizeBytes, signal))) return noRoom;
+      if (await this.#create(track, manifest, version, signal)) break;
+    }
+    this.#count('recorded');
+    track.noteRecord(this.#options.clock.monotonicMs());
+    await this.#trim(track, signal);
+    return undefined;
+  }
+
+  #manifestOf(track: ObjectTrack, { object, uid }: SeenState, version: number): KubeObject {
+    const { definition, clock, clusterNamespace } = this.#options;
+    return recordManifest({
+      definition,
+      owner: track.owner,
+      readId: track.read.id,
+      series: track.series,
+      version,
+      state: object,
+      uid,
+      now: new Date(clock.nowMs()).toISOString(),
+      clusterNamespace,
+    });
+  }
+
+  /** @returns false: the name is taken, by this record after a lost answer or by an object of others. */
+  async #create(
+    track: ObjectTrack,
+    manifest: KubeObject,
+    version: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { cluster, definition } = this.#options;
+    const options = { ...this.#write, fieldManager: recordManagerOf(definition), force: true };
+    try {
+      await cluster.apply(manifest, options, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
+    }
+    const found = await cluster.get(refOfStored(manifest), this.#write, signal);
+    // A record of ours is in the store now: its state decides.
+    const isOurs = found !== undefined && isRecord(found, definition);
+    if (!isOurs || this.#newest(track)?.version !== version) track.takenVersions = version;
+    return false;
+  }
+
+  /** Only an object that the server no longer has is deleted: it may have been relabelled, or the scope is narrower. */
+  async #recordDeletion(track: ObjectTrack, uid: string, signal: AbortSignal): Promise<void> {
+    const { cluster, clock } = this.#options;
+    const newest = this.#newest(track);
+    if (newest === undefined || newest.deletedAt !== undefined) return;
+    const live = await cluster.get(track.ref, this.#write, signal);
+    if (live !== undefined && live.object.metadata.uid === uid) return;
+    const deletedAt = new Date(clock.nowMs()).toISOString();
+    const ref = refOfRecord(newest);
+    const { uid: recordUid = '' } = newest.meta;
+    const cached = { apiVersion: '', kind: ref.gvk.kind, metadata: newest.meta };
+    const change = () => ({ annotations: { [deletedAtAnnotation]: deletedAt } });
+    await cluster.editMetadata(ref, { ...this.#write, uid: recordUid, cached, change }, signal);
+    this.#count('marked');
+  }
+
+  /** Deletes the oldest record of the object if more than `keep` earlier ones exist. */
+  async #trim(track: ObjectTrack, signal: AbortSignal): Promise<void> {
+    const records = this.#records(track);
+    const [oldest] = records;
+    const { keep = 0 } = track.read.history ?? {};
+    if (oldest === undefined || records.length <= keep + 1) return;
+    await this.#remove(candidateOf(oldest), signal);
+  }
+
+  /** Deletes the oldest records until another one is within the limits; never the newest one of an object. */
+  async #makeRoom(track: ObjectTrack, sizeBytes: number, signal: AbortSignal): Promise<boolean> {
+    const { store } = this.#options;
+    const uid = track.subject.ownerUid;
+    const isOver = ({ count, sizeBytes: used }: RecordUsage, max: RecordUsage) =>
+      count + 1 > max.count || used + sizeBytes > max.sizeBytes;
+    for (;;) {
+      const isOwnerOver = isOver(store.usageOf(uid), ownerLimit);
+      if (!isOwnerOver && !isOver(store.usage, definitionLimit)) return true;
+      const oldest = oldestOf(isOwnerOver ? store.seriesOf(uid) : store.allSeries());
+      if (oldest === undefined) return false;
+      await this.#remove(candidateOf(oldest), signal);
+    }
+  }
+
+  async #remove({ ref, uid }: PruneCandidate, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.cluster.delete(ref, { ...this.#write, uid }, signal);
+    } catch (error) {
+      // Another object has the name: the record is deleted.
+      if (!(error instanceof KubeError) || error.code !== 'uid-mismatch') throw error;
+    }
+    this.#count('removed');
+  }
+
+  #records({ subject, series }: ObjectTrack): readonly StateRecord[] {
+    return this.#options.store.recordsOf(subject.ownerUid, series);
+  }
+
+  #newest(track: ObjectTrack): StateRecord | undefined {
+    return this.#records(track).at(-1);
+  }
+
+  #count(result: (typeof metricCatalogue.historyWrites.values.result)[number]): void {
+    this.#writes.increment([this.#options.definition, result]);
+  }
+}
+
+const ownerLimit: RecordUsage = { count: maxRecords, sizeBytes: maxOwnerBytes };
+const definitionLimit: RecordUsage = { count: Infinity, sizeBytes: maxDefinitionBytes };
+
+/** The oldest record that is not the newest one of its object. */
+function oldestOf(all: Iterable<readonly StateRecord[]>): StateRecord | undefined {
+  let oldest: StateRecord | undefined;
+  for (const records of all) {
+    const [first] = records;
+    if (first === undefined || records.length === 1) continue;
+    if (oldest === undefined || first.recordedAt < oldest.recordedAt) oldest = first;
+  }
+  return oldest;
+}
+
+const limit = { reason: 'LimitReached', code: 'limit-reached', kind: 'waiting' } as const;
+const tooLarge: Problem = {
+  ...limit,
+  message: 'is larger than 1 MiB and is not recorded',
+};
+const noRoom: Problem = {
+  ...limit,
+  message: 'is not recorded: the versions of the resource or the definition reach their limit',
+};

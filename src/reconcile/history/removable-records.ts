@@ -1,0 +1,44 @@
+import type { ReadPlan } from '../../compile/index.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
+import { refOfRecord, type StateRecord } from './record.ts';
+import type { RecordStore } from './record-store.ts';
+
+/** A record that is to be deleted. */
+export function candidateOf(record: StateRecord): PruneCandidate {
+  return {
+    ref: refOfRecord(record),
+    uid: record.meta.uid ?? '',
+    childId: `history of ${record.readId}`,
+  };
+}
+
+/** When all records of a deleted object expire, in ms of the wall clock. Undefined: never, or the object exists. */
+export function expiryOf(
+  records: readonly StateRecord[],
+  reads: readonly ReadPlan[],
+): number | undefined {
+  const newest = records.at(-1);
+  const read = reads.find(({ id }) => id === newest?.readId);
+  if (newest?.deletedAt === undefined || read?.history === undefined) return undefined;
+  const expiryMs = Date.parse(newest.deletedAt) + read.history.keepDeletedMs;
+  return Number.isNaN(expiryMs) ? undefined : expiryMs;
+}
+
+/**
+ * Records of a resource that are no longer to be kept: beyond `keep`, of deleted objects after `keepDeleted`, and of reads that keep no
+ * versions any more.
+ */
+export function removableRecords(
+  store: RecordStore,
+  ownerUid: string,
+  { reads, nowMs }: { readonly reads: readonly ReadPlan[]; readonly nowMs: number },
+): readonly PruneCandidate[] {
+  return [...store.seriesOf(ownerUid)].flatMap((records) => {
+    const [first] = records;
+    const keep = reads.find(({ id }) => id === first?.readId)?.history?.keep;
+    const isKept = first !== undefined && keep !== undefined && store.isKept(first);
+    const isExpired = (expiryOf(records, reads) ?? Infinity) <= nowMs;
+    const removable = isKept && !isExpired ? records.slice(0, -(keep + 1)) : records;
+    return removable.map(candidateOf);
+  });
+}
