@@ -37,7 +37,7 @@ export const document: RuleSection = {
       shownBy: ['test/fixtures/invalid/unknown-field.yaml'],
     },
     {
-      rule: 'A *(later)* part is rejected with its position: `clusters`, `reads[].history` with `keep` and `onChange`',
+      rule: 'A *(later)* part is rejected with its position: a conversion webhook',
       shownBy: [
         'test/fixtures/invalid/not-supported-yet.yaml',
         'src/definition/rules/unsupported-fields.test.ts › is a field of the format, and its default is supported',
