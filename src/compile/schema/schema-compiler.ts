@@ -54,7 +54,7 @@ class Compilation {
     if (schema === undefined) return anyType;
     const known = this.#known.get(schema);
     if (known !== undefined) return known;
-    // Structs are cached before their fields are built, so they may be recursive. A reference cycle without a struct is the "any" type.
+    // A reference cycle without a struct is the "any" type.
     this.#known.set(schema, anyType);
     const type = this.#buildComponent(schema, name);
     this.#known.set(schema, type);
@@ -79,7 +79,7 @@ class Compilation {
     if (component === undefined) return this.#build(schema, { ...owner, top: false });
     const type = this.component(component);
     const said = schema['x-kubernetes-map-type'];
-    // The referring field overrides the type. The copy of a struct shares its fields, which may be incomplete at this time.
+    // The referring field overrides the type. The copy of a struct shares its fields.
     return said === undefined || !('atomic' in type)
       ? type
       : { ...type, atomic: said === 'atomic' };
@@ -117,29 +117,35 @@ class Compilation {
     const { name, builtIn, top } = owner;
     // The tables apply to components, not to objects declared inside them.
     const tables = builtIn && top ? builtinTables : undefined;
-    const fields = new Map<string, StructField>();
-    const struct: StructType = {
+    const build = () => this.#fieldsOf(schema, owner);
+    let fields: StructType['fields'] | undefined;
+    return {
       kind: 'struct',
       builtIn,
       name,
       atomic: schema['x-kubernetes-map-type'] === 'atomic',
-      fields,
+      // Built when they are read: structs may be recursive, and most are never used.
+      get fields() {
+        fields ??= build();
+        return fields;
+      },
       required: schema.required ?? [],
       open: schema['x-kubernetes-preserve-unknown-fields'] === true,
       droppedZeros: new Set(tables?.zeroDropped[name]),
       defaults: plainRecord(tables?.defaults[name]),
       injected: plainRecord(tables?.injected[name]),
     };
-    const component = this.#components[name];
-    if (top && component !== undefined) this.#known.set(component, struct);
-    for (const [key, field] of Object.entries(schema.properties ?? {})) {
+  }
+
+  #fieldsOf(schema: JsonSchema, owner: Owner): StructType['fields'] {
+    const fields = new Map<string, StructField>();
+    for (const [key, field] of Object.entries(schema.properties ?? {}))
       fields.set(key, {
         type: this.#field(field, owner),
         defaultValue: field.default,
         keepsNull: field.nullable === true,
       });
-    }
-    return struct;
+    return fields;
   }
 }
 

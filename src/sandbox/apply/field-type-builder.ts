@@ -31,11 +31,31 @@ export interface MergeSchema {
 
 export type MergeComponents = Readonly<Record<string, MergeSchema>>;
 
-/** A type under construction: components may refer to themselves. */
-interface MutableFieldType {
-  scalar: ScalarName | undefined;
-  list: ListShape | undefined;
-  map: MapShape | undefined;
+/** A type that is built when it is read: components may refer to themselves, and most are never used. */
+class LazyFieldType implements FieldType {
+  readonly #build: () => FieldType;
+  #built: FieldType | undefined;
+
+  constructor(build: () => FieldType) {
+    this.#build = build;
+  }
+
+  get scalar(): ScalarName | undefined {
+    return this.#type.scalar;
+  }
+
+  get list(): ListShape | undefined {
+    return this.#type.list;
+  }
+
+  get map(): MapShape | undefined {
+    return this.#type.map;
+  }
+
+  get #type(): FieldType {
+    this.#built ??= this.#build();
+    return this.#built;
+  }
 }
 
 /**
@@ -44,10 +64,7 @@ interface MutableFieldType {
  */
 export class FieldTypeBuilder {
   readonly #components: MergeComponents;
-  readonly #types = new Map<string, MutableFieldType>();
-  /** Steps to run when the current component is complete. */
-  readonly #whenComplete: (() => void)[] = [];
-  #depth = 0;
+  readonly #types = new Map<string, FieldType>();
 
   constructor(components: MergeComponents) {
     this.#components = components;
@@ -55,15 +72,7 @@ export class FieldTypeBuilder {
 
   /** Returns the type of a schema, which may refer to components. */
   typeOf(schema: MergeSchema): FieldType {
-    return this.#enter(() => this.#refer(schema, false));
-  }
-
-  #enter<T>(build: () => T): T {
-    this.#depth++;
-    const built = build();
-    this.#depth--;
-    if (this.#depth === 0) for (const complete of this.#whenComplete.splice(0)) complete();
-    return built;
+    return this.#refer(schema, false);
   }
 
   #refer(schema: MergeSchema, keepsUnknown: boolean): FieldType {
@@ -71,31 +80,21 @@ export class FieldTypeBuilder {
     if (name === undefined) return this.#shapes(schema, keepsUnknown);
     const type = this.#component(name);
     const mapType = schema['x-kubernetes-map-type'];
-    return mapType === undefined ? type : this.#withMapType(type, mapType === 'atomic');
+    return mapType === undefined ? type : withMapType(type, mapType === 'atomic');
   }
 
   #component(name: string): FieldType {
     const known = this.#types.get(name);
     if (known !== undefined) return known;
-    const type: MutableFieldType = { scalar: undefined, list: undefined, map: undefined };
+    const type = new LazyFieldType(() => this.#componentShapes(name));
     this.#types.set(name, type);
-    return Object.assign(type, this.#componentShapes(name));
+    return type;
   }
 
   #componentShapes(name: string): FieldType {
     if (name.endsWith('api.resource.Quantity')) return scalarType('untyped');
     if (name.endsWith('runtime.RawExtension')) return atomicType;
     return this.#shapes(this.#components[name] ?? {}, false);
-  }
-
-  /** The referring field may override how a map merges; the type may still be under construction. */
-  #withMapType(type: FieldType, atomic: boolean): FieldType {
-    const copy: MutableFieldType = { scalar: undefined, list: undefined, map: undefined };
-    this.#whenComplete.push(() => {
-      const map = type.map && { ...type.map, atomic };
-      Object.assign(copy, { ...type, map });
-    });
-    return copy;
   }
 
   #shapes(schema: MergeSchema, parentKeepsUnknown: boolean): FieldType {
@@ -148,6 +147,14 @@ export class FieldTypeBuilder {
     const keys = kind === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
     return { atomic: kind !== 'map' && kind !== 'set', keys, item };
   }
+}
+
+/** The referring field may override how a map merges. */
+function withMapType(type: FieldType, atomic: boolean): FieldType {
+  return new LazyFieldType(() => {
+    const { scalar, list, map } = type;
+    return { scalar, list, map: map && { ...map, atomic } };
+  });
 }
 
 function scalarType(scalar: ScalarName): FieldType {

@@ -31,36 +31,25 @@ export class GoTypeBuilder {
       this.#types.set(name, type);
       return type;
     }
-    // The entry is added before its fields are built: types may be recursive.
-    const fields = new Map<string, GoField>();
-    const [shortName = '', version = 'v1'] = name.split('.').reverse();
-    const goNames = goNamesOf(name);
-    const nullable = nullableFields(name);
-    const alwaysWritten: [string, GoField][] = [];
-    const type: GoType = {
-      kind: 'struct',
-      name: shortName,
-      goName: `${version}.${shortName}`,
-      fields,
-      alwaysWritten,
-      canonical: new WeakSet(),
-    };
+    const type = new LazyGoStruct(name, () => this.#fieldsOf(name, schema));
     this.#types.set(name, type);
-    const dropped = new Set(this.#droppedZeros[name]);
-    for (const [name, fieldSchema] of Object.entries(schema.properties)) {
-      const field: GoField = {
+    return type;
+  }
+
+  #fieldsOf(component: string, { properties = {}, required = [] }: MergeSchema) {
+    const fields = new Map<string, GoField>();
+    const goNames = goNamesOf(component);
+    const nullable = nullableFields(component);
+    const dropped = new Set(this.#droppedZeros[component]);
+    for (const [name, schema] of Object.entries(properties))
+      fields.set(name, {
         order: fields.size,
-        ...this.#field(fieldSchema, dropped.has(name)),
+        ...this.#field(schema, dropped.has(name)),
         ...goNames(name),
         dropsZero: dropped.has(name),
-        writesNull:
-          nullable.has(name) ||
-          (schema.required?.includes(name) === true && isCollection(fieldSchema)),
-      };
-      fields.set(name, field);
-      if (field.defaultValue !== undefined || field.writesNull) alwaysWritten.push([name, field]);
-    }
-    return type;
+        writesNull: nullable.has(name) || (required.includes(name) && isCollection(schema)),
+      });
+    return fields;
   }
 
   /** A schema in a CRD, or a boolean or list in its place. */
@@ -101,6 +90,36 @@ export class GoTypeBuilder {
       default:
         return { kind: 'any' };
     }
+  }
+}
+
+/** Its fields are built when they are read: types may be recursive, and most are never used. */
+class LazyGoStruct implements GoStruct {
+  readonly kind = 'struct';
+  readonly name: string;
+  readonly goName: string;
+  readonly canonical = new WeakSet<JsonObject>();
+  readonly #build: () => GoStruct['fields'];
+  #fields: GoStruct['fields'] | undefined;
+  #alwaysWritten: GoStruct['alwaysWritten'] | undefined;
+
+  constructor(component: string, build: () => GoStruct['fields']) {
+    const [name = '', version = 'v1'] = component.split('.').reverse();
+    this.name = name;
+    this.goName = `${version}.${name}`;
+    this.#build = build;
+  }
+
+  get fields(): GoStruct['fields'] {
+    this.#fields ??= this.#build();
+    return this.#fields;
+  }
+
+  get alwaysWritten(): GoStruct['alwaysWritten'] {
+    this.#alwaysWritten ??= [...this.fields].filter(
+      ([, { defaultValue, writesNull }]) => defaultValue !== undefined || writesNull,
+    );
+    return this.#alwaysWritten;
   }
 }
 
