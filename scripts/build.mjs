@@ -1,43 +1,40 @@
 // Bundles the CLI, `dist/homeostat.mjs`, and the library, `dist/index.mjs` with its declarations. Beside them are the chunks that they load when
 // a command or a function is called.
-import {
-  chmodSync,
-  copyFileSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { asScript } from './bundle/chunks.mjs';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
 import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 
-const { metafile } = await build({
+const target = 'node22.19';
+
+const { metafile, outputFiles } = await build({
   entryPoints: [
     { in: 'src/cli/homeostat.ts', out: 'homeostat' },
     { in: 'src/library/index.ts', out: 'index' },
   ],
-  outdir: 'dist',
-  outExtension: { '.js': '.mjs' },
-  chunkNames: 'chunks/[name]-[hash]',
+  outdir: 'dist/chunks',
+  outExtension: { '.js': '.cjs' },
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   splitting: true,
   bundle: true,
   metafile: true,
+  write: false,
   platform: 'node',
-  target: 'node22.19',
+  target,
   format: 'esm',
   minifySyntax: true,
   // Not for the size of the files: V8 keeps the text of a source as long as it runs, with two bytes for each character if one comment holds a curly quote.
   // Names stay, and lines are short enough that a stack trace is of use; with --enable-source-maps it names the sources.
   minifyWhitespace: true,
   lineLimit: 160,
-  sourcemap: 'linked',
+  sourcemap: 'external',
   sourcesContent: false,
-  legalComments: 'linked',
+  legalComments: 'none',
   logLevel: 'warning',
   // undici looks at it, and leaves out a second parser of HTTP.
   define: { esbuildDetection: 'true' },
@@ -49,25 +46,62 @@ const { metafile } = await build({
     ownMapsPlugin(),
     definitionCheckPlugin(),
   ],
-  // CommonJS packages in an ES module still ask for `require`.
-  banner: {
-    js: `const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);`,
-  },
 });
 
-const outputs = Object.keys(metafile.outputs);
-removeOthers('dist', new Set(outputs));
-const modules = outputs.filter((path) => path.endsWith('.mjs'));
-for (const path of modules) assertOneByte(path);
-writeFileSync('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(metafile));
+mkdirSync('dist/chunks', { recursive: true });
+const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+const written = new Map();
+for (const [name, text] of texts) {
+  const isCode = name.endsWith('.cjs');
+  const content = isCode ? `${asScript(name, text)}//# sourceMappingURL=${name}.map\n` : text;
+  written.set(`dist/chunks/${name}`, content);
+}
+for (const [name, text] of Object.entries(await entries())) written.set(`dist/${name}`, text);
+written.set('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(metafile));
+for (const [path, text] of written) writeFileSync(path, text);
 chmodSync('dist/homeostat.mjs', 0o755);
 copyFileSync('src/library/api.ts', 'dist/index.d.mts');
-const bytes = modules.reduce((sum, path) => sum + statSync(path).size, 0);
+removeOthers('dist', new Set([...written.keys(), 'dist/index.d.mts']));
+const code = [...written].filter(([path]) => /\.[cm]js$/.test(path));
+for (const [path, text] of code) assertOneByte(path, text);
+const bytes = code.reduce((sum, [, text]) => sum + text.length, 0);
 console.log(
-  `dist/homeostat.mjs, dist/index.mjs and ${modules.length - 2} chunks, ${(bytes / 1e6).toFixed(1)} MB`,
+  `dist/homeostat.mjs, dist/index.mjs and ${code.length - 2} chunks, ${(bytes / 1e6).toFixed(1)} MB`,
 );
 
-/** Chunks of earlier builds. Last, so that a command that runs meanwhile finds its own. */
+/** The modules that load the chunks. */
+async function entries() {
+  const [command, library] = ['homeostat', 'index'].map((name) => {
+    const [path, { exports }] = Object.entries(metafile.outputs).find(
+      ([each]) => each.startsWith(`dist/chunks/${name}-`) && each.endsWith('.cjs'),
+    );
+    return { chunk: basename(path), exports };
+  });
+  const loadLibrary = `import { ChunkLoader } from './src/cli/chunk-loader.ts';
+const { getBuiltinModule, sourceMapsEnabled: hasSourceMaps } = process;
+const folder = \`\${import.meta.dirname}/chunks\`;
+const loader = new ChunkLoader({ folder, hasSourceMaps, getBuiltinModule });
+export const { ${library.exports.join(', ')} } = loader.load('${library.chunk}');`;
+  const [entry, index] = await Promise.all(
+    [
+      { entryPoints: ['src/cli/bundle-entry.ts'] },
+      { stdin: { contents: loadLibrary, resolveDir: '.', loader: 'ts' } },
+    ].map((input) =>
+      build({
+        ...input,
+        define: { entryChunk: JSON.stringify(command.chunk) },
+        ...{ bundle: true, write: false, platform: 'node', target, format: 'esm' },
+        ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
+      }),
+    ),
+  );
+  return {
+    'homeostat.mjs': `#!/usr/bin/env node\n${entry.outputFiles[0].text}`,
+    'index.mjs': index.outputFiles[0].text,
+  };
+}
+
+/** Chunks of earlier builds, and their stored code. Last, so that a command that runs meanwhile finds its own. */
 function removeOthers(folder, kept) {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -75,8 +109,7 @@ function removeOthers(folder, kept) {
   }
 }
 
-function assertOneByte(path) {
-  const text = readFileSync(path, 'utf8');
+function assertOneByte(path, text) {
   const at = text.search(/[^\0-\xff]/);
   if (at === -1) return;
   const excerpt = text.slice(Math.max(0, at - 40), at + 40);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limitHeapGrowth, limitYoungGeneration, type RestartableProcess } from './heap-settings.ts';
+import {
+  limitHeapGrowth,
+  limitYoungGeneration,
+  type RestartableProcess,
+  resetHeapGrowth,
+} from './heap-settings.ts';
 
 /** What a process restarts with, and the flags that it sets for itself. */
 function settingsOf(given: Partial<RestartableProcess> = {}) {
@@ -25,6 +30,7 @@ function settingsOf(given: Partial<RestartableProcess> = {}) {
   };
   limitYoungGeneration(self);
   limitHeapGrowth(self);
+  resetHeapGrowth(self);
   return { restart, flags };
 }
 
@@ -41,10 +47,10 @@ describe('cli/heap-settings', () => {
     ]);
   });
 
-  test('once: what it was given is what it has, and the growth is set in the process', () => {
+  test('once: what it was given is what it has, and the growth is set in the process and reset', () => {
     const { restart, flags } = settingsOf({ execArgv: ['--max-semi-space-size=4'] });
     assert.equal(restart, undefined);
-    assert.deepEqual(flags, ['--heap-growing-percent=40']);
+    assert.deepEqual(flags, ['--heap-growing-percent=40', '--heap-growing-percent=0']);
   });
 
   test('what the user has set stays', () => {

@@ -36,6 +36,12 @@ export function limitHeapGrowth(self: RestartableProcess): void {
   self.getBuiltinModule('node:v8').setFlagsFromString(`${growth}=${growthPercent}`);
 }
 
+/** Undoes {@link limitHeapGrowth}: stored code is accepted only with the flags that it was stored with. */
+export function resetHeapGrowth(self: RestartableProcess): void {
+  if (flagsOf(self).includes(growth)) return;
+  self.getBuiltinModule('node:v8').setFlagsFromString(`${growth}=0`);
+}
+
 function flagsOf({ env, execArgv }: RestartableProcess): string {
   return [...execArgv, env.NODE_OPTIONS ?? ''].join(' ').replaceAll('_', '-');
 }

@@ -6,7 +6,7 @@ import { type Job, type JobResult, JobRunner } from './test-jobs.ts';
 
 /** The file that a worker thread runs: the entry point, which calls {@link serveJobs} in a thread. */
 export function workerEntry(): URL {
-  const isBundle = import.meta.url.endsWith('.mjs');
+  const isBundle = !import.meta.url.endsWith('.ts');
   return new URL(isBundle ? '../homeostat.mjs' : '../homeostat.ts', import.meta.url);
 }
 
