@@ -31,10 +31,11 @@ export interface AppliedChild {
 /** Time without a write after which the operators count as idle, in ms of simulated time: longer than Pods take to terminate (30 s). */
 const idleMs = 60_000;
 /**
- * Time after a restart in which writes count, in ms. It ends before the next full minute, at which schedules run: all times of a history
- * are full minutes.
+ * Time of restarts, in ms. It ends before the next full minute, at which schedules run: all times of a history are full minutes.
  */
-const restartMs = 50_000;
+const restartsMs = 50_000;
+/** Time in which operators have reconciled everything after their start, in ms. */
+const startMs = 10_000;
 /** Simulated time in which the operators must become idle, in ms. */
 const settleLimitMs = 15 * 60_000;
 
@@ -106,13 +107,26 @@ export class FuzzCluster {
     return [...counts.values()].some((count) => count >= 3);
   }
 
-  /** Restarts the operators, and lets a minute pass. Returns the writes that the restart has caused. */
-  async writesAfterRestart(): Promise<readonly string[]> {
+  /**
+   * Restarts the operators, and lets a minute pass. Returns the writes that the restart has caused.
+   * @param usesTime of a definition: the writes of a second restart count, because the first one finds that time has passed
+   */
+  async writesAfterRestart({
+    usesTime,
+  }: {
+    readonly usesTime: boolean;
+  }): Promise<readonly string[]> {
+    if (usesTime) {
+      // Durations of minutes have passed a moment after a full minute.
+      await this.simulation.advance(1_000);
+      await this.restart();
+      await this.simulation.advance(startMs - 1_000);
+    }
     this.#writes = [];
     await this.restart();
-    await this.simulation.advance(restartMs);
+    await this.simulation.advance(restartsMs - (usesTime ? startMs : 0));
     const writes = [...new Set(this.#writes)];
-    await this.simulation.advance(idleMs - restartMs);
+    await this.simulation.advance(idleMs - restartsMs);
     return writes;
   }
 

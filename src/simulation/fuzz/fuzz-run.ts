@@ -207,7 +207,7 @@ export class FuzzRun {
   }
 
   async #restarted(): Promise<FuzzFailure | undefined> {
-    const writes = await this.#cluster.writesAfterRestart();
+    const writes = await this.#cluster.writesAfterRestart(this.#target);
     if (writes.length === 0) return undefined;
     return this.#failure(
       'second-reconcile',

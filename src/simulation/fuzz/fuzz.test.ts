@@ -132,6 +132,18 @@ describe('simulation/fuzz', () => {
     assert.equal(failure, undefined, JSON.stringify(failure));
   });
 
+  test('that time has passed is no second reconcile', async () => {
+    const text = healthy
+      .replace('ready: { type: integer }', 'ready: { type: boolean }')
+      .replace(
+        /ready: \$.*/,
+        'ready: "${ $millis() > $toMillis(metadata.creationTimestamp) + 240000 }"',
+      )
+      .replace('  status:\n    ready', '  schedule: { every: 30m }\n  status:\n    ready');
+    const { failure } = await fuzz({ ...optionsFor(text), runs: 15 });
+    assert.equal(failure, undefined, JSON.stringify(failure));
+  });
+
   test('a resource whose deletion is held does not disturb the histories after it', async () => {
     // The names of two resources would conflict.
     const text = healthy
