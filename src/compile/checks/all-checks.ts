@@ -7,6 +7,7 @@ import { checkSelectors } from './check-reads.ts';
 import { checkScope } from './check-scope.ts';
 import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
+import { warnAboutPlainPaths } from './plain-paths.ts';
 import { warnAboutSchemas } from './schema-traps.ts';
 import { warnAboutKinds } from './warn-about-kinds.ts';
 import {
@@ -33,6 +34,7 @@ export const allChecks: readonly Check[] = [
   warnAboutZeros,
   checkConditions,
   warnAboutNames,
+  warnAboutPlainPaths,
   warnAboutPrevious,
   warnAboutKinds,
   warnAboutSecrets,
