@@ -39,6 +39,7 @@ export interface CompiledRead {
   /** A list of names; undefined for `*`. */
   readonly namespaces?: CompiledTemplate;
   readonly namespaceSelector?: CompiledSelector;
+  readonly cluster?: CompiledTemplate;
 }
 
 export interface CompiledSelector {
@@ -48,7 +49,7 @@ export interface CompiledSelector {
 
 /** The templates of a read. */
 export function templatesOfRead(read: CompiledRead): readonly CompiledTemplate[] {
-  const { name, selector, namespace, namespaces, namespaceSelector } = read;
+  const { name, selector, namespace, namespaces, namespaceSelector, cluster } = read;
   return [
     name,
     selector?.matchLabels,
@@ -57,6 +58,7 @@ export function templatesOfRead(read: CompiledRead): readonly CompiledTemplate[]
     namespaces,
     namespaceSelector?.matchLabels,
     namespaceSelector?.matchExpressions,
+    cluster,
   ].filter((template) => template !== undefined);
 }
 
@@ -73,6 +75,8 @@ export interface CompiledChild {
   readonly forEach?: CompiledTemplate;
   readonly ready?: CompiledTemplate;
   readonly deleteWhen?: CompiledTemplate;
+  /** The name of its member cluster. */
+  readonly cluster?: CompiledTemplate;
 }
 
 /** The templates of a {@link ReportingDefinition}. */
@@ -190,6 +194,7 @@ export function compileDefinition({
       ...(from.kind === 'selector' && {
         namespaceSelector: compileSelector(from.selector, below(at, 'namespaceSelector')),
       }),
+      ...compileFields(read.placement ?? {}, at, { cluster: textType }),
     };
   }
 
@@ -223,6 +228,7 @@ export function compileDefinition({
         { pointer, field: '' },
         { when: booleanType, forEach: undefined, ready: booleanType, deleteWhen: booleanType },
       ),
+      ...compileFields(child.placement ?? {}, { pointer, field: '' }, { cluster: textType }),
     };
   }
 

@@ -57,6 +57,8 @@ export interface ExplainedChild extends Inputs {
   readonly when: string | undefined;
   /** `forEach` as written. @default undefined: one object */
   readonly forEach: string | undefined;
+  /** `cluster` as written. @default undefined: in the cluster of the resource */
+  readonly cluster: string | undefined;
   /** In the order in which they are written: `when` and `forEach` first. */
   readonly expressions: readonly ExplainedExpression[];
 }
@@ -66,6 +68,8 @@ export interface ExplainedRead extends Inputs {
   readonly gvk: Gvk;
   readonly by: 'name' | 'selector';
   readonly optional: boolean;
+  /** `cluster` as written. @default undefined: in the cluster of the resource */
+  readonly cluster: string | undefined;
 }
 
 /** A status field, a condition, an Event or a patch. */
@@ -94,8 +98,8 @@ export function explainDefinition(located: LocatedDefinition, schemas?: SchemaSo
   const tiers = orderChildren(parts, diagnostics);
   const children = parts.children.map((child): ExplainedChild => {
     const { id, gvk, after } = child.definition;
-    const { template, when, forEach, ready, deleteWhen } = child;
-    const uses = finder.of(template, when, forEach);
+    const { template, when, forEach, cluster, ready, deleteWhen } = child;
+    const uses = finder.of(template, when, forEach, cluster);
     return {
       id,
       gvk,
@@ -105,10 +109,11 @@ export function explainDefinition(located: LocatedDefinition, schemas?: SchemaSo
       waitsFor: [...new Set([...after, ...uses.children])].sort(),
       when: textOf(when),
       forEach: textOf(forEach),
-      expressions: [when, forEach, template, ready, deleteWhen].flatMap((each) =>
+      cluster: textOf(cluster),
+      expressions: [when, forEach, cluster, template, ready, deleteWhen].flatMap((each) =>
         expressionsOf(each, finder),
       ),
-      ...inputsOf(finder.of(template, when, forEach, ready, deleteWhen)),
+      ...inputsOf(finder.of(template, when, forEach, cluster, ready, deleteWhen)),
     };
   });
   return {
@@ -116,7 +121,14 @@ export function explainDefinition(located: LocatedDefinition, schemas?: SchemaSo
     gvk: definition.kind.gvk,
     reads: parts.reads.map((read) => {
       const { id, gvk, by, optional } = read.definition;
-      return { id, gvk, by: by.kind, optional, ...inputsOf(finder.of(...templatesOfRead(read))) };
+      return {
+        id,
+        gvk,
+        by: by.kind,
+        optional,
+        cluster: textOf(read.cluster),
+        ...inputsOf(finder.of(...templatesOfRead(read))),
+      };
     }),
     children: children.toSorted((a, b) => rankOf(a) - rankOf(b)),
     reports: reportsOf(parts, (...templates) => inputsOf(finder.of(...templates))),

@@ -6,6 +6,7 @@ import type {
   ChildDefinition,
   OnDeleteDefinition,
   OperatorDefinition,
+  PlacementDefinition,
   ReadDefinition,
 } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
@@ -119,6 +120,10 @@ export interface ReadPlan
   readonly selectsNamespaces: boolean;
   /** Secrecy of the read objects; `all`: also of the request. */
   readonly secrecy: Secrecy;
+  /** See {@link ReadDefinition.placement}. */
+  readonly placement?: PlacementDefinition;
+  /** The objects represent member clusters. @default false */
+  readonly isOfClusters?: boolean;
 }
 
 /** What to do when a resource is being deleted. */
@@ -176,7 +181,9 @@ export type ExpressionInput =
   /** Not available yet: expressions that read it wait. `on` is its name in messages: `children.database`. */
   | { readonly state: 'waiting'; readonly on: string }
   /** Does not exist (not desired, or an optional read): a missing value. */
-  | { readonly state: 'absent' };
+  | { readonly state: 'absent' }
+  /** *Reporting* only: a part is in a member cluster that cannot be read now. What depends on it keeps its last value. */
+  | { readonly state: 'unknown' };
 
 export interface PhaseInput {
   /**
@@ -248,8 +255,15 @@ export type ReadRequest =
       readonly name: string;
       /** Undefined: the namespace of the resource. */
       readonly namespace?: string;
+      readonly cluster?: string;
     }
-  | { readonly by: 'selector'; readonly selector: LabelSelector; readonly scope: ReadScope };
+  | {
+      readonly by: 'selector';
+      readonly selector: LabelSelector;
+      readonly scope: ReadScope;
+      /** The member cluster. Undefined: the cluster of the resource. */
+      readonly cluster?: string;
+    };
 
 /** The namespaces that a list is read from. `allowed`: globs that namespaces must also match; others are not read. */
 export type ReadScope =
@@ -285,6 +299,8 @@ export interface Phase {
   when(childId: string): Promise<Rendered<boolean>>;
   /** The elements of `forEach`; without `forEach` a single element with an undefined item. */
   elements(childId: string): Promise<Rendered<readonly Element[]>>;
+  /** The name of the member cluster of one element; only for children with `placement`. Missing is `failed`. */
+  cluster(childId: string, element: Element): Promise<Rendered<string>>;
   /**
    * The manifest of one element, coerced to the schema of the child. `metadata.name` is a non-empty string (else
    * `failed`). The caller adds owner reference, labels and namespace.
@@ -306,5 +322,7 @@ export interface Phase {
   status(): Promise<{
     readonly fields: Readonly<Record<string, unknown>>;
     readonly failures: readonly RenderFailure[];
+    /** Fields that depend on an `unknown` input: they keep their last values. @default none */
+    readonly kept?: readonly string[];
   }>;
 }

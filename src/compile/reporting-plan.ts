@@ -68,6 +68,8 @@ export interface RenderedCondition {
   readonly message: string;
   /** Why the evaluation failed. */
   readonly failure?: RenderFailure;
+  /** It depends on an `unknown` input: the condition keeps its last value. */
+  readonly isKept?: true;
 }
 
 export interface RenderedEvent {

@@ -12,6 +12,7 @@ type TemplateRole =
   | 'read'
   | 'when'
   | 'forEach'
+  | 'cluster'
   | 'template'
   | 'ready'
   | 'deleteWhen'
@@ -37,7 +38,7 @@ export function templateUses(parts: CompiledDefinition): readonly TemplateUse[] 
     ...usesOf('var', [...parts.vars.values()]),
     ...usesOf('read', parts.reads.flatMap(templatesOfRead)),
     ...parts.children.flatMap((child) =>
-      (['when', 'forEach', 'template', 'ready', 'deleteWhen'] as const).flatMap((role) =>
+      (['when', 'forEach', 'cluster', 'template', 'ready', 'deleteWhen'] as const).flatMap((role) =>
         usesOf(role, [child[role]], { child }),
       ),
     ),

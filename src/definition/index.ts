@@ -33,6 +33,7 @@ export type {
   OperatorDefinition,
   PatchDefinition,
   PatchTarget,
+  PlacementDefinition,
   ReadDefinition,
   ReadNamespaces,
   ReconcileLimits,

@@ -93,6 +93,8 @@ export interface ReadDefinition {
   readonly from: ReadNamespaces;
   /** @default false */
   readonly crossNamespace: CrossNamespace;
+  /** @default undefined: the objects are in the cluster of the resource */
+  readonly placement?: PlacementDefinition;
   /** Earlier states of the objects are kept. @default undefined: they are not */
   readonly history?: HistoryDefinition;
 }
@@ -105,6 +107,14 @@ export interface HistoryDefinition {
   readonly onChange?: readonly string[];
   /** How long versions of a deleted object are kept. @default 2_592_000_000 (30 days) */
   readonly keepDeletedMs: number;
+}
+
+/** The member cluster of a child or read. */
+export interface PlacementDefinition {
+  /** A template for the name of an object of kind `Cluster`. */
+  readonly cluster: Template;
+  /** The members that may be chosen. @default undefined: the literal one */
+  readonly allowed?: ClusterSelector;
 }
 
 /** The namespaces of a read. Always `own` for cluster-scoped kinds, which have no namespace. */
@@ -171,6 +181,8 @@ export interface ChildDefinition extends ChildLifecycle {
   readonly conflicts: 'Force' | 'Report';
   /** Whether the object may be outside the resource's namespace. @default false */
   readonly crossNamespace: CrossNamespace;
+  /** @default undefined: the object is in the cluster of the resource */
+  readonly placement?: PlacementDefinition;
   /**
    * With `forEach`: element n+1 is created only when n is ready, and elements are deleted in reverse order. @default
    * false

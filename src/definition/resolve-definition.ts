@@ -12,6 +12,7 @@ import type {
   ControllerOptions,
   HistoryDefinition,
   OnDeleteDefinition,
+  PlacementDefinition,
   ReadDefinition,
   ReconcileLimits,
   RollingUpdate,
@@ -94,10 +95,11 @@ function resolveRead(read: JsonObject): ReadDefinition | undefined {
     gvk,
     by: Object.hasOwn(read, 'name')
       ? { kind: 'name', name: read.name }
-      : { kind: 'selector', selector: resolveSelector(read.selector) },
+      : { kind: 'selector', selector: isJsonObject(read.selector) ? read.selector : 'all' },
     optional: read.optional === true,
     from: resolveNamespaces(read),
     crossNamespace: resolveCrossNamespace(read.crossNamespace),
+    ...resolvePlacement(read),
     ...(isJsonObject(read.history) && { history: resolveHistory(read.history) }),
   };
 }
@@ -111,10 +113,15 @@ function resolveHistory(history: JsonObject): HistoryDefinition {
   };
 }
 
-function resolveSelector(
-  selector: Json | undefined,
-): Extract<ReadDefinition['by'], { kind: 'selector' }>['selector'] {
-  return isJsonObject(selector) ? selector : 'all';
+/** Empty for an object in the cluster of the resource, so that the revision of such a definition does not change. */
+function resolvePlacement({ cluster, crossCluster }: JsonObject): {
+  readonly placement?: PlacementDefinition;
+} {
+  if (cluster === undefined) return {};
+  const selector = isJsonObject(crossCluster) ? crossCluster.selector : undefined;
+  if (selector === undefined) return { placement: { cluster } };
+  const allowed = isJsonObject(selector) ? resolveLiteralSelector(selector) : 'all';
+  return { placement: { cluster, allowed } };
 }
 
 function resolveChild(child: JsonObject): ChildDefinition | undefined {
@@ -138,6 +145,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     crossNamespace: resolveCrossNamespace(child.crossNamespace),
     ordered: child.ordered === true,
     deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
+    ...resolvePlacement(child),
     ...resolveLifecycle(child),
   };
 }

@@ -162,6 +162,7 @@ function createLookUp(
 function shown(input: ExpressionInput, path: readonly string[], secrecy: Secrecy): PresentValue {
   switch (input.state) {
     case 'absent':
+    case 'unknown':
       return missing;
     case 'waiting':
       return { state: 'waiting', on: input.on };

@@ -3,6 +3,7 @@ import type {
   OperatorDefinition,
   ReadDefinition,
 } from '../../definition/index.ts';
+import type { Gvk } from '../../util/gvk.ts';
 import type { PlanContext } from '../check-context.ts';
 import type { CompiledChild, CompiledRead } from '../compiled-definition.ts';
 import type {
@@ -42,7 +43,7 @@ export function createPlans({
   schemas,
   diagnostics: { source },
 }: PlanContext): Plans {
-  const wanting = templatesFor(parts, ['when', 'forEach', 'template', 'read']);
+  const wanting = templatesFor(parts, ['when', 'forEach', 'cluster', 'template', 'read']);
   const judging = templatesFor(parts, ['ready', 'deleteWhen']);
   const all = templateUses(parts).flatMap(({ role, template }) =>
     role === 'var' ? [] : [template],
@@ -52,9 +53,9 @@ export function createPlans({
   const { references: anywhere, observed, history: readsHistory } = uses.of(...all);
 
   function childPlan(child: CompiledChild): ChildPlan {
-    const { pointer, type, when, forEach, template, ready, deleteWhen } = child;
+    const { pointer, type, when, forEach, cluster, template, ready, deleteWhen } = child;
     const { id } = child.definition;
-    const used = uses.of(when, forEach, template);
+    const used = uses.of(when, forEach, cluster, template);
     return {
       ...child.definition,
       isList: forEach !== undefined,
@@ -79,12 +80,16 @@ export function createPlans({
   }
 
   function readPlan(read: CompiledRead): ReadPlan {
-    const { id, gvk, by, optional, history } = read.definition;
-    const pathsRead = pathsBelow(anywhere, 'reads', id);
+    const { id, gvk, by, optional, history, placement } = read.definition;
+    const paths = pathsBelow(anywhere, 'reads', id);
+    const isOfClusters = isClusterKind(gvk);
+    const pathsRead = isOfClusters ? paths.flatMap(pathsOfCluster) : paths;
     const where = {
       ...reachOf(read.definition),
       secrecy: secrets.read(id),
       ...(history && { history }),
+      ...(placement && { placement }),
+      ...(isOfClusters && { isOfClusters }),
     };
     if (by.kind === 'name')
       return { id, gvk, by: 'name', ...literalRef(read), optional, pathsRead, ...where };
@@ -185,6 +190,22 @@ function shortest(paths: readonly FieldPath[]): readonly FieldPath[] {
   return kept;
 }
 
+/** Whether the objects represent member clusters. */
+export function isClusterKind({ group, kind }: Gvk): boolean {
+  return group === 'homeostat.dev' && kind === 'Cluster';
+}
+
+/** For an expression that uses a whole `Cluster`: its status changes often, and only these fields have a meaning for desired objects. */
+function pathsOfCluster(path: FieldPath): readonly FieldPath[] {
+  if (path.length > 1 || (path.length === 1 && path[0] !== 'metadata' && path[0] !== 'status'))
+    return [path];
+  return [
+    ['metadata', 'labels'],
+    ['metadata', 'annotations'],
+    ['status', 'conditions'],
+  ];
+}
+
 /** The definition and scope of the owning resource. */
 export interface Owner {
   readonly definition: OperatorDefinition;
@@ -202,6 +223,7 @@ function isDetached(child: ChildDefinition, { definition, scope }: Owner): boole
   // A cluster-scoped owner is valid in every namespace.
   const isUnderstood = child.crossNamespace === false || scope === 'Cluster';
   return (
+    child.placement !== undefined ||
     definition.onDelete !== undefined ||
     !isUnderstood ||
     child.deletionPolicy === 'Orphan' ||

@@ -74,7 +74,7 @@ function buildGraph(parts: CompiledDefinition): Graph {
   for (const read of parts.reads) {
     graph.set(`reads.${read.definition.id}`, edgesOf(...templatesOfRead(read)));
   }
-  for (const { definition, pointer, template, when, forEach, ready } of parts.children) {
+  for (const { definition, pointer, template, when, forEach, cluster, ready } of parts.children) {
     const after = definition.after.flatMap((id, index): Edge[] => {
       const path = pointerTo(pointerTo(pointer, 'after'), index);
       const edge = { path, at: 'value', isWhole: false } as const;
@@ -84,7 +84,10 @@ function buildGraph(parts: CompiledDefinition): Graph {
         { ...edge, needs: `ready of children.${id}` },
       ];
     });
-    graph.set(`children.${definition.id}`, [...edgesOf(when, forEach, template), ...after]);
+    graph.set(`children.${definition.id}`, [
+      ...edgesOf(when, forEach, cluster, template),
+      ...after,
+    ]);
     graph.set(`ready of children.${definition.id}`, edgesOf(ready));
   }
   return graph;

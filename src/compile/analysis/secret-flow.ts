@@ -106,12 +106,14 @@ export class SecretFlow {
   }
 
   #spreadChildren(): void {
-    for (const { definition, template } of this.#context.parts.children) {
+    for (const { definition, template, cluster } of this.#context.parts.children) {
       const { id, gvk } = definition;
       const written = this.#levelOf(template, id);
       this.#raise(`written ${gvkKey(gvk)}`, [written]);
       const patched = this.#of(`patched ${gvkKey(gvk)}`);
-      this.#raise(`children.${id}`, [this.#ofSecret(gvk), written, patched]);
+      // Messages and the status name the cluster of an object.
+      const placed = this.reaches([cluster], id) ? 'all' : 'none';
+      this.#raise(`children.${id}`, [this.#ofSecret(gvk), written, patched, placed]);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Check } from '../check-context.ts';
 import { checkForEach, checkOnDelete } from './check-children.ts';
+import { checkClusterStatus, warnAboutPlacedSecrets } from './check-clusters.ts';
 import { checkManifests } from './check-manifests.ts';
 import { checkNames } from './check-names.ts';
 import { checkPaths } from './check-paths.ts';
@@ -28,6 +29,7 @@ export const allChecks: readonly Check[] = [
   checkStatus,
   checkForEach,
   checkSelectors,
+  checkClusterStatus,
   checkScope,
   checkOnDelete,
   warnAboutWhen,
@@ -38,5 +40,6 @@ export const allChecks: readonly Check[] = [
   warnAboutPrevious,
   warnAboutKinds,
   warnAboutSecrets,
+  warnAboutPlacedSecrets,
   warnAboutSchemas,
 ];

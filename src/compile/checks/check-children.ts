@@ -76,9 +76,9 @@ export function checkOnDelete({ parts, uses, diagnostics }: CheckContext): void 
   const late = parts.children.filter(({ stage }) => stage === 'onDelete');
   const ids = new Set(late.map(({ definition }) => definition.id));
   if (ids.size === 0) return;
-  for (const { stage, when, forEach, template } of parts.children) {
+  for (const { stage, when, forEach, cluster, template } of parts.children) {
     if (stage === 'onDelete') continue;
-    for (const { slot, reference } of uses.of(when, forEach, template).references) {
+    for (const { slot, reference } of uses.of(when, forEach, cluster, template).references) {
       const [id] = reference.path;
       if (reference.root !== 'children' || id === undefined || !ids.has(id)) continue;
       diagnostics.report({

@@ -104,7 +104,7 @@ function unknownId(
 
 function missingForEach({ reference }: SlotReference, { use }: Context): Problem | undefined {
   const { role, child } = use;
-  const isInside = role === 'template' || role === 'ready';
+  const isInside = role === 'template' || role === 'cluster' || role === 'ready';
   if (isInside && child?.forEach !== undefined) return undefined;
   return {
     code: 'unknown-name',

@@ -37,8 +37,10 @@ function mayBeMany({ root }: CompiledTemplate): boolean {
   }
 }
 
-/** Whether name or namespace depend on the element. */
-function isNamedByElement({ template }: CompiledChild): boolean {
+/** Whether name, namespace or cluster depend on the element. */
+function isNamedByElement({ template, cluster }: CompiledChild): boolean {
+  const placed = cluster === undefined ? [] : referencesOf(cluster);
+  if (placed.some(({ reference: { root } }) => root === 'item' || root === 'index')) return true;
   const metadata = pointerTo(template.pointer, 'metadata');
   const places: readonly string[] = [
     template.pointer,

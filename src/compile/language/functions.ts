@@ -2,6 +2,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { parseDurationMs } from '../../util/duration.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import { ExpressionError } from './evaluation-error.ts';
 import type { Scope } from './leaf.ts';
@@ -155,6 +156,14 @@ export const languageFunctions: readonly LanguageFunction[] = [
       meter.spend(walkSteps(statusOf(object), meter.stepsLeft));
       return tools.isReady(object);
     },
+  },
+  {
+    name: 'clusterOf',
+    params: ['object'],
+    returns: 'string',
+    doc: 'The name of the member cluster that a child or read is in; no value on the hub',
+    example: { source: '$clusterOf(children.web)' },
+    run: ([object]) => (isJsonObject(object) ? memberOf(object) : undefined),
   },
   {
     name: 'randomString',

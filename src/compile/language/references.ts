@@ -351,6 +351,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       case 'condition':
         use(second);
         return navigate(navigate(first, 'status', offset), 'conditions', offset);
+      case 'clusterOf':
+        return navigate(navigate(first, 'metadata', offset), 'name', offset);
       case 'each':
       case 'sift':
       case 'isReady':

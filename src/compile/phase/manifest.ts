@@ -1,5 +1,6 @@
+import { isNamespaceName } from '../../util/glob.ts';
 import { isHomeostatKey, type KubeObject } from '../../util/kube-object.ts';
-import { RenderError } from '../template/render-error.ts';
+import { type Place, RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { describeFound, missingValue } from '../template/values.ts';
 import type { EvaluationUnit } from './evaluation-plan.ts';
@@ -37,6 +38,13 @@ export function reservedNameError(
 }
 
 type Metadata = { readonly [field in (typeof maps)[number]]?: Readonly<Record<string, unknown>> };
+
+/** The value, if it can be the name of a member cluster. @throws RenderError */
+export function clusterName(value: unknown, place: Place, quotes: boolean): string {
+  if (typeof value === 'string' && value !== 'hub' && isNamespaceName(value)) return value;
+  const message = `Expected the name of a member cluster at ${place.field}, found ${describeFound(value, quotes)}`;
+  throw new RenderError('wrong-type', message, place);
+}
 
 /** Whether this is a possible object name that is safe in a URL path. The server checks the rules of each kind. */
 export function isObjectName(text: string): boolean {

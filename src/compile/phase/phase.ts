@@ -18,7 +18,7 @@ import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { type EvaluationPlan, type EvaluationUnit, requireEntry } from './evaluation-plan.ts';
-import { checkManifest, isObjectName } from './manifest.ts';
+import { checkManifest, clusterName, isObjectName } from './manifest.ts';
 import { TemplateReportPhase } from './report-phase.ts';
 
 const singleElement: readonly Element[] = Object.freeze([
@@ -33,7 +33,11 @@ export function startPhase(parts: EvaluationPlan, input: PhaseInput): Phase {
 /** Starts the reporting phase; see {@link ReportPhase}. */
 export function startReport(parts: EvaluationPlan, input: ReportInput): ReportPhase {
   const phase = new TemplatePhase(parts, { phase: 'reporting', ...input });
-  return new TemplateReportPhase({ parts, evaluate: (template) => phase.value(template) });
+  return new TemplateReportPhase({
+    parts,
+    evaluate: (template) => phase.value(template),
+    isUnknown: (template) => phase.isUnknown(template),
+  });
 }
 
 /** Evaluates templates with the inputs of one phase, and caches vars. */
@@ -113,6 +117,18 @@ class TemplatePhase implements Phase {
     return this.#evaluate(this.#unitOf(list.template).uses, () => list.elements(this.#scope));
   }
 
+  async cluster(childId: string, element: Element): Promise<Rendered<string>> {
+    const { cluster } = this.#child(childId);
+    invariant(cluster !== undefined, `Child "${childId}" has no "cluster"`);
+    const rendered = await this.#render(cluster, this.#scopeOf(childId, element));
+    const { slots, place } = cluster;
+    if (rendered.kind === 'missing')
+      return this.#failed(new RenderError('missing-value', missingValue(slots[0]), place));
+    if (rendered.kind !== 'value') return rendered;
+    const { quotes } = this.#unitOf(cluster);
+    return this.#settle(async () => clusterName(rendered.value, place, quotes));
+  }
+
   async manifest(childId: string, element: Element): Promise<Rendered<KubeObject>> {
     const { template } = this.#child(childId);
     const unit = this.#unitOf(template);
@@ -151,12 +167,27 @@ class TemplatePhase implements Phase {
   async status(): ReturnType<Phase['status']> {
     const fields: Record<string, unknown> = {};
     const failures: RenderFailure[] = [];
+    const kept: string[] = [];
     for (const [name, template] of this.#parts.status) {
+      if (this.isUnknown(template)) {
+        kept.push(name);
+        continue;
+      }
       const rendered = await this.#render(template, this.#scope);
       if (rendered.kind === 'value') fields[name] = rendered.value;
       else if (rendered.kind === 'failed') failures.push(rendered.failure);
     }
-    return { fields, failures };
+    return { fields, failures, ...(kept.length > 0 && { kept }) };
+  }
+
+  /** Whether a template depends on an `unknown` input. */
+  isUnknown(template: CompiledTemplate): boolean {
+    const { children, reads, observed } = this.#unitOf(template).uses;
+    return (
+      children.some((id) => this.#children.unknown.has(id)) ||
+      reads.some((id) => this.#reads.unknown.has(id)) ||
+      observed.some((id) => this.#observed.unknown.has(id))
+    );
   }
 
   /** Evaluates a template that belongs to no child. */
@@ -244,6 +275,7 @@ interface InputSet {
   readonly root: 'children' | 'observed' | 'reads';
   readonly values: Record<string, unknown>;
   readonly waiting: Map<string, string>;
+  readonly unknown: Set<string>;
 }
 
 function createInputSet(
@@ -251,7 +283,7 @@ function createInputSet(
   ids: Iterable<string>,
   start: ReadonlyMap<string, ExpressionInput> | undefined,
 ): InputSet {
-  const known: InputSet = { root, values: {}, waiting: new Map() };
+  const known: InputSet = { root, values: {}, waiting: new Map(), unknown: new Set() };
   for (const id of ids) {
     const seen = start?.get(id);
     if (seen === undefined) known.waiting.set(id, `${root}.${id}`);
@@ -260,11 +292,13 @@ function createInputSet(
   return known;
 }
 
-function setInput({ values, waiting }: InputSet, id: string, seen: ExpressionInput): void {
+function setInput({ values, waiting, unknown }: InputSet, id: string, seen: ExpressionInput): void {
   delete values[id];
   waiting.delete(id);
+  unknown.delete(id);
   if (seen.state === 'present') values[id] = seen.value;
   else if (seen.state === 'waiting') waiting.set(id, seen.on);
+  else if (seen.state === 'unknown') unknown.add(id);
 }
 
 function waitingOf({ waiting }: InputSet, ids: readonly string[]): readonly string[] {

@@ -8,7 +8,7 @@ import { type Place, RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { describeFound } from '../template/values.ts';
 import { createForEach } from './for-each.ts';
-import { isObjectName } from './manifest.ts';
+import { clusterName, isObjectName } from './manifest.ts';
 import { createRenderSelector, type RenderSelectorOptions } from './render-selector.ts';
 
 /** Renders the namespaces of a read. A missing namespace is a RenderError, never an empty list. */
@@ -98,7 +98,22 @@ export function createRenderRequest(
   read: CompiledRead,
   options: RenderSelectorOptions,
 ): RenderRequest {
-  if (read.name !== undefined) return createByName(read, read.name, options);
+  const request =
+    read.name === undefined
+      ? createBySelector(read, options)
+      : createByName(read, read.name, options);
+  const { cluster } = read;
+  if (cluster === undefined) return request;
+  return async (scope) => {
+    const rendered = await request(scope);
+    const { quotes } = options;
+    const name = await render(cluster, { scope, quotes });
+    if (name === undefined || rendered === undefined) return undefined;
+    return { ...rendered, cluster: clusterName(name, cluster.place, quotes) };
+  };
+}
+
+function createBySelector(read: CompiledRead, options: RenderSelectorOptions): RenderRequest {
   const selector = createRenderSelector(read.selector, options);
   const place = createRenderPlace(read, options);
   return async (scope) => ({

@@ -17,16 +17,21 @@ interface ReportPhaseOptions {
   readonly parts: EvaluationPlan;
   /** Evaluates one template in the *reporting* phase. */
   readonly evaluate: (template: CompiledTemplate) => Promise<Rendered<unknown>>;
+  /** Whether a template depends on an `unknown` input. */
+  readonly isUnknown: (template: CompiledTemplate) => boolean;
 }
 
 /** See {@link ReportPhase}. */
 export class TemplateReportPhase implements ReportPhase {
   readonly #parts: EvaluationPlan;
   readonly #evaluate: ReportPhaseOptions['evaluate'];
+  readonly #isUnknown: ReportPhaseOptions['isUnknown'];
 
-  constructor({ parts, evaluate }: ReportPhaseOptions) {
+  constructor({ parts, evaluate, isUnknown }: ReportPhaseOptions) {
     this.#parts = parts;
-    this.#evaluate = evaluate;
+    this.#isUnknown = isUnknown;
+    // Without the value there is no Event, patch or delay.
+    this.#evaluate = async (template) => (isUnknown(template) ? unknownValue : evaluate(template));
   }
 
   conditions(): Promise<readonly RenderedCondition[]> {
@@ -64,6 +69,9 @@ export class TemplateReportPhase implements ReportPhase {
 
   async #condition(parts: CompiledCondition): Promise<RenderedCondition> {
     const { type } = parts.definition;
+    const templates = [parts.status, parts.reason, parts.message];
+    if (templates.some((each) => each !== undefined && this.#isUnknown(each)))
+      return { type, status: 'Unknown', reason: 'Unknown', message: '', isKept: true };
     const status = statusOf(await this.#evaluate(parts.status), parts.status);
     const reason = await this.#text(parts.reason, conditionReason);
     const message = await this.#text(parts.message);
@@ -133,6 +141,7 @@ export class TemplateReportPhase implements ReportPhase {
   }
 }
 
+const unknownValue: Rendered<never> = { kind: 'waiting', on: [] };
 const alwaysTrue: Rendered<boolean> = { kind: 'value', value: true };
 
 interface TextCheck {

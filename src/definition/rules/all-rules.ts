@@ -1,3 +1,4 @@
+import { checkClusters } from './clusters.ts';
 import { checkController, checkSchedule, checkUpdateStrategy } from './controller.ts';
 import { checkCrdDefaults } from './crd-defaults.ts';
 import { checkCrdLists } from './crd-lists.ts';
@@ -51,6 +52,7 @@ export const allRules: readonly Rule[] = [
   checkReads,
   checkReadNamespaces,
   checkHistory,
+  checkClusters,
   checkStatusFields,
   checkConditionsAndEvents,
   checkPatches,

@@ -83,6 +83,23 @@ const crossNamespace: JsonSchema = {
   additionalProperties: false,
 };
 
+const placement: Readonly<Record<string, JsonSchema>> = {
+  cluster: stringSchema(
+    'Name of the `Cluster` object of the member cluster. May be an expression. Default: the cluster of the resource.',
+    { examples: ['paris-1', '${ $item }'] },
+  ),
+  crossCluster: objectSchema(
+    'The member clusters that may be chosen. Required beside a computed `cluster`.',
+    {
+      selector: {
+        ...selector('Labels of the `Cluster` objects, without expressions, or `all`.'),
+        type: ['object', 'string'],
+      },
+    },
+    ['selector'],
+  ),
+};
+
 const read: JsonSchema = objectSchema(
   'Other objects, available to expressions as `reads.<id>`. A change of one triggers a reconcile of the resource.',
   {
@@ -114,6 +131,7 @@ const read: JsonSchema = objectSchema(
     },
     namespaceSelector: selector('Labels of the namespaces to read from.'),
     crossNamespace,
+    ...placement,
     history: objectSchema(
       'Keeps earlier states of the objects, available to expressions as `history`.',
       {
@@ -152,6 +170,7 @@ const child: JsonSchema = objectSchema(
     id: stringSchema('Name in expressions: `children.<id>`.', { examples: ['deployment'] }),
     template: manifest,
     crossNamespace,
+    ...placement,
     when: conditionTemplate('Whether the child exists. `false` deletes it.', true),
     forEach: listTemplate(
       'A list, or an expression that returns one: one object for each element. `$item` is the element, `$index` its index.',

@@ -63,6 +63,7 @@ const emptyPhase: Phase = {
   readRequest: nothingToRender,
   when: nothingToRender,
   elements: nothingToRender,
+  cluster: nothingToRender,
   manifest: nothingToRender,
   name: nothingToRender,
   ready: nothingToRender,

@@ -303,6 +303,10 @@ class HandmadePhase implements Phase {
     return { kind: 'value', value: items.value.map((item, index) => ({ item, index })) };
   }
 
+  async cluster(): Promise<Rendered<string>> {
+    return { kind: 'missing' };
+  }
+
   async manifest(id: string, element: Element): Promise<Rendered<KubeObject>> {
     const { apiVersion, kind, template } = this.#child(id);
     return render(() => ({ apiVersion, kind, ...template(this.#view(), element) }) as KubeObject);
@@ -361,7 +365,7 @@ class HandmadePhase implements Phase {
   ): Extract<ExpressionInput, { state: 'present' }>['value'] | undefined {
     if (seen?.state === 'present') return seen.value;
     if (this.#input.phase === 'reporting' || seen?.state === 'absent') return undefined;
-    throw new Waiting(seen?.on ?? name);
+    throw new Waiting(seen?.state === 'waiting' ? seen.on : name);
   }
 }
 
