@@ -151,6 +151,8 @@ export interface ChildPlan extends ChildDefinition {
    * finalizer.
    */
   readonly isDetached: boolean;
+  /** With `placement` and `forEach`: the element alone decides the cluster, so no element moves to another one. @default false */
+  readonly isPlacedByItem?: boolean;
   readonly secrecy: Secrecy;
   /** The schema of the kind; undefined: the server publishes none (objects are compared as written). */
   readonly type: SchemaType | undefined;

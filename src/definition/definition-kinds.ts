@@ -35,13 +35,26 @@ export function childKindsOf({
 }
 
 /**
- * Whether the definition needs the kind `Cluster`: it runs in members, or creates or reads `Cluster` objects. Pure.
+ * Whether the definition needs the kind `Cluster`: it runs in members, or creates or reads `Cluster` objects, or has objects in
+ * members. Pure.
  */
 export function usesClusters(definition: OperatorDefinition): boolean {
   const { kind, reads, controller } = definition;
   const kinds = [kind.gvk, ...childKindsOf(definition), ...reads.map(({ gvk }) => gvk)];
   const isCluster = ({ group, kind }: Gvk) => group === clusterGroup && kind === 'Cluster';
-  return controller.clusters !== undefined || kinds.some(isCluster);
+  const isPlaced = [...definition.children, ...reads].some(({ placement }) => placement !== undefined);
+  return controller.clusters !== undefined || isPlaced || kinds.some(isCluster);
+}
+
+/** The kinds of the children in the cluster of the resources, without those in member clusters. Pure. */
+export function localKindsOf({
+  children,
+  onDelete,
+}: Pick<OperatorDefinition, 'children' | 'onDelete'>): readonly Gvk[] {
+  return childKindsOf({
+    children: children.filter(({ placement }) => placement === undefined),
+    ...(onDelete && { onDelete }),
+  });
 }
 
 /** The kind whose status the definition writes, as a {@link groupKindKey}. Undefined: none. Pure. */

@@ -1,9 +1,10 @@
-export { standardStatusSchemas } from './crd/standard-status.ts';
+export { isStandardStatusSchema, standardStatusSchemas } from './crd/standard-status.ts';
 export {
   type CrdDefinition,
   childKindsOf,
   definesCrd,
   isSameKind,
+  localKindsOf,
   statusKindOf,
   usesClusters,
 } from './definition-kinds.ts';

@@ -22,7 +22,11 @@ export function resolveServedKind(document: Json): AuthoredKind | undefined {
 function resolveCrdKind(document: Json): AuthoredKind | undefined {
   const crd = resolveCrd(mapAt(document, '/spec/crd'));
   const crdPolicy = resolveCrdPolicy(mapAt(document, '/spec/crdPolicy'));
-  const complete = completeCrd(crd);
+  const children = mapsAt(document, '/spec/children');
+  const complete = completeCrd(
+    crd,
+    children.some(({ value }) => value.cluster !== undefined),
+  );
   const stored = mapsAt(complete, '/spec/versions').find(({ value }) => value.storage === true);
   if (stored === undefined) return undefined;
   const names = mapAt(crd, '/names');

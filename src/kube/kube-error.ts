@@ -14,6 +14,7 @@ import { HomeostatError } from '../util/homeostat-error.ts';
  *   request fails again.
  * - `too-large`: 413; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent
  * - `webhook-failed`: 500, the server could not call an admission webhook
+ * - `member-unreachable`: the member cluster of the object cannot be used now
  * - `aborted`: our signal; `server-error`: any other 5xx; `unexpected`: the rest
  */
 export type KubeErrorCode =
@@ -37,6 +38,7 @@ export type KubeErrorCode =
   | 'connection-lost'
   | 'aborted'
   | 'webhook-failed'
+  | 'member-unreachable'
   | 'server-error'
   | 'unexpected';
 
@@ -66,6 +68,8 @@ export interface AccessRight {
   readonly name?: string;
   /** Namespace and name may belong to a Secret: they must not appear in messages or logs. */
   readonly isPrivate?: true;
+  /** The member cluster. Undefined: this cluster. */
+  readonly cluster?: string;
 }
 
 export interface KubeErrorOptions {

@@ -8,6 +8,9 @@ import { type InactiveDefinition, inactivePlan } from './finalize/inactive-plan.
 import { detectOrphaning } from './finalize/orphaning.ts';
 import { readOnlyHistory } from './history/history.ts';
 import { HistoryRecorder } from './history/history-recorder.ts';
+import { Members } from './members/members.ts';
+import { isPlaced } from './members/placements.ts';
+import { createRoutedCluster } from './members/routed-cluster.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import {
@@ -23,6 +26,7 @@ import type { Previewer } from './preview/preview.ts';
 import { trackLoss } from './removal/untracked-children.ts';
 import { forgetResource, runPass } from './run/run-pass.ts';
 import { countUnmatched, unmatchedKeys } from './run/run-unmatched.ts';
+import { settled } from './watch/informer-waits.ts';
 import { hasRemainingFinalizers, isNarrowed } from './watch/membership.ts';
 import { MissingRights } from './watch/missing-rights.ts';
 import { ResourceQueue } from './watch/resource-queue.ts';
@@ -121,9 +125,21 @@ class PlanOperator implements Operator {
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
+    const {
+      plan,
+      cluster: hub,
+      clock,
+      random,
+      logger,
+      metrics,
+      enqueue,
+      onDecisions,
+    } = this.#options;
     const queue = this.#createQueue();
     const { guardedNamespaces = new Set(), previousKinds = [], memory } = this.#options;
+    const members = this.#options.members && new Members({ hub, members: this.#options.members });
+    const cluster = members === undefined ? hub : createRoutedCluster(hub, members);
+    if (members !== undefined && isPlaced(plan)) await settled(members.open(), signal);
     const left =
       isNarrowed(plan) &&
       (await hasRemainingFinalizers({ ...plan.definition, watcher: cluster }, signal));
@@ -132,6 +148,7 @@ class PlanOperator implements Operator {
       hasRemainingFinalizers: left,
       plan,
       cluster,
+      members,
       clock,
       queue,
       guardedNamespaces,
@@ -145,6 +162,7 @@ class PlanOperator implements Operator {
     this.#context = {
       plan,
       cluster,
+      members,
       clock,
       random,
       logger,
@@ -223,6 +241,7 @@ class PlanOperator implements Operator {
     this.#history?.stop();
     this.#history = undefined;
     this.#context?.watches.stop();
+    this.#context?.members?.stop();
     this.#context?.rights.stop();
     this.#context?.timetable.stop();
     this.#context = undefined;

@@ -4,6 +4,8 @@ export interface ChildDecision {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string;
+  /** The member cluster. @default undefined: the cluster of the resource, or unknown */
+  readonly cluster?: string;
   /** Empty if it could not be rendered. */
   readonly name: string;
   readonly verdict: Verdict;

@@ -14,6 +14,7 @@ export type ProblemReason =
   | 'Terminating'
   | 'DefinitionBroken'
   | 'KindMissing'
+  | 'ClusterUnreachable'
   | 'Waiting';
 
 /** An error or blocking condition of one child, a read or the status, as it is reported. */
@@ -39,6 +40,8 @@ export interface Problem {
   readonly retryAfterMs?: number;
   /** Only some fields differ from the desired state: the object exists, and pruning may go on. */
   readonly isPartial?: boolean;
+  /** The state of the object is unknown: what reads it keeps its last value. @default false */
+  readonly isUnknown?: boolean;
 }
 
 /** Growing delays between retries, in ms. */
@@ -90,6 +93,8 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
     reason: 'ApplyFailed',
     message: 'The connection to the API server was lost',
   },
+  // Its message names the cluster.
+  'member-unreachable': { reason: 'ClusterUnreachable', slowRetry: defaultSlowRetry },
   aborted: { reason: 'ApplyFailed', message: 'The runtime is stopping' },
   'webhook-failed': { reason: 'ApplyFailed' },
   'server-error': { reason: 'ApplyFailed', message: 'The API server returned an internal error' },
@@ -144,7 +149,7 @@ function rightOf({ right }: KubeError, about: Disclosure): AccessRight | undefin
 export function rightText(right: AccessRight, literalName?: string): string {
   const { verb, group, resource, subresource } = right;
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
-  const where = placeText(right);
+  const where = `${placeText(right)}${right.cluster === undefined ? '' : ` of cluster "${right.cluster}"`}`;
   const named = group === '' ? path : `${path}.${group}`;
   const verbs = requiredVerbs(verb, subresource).map((each) => `"${each}"`);
   const names = literalName === undefined ? '' : ` resourceNames: ["${literalName}"],`;
@@ -208,6 +213,18 @@ export function problemOfWaiting(on: readonly string[]): Problem {
     code: 'waiting',
     kind: 'waiting',
     waitingFor: distinct,
+  };
+}
+
+/** The member cluster of an object cannot be used now. Its connection enqueues the resource. */
+export function problemOfMember(cluster: string, why: string): Problem {
+  return {
+    reason: 'ClusterUnreachable',
+    message: `Cluster "${cluster}" cannot be used: ${why}`,
+    code: 'member-unreachable',
+    kind: 'waiting',
+    waitingFor: [`cluster "${cluster}" (${why})`],
+    isUnknown: true,
   };
 }
 

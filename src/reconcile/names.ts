@@ -11,6 +11,8 @@ export const definitionLabel = 'homeostat.dev/definition';
 export const childLabel = 'homeostat.dev/child';
 /** UID of the resource that the child belongs to. */
 export const ownerUidLabel = 'homeostat.dev/owner-uid';
+/** On a child in a member cluster: UID of the hub (its namespace `kube-system`). An object of another hub is never taken. */
+export const hubLabel = 'homeostat.dev/hub';
 /** The path hash of the last applied intent. */
 export const appliedAnnotation = 'homeostat.dev/applied';
 /** On a child that may be recreated, or is updated in turn: a hash of the last applied intent, values included. Never on Secrets. */
@@ -25,7 +27,12 @@ export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
 /** On an element of an `ordered` child: its position, for a deletion without the definition. */
 export const indexAnnotation = 'homeostat.dev/index';
 /** All labels of a child, except {@link managedByLabel}. */
-export const childLabels: readonly string[] = [definitionLabel, childLabel, ownerUidLabel];
+export const childLabels: readonly string[] = [
+  definitionLabel,
+  childLabel,
+  ownerUidLabel,
+  hubLabel,
+];
 /** All annotations that a child may have. */
 export const childAnnotations: readonly string[] = [
   appliedAnnotation,
@@ -65,6 +72,14 @@ export function historyAnnotationOf(definition: string): string {
 /** On a resource that is being deleted, its UID: the deletion orphans its dependents (`--cascade=orphan`). */
 export function orphaningAnnotationOf(definition: string): string {
   return `orphan.homeostat.dev/${definition}`;
+}
+
+/**
+ * On a resource with children in member clusters: these clusters, each with the start of its UID (`paris-1=7c6f1a2b`). Written before the
+ * first object in a cluster: a deletion waits for these clusters.
+ */
+export function clustersAnnotationOf(definition: string): string {
+  return `clusters.homeostat.dev/${definition}`;
 }
 
 /** The field manager of finalizer and inventory. It is separate, as a resource may be a child of its own definition. */

@@ -1,7 +1,7 @@
 /** The API of the room: one running definition. CONTRACT between reconcile and runtime. */
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
-import type { Cluster, KubeErrorCode } from '../kube/roles.ts';
+import type { Cluster, KubeErrorCode, MemberClusters } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
@@ -16,6 +16,8 @@ import type { Previewer } from './preview/preview.ts';
 export interface OperatorOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
+  /** The member clusters of this one. @default undefined: none */
+  readonly members?: MemberClusters;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,5 +1,11 @@
 import type { CoverageRecorder } from '../compile/index.ts';
-import type { Cluster, EventsDenied, KindSchema, ServerUnreachable } from '../kube/roles.ts';
+import type {
+  Cluster,
+  EventsDenied,
+  KindSchema,
+  MemberClusters,
+  ServerUnreachable,
+} from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
@@ -12,6 +18,8 @@ import type { ViewChangeNotifier } from './view-change-notifier.ts';
 export interface SharedOptions {
   readonly notifier: ViewChangeNotifier;
   readonly cluster: RuntimeCluster;
+  /** The member clusters of this one. @default undefined: none */
+  readonly members?: MemberClusters;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -12,3 +12,9 @@ export function memberOf(object: object): string | undefined {
 export function inMember<T extends object>(object: T, cluster: string): T {
   return { ...object, [memberCluster]: cluster };
 }
+
+/** A copy of an object that names no member cluster. */
+export function onHub<T extends object>(object: T): T {
+  const { [memberCluster]: _, ...rest } = object as T & { readonly [memberCluster]?: string };
+  return rest as unknown as T;
+}

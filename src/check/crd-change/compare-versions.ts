@@ -1,4 +1,4 @@
-import { standardStatusSchemas } from '../../definition/index.ts';
+import { isStandardStatusSchema } from '../../definition/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { type BreakingChange, type CrdChange, type NodePlace, quoted } from './breaking-change.ts';
@@ -188,14 +188,10 @@ interface Schemas {
 function withoutOurStatus({ before, after }: Schemas, isOurs: boolean): Schemas {
   const theirs = isOurs ? {} : statusFieldsOf(before);
   const ours = Object.entries(statusFieldsOf(after))
-    .filter(([name, schema]) => deepEqual(standardSchemaOf(name), schema))
+    .filter(([name, schema]) => isStandardStatusSchema(name, schema))
     .map(([name]) => name)
     .filter((name) => !Object.hasOwn(theirs, name));
   return { before: withoutStatus(before, ours), after: withoutStatus(after, ours) };
-}
-
-function standardSchemaOf(name: string): JsonObject | undefined {
-  return new Map(Object.entries(standardStatusSchemas)).get(name);
 }
 
 function withoutStatus(root: JsonObject, names: readonly string[]): JsonObject {

@@ -15,7 +15,7 @@ import type {
 } from '../operator-plan.ts';
 import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
-import type { CompiledTemplate, SlotReference } from '../template/template.ts';
+import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
 import { templatesFor, templateUses } from '../template-uses.ts';
 import { createHistoryPlan, hasDetachedHistory } from './history-plan.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
@@ -65,6 +65,7 @@ export function createPlans({
       childrenObserved: used.observed,
       hasDeleteWhen: deleteWhen !== undefined,
       isDetached: isDetached(child.definition, { definition, scope }),
+      ...(isPlacedByItem(cluster) && { isPlacedByItem: true }),
       secrecy: secrets.child(id),
       type,
       pathsRead: shortest([
@@ -188,6 +189,12 @@ function shortest(paths: readonly FieldPath[]): readonly FieldPath[] {
     }
   }
   return kept;
+}
+
+/** Whether only the element of `forEach` decides the cluster. */
+function isPlacedByItem(cluster: CompiledTemplate | undefined): boolean {
+  const references = cluster === undefined ? [] : referencesOf(cluster);
+  return references.length > 0 && references.every(({ reference }) => reference.root === 'item');
 }
 
 /** Whether the objects represent member clusters. */

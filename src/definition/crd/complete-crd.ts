@@ -19,8 +19,11 @@ export function resolveCrd(crd: JsonObject): JsonObject {
   };
 }
 
-/** The CustomResourceDefinition to install, with status subresource, standard status fields and printer columns. */
-export function completeCrd(resolved: JsonObject): KubeObject {
+/**
+ * The CustomResourceDefinition to install, with status subresource, standard status fields and printer columns.
+ * @param isPlaced Does the definition have children in member clusters?
+ */
+export function completeCrd(resolved: JsonObject, isPlaced = false): KubeObject {
   const { metadata, ...spec } = resolved;
   const { labels, annotations } = mapAt({ metadata }, '/metadata');
   const plural = String(mapAt(spec, '/names').plural);
@@ -34,15 +37,20 @@ export function completeCrd(resolved: JsonObject): KubeObject {
         ? {}
         : { annotations: annotations as Readonly<Record<string, string>> }),
     },
-    spec: { ...spec, versions: listOf(spec.versions).map(completeVersion) },
+    spec: {
+      ...spec,
+      versions: listOf(spec.versions).map((version) => completeVersion(version, isPlaced)),
+    },
   };
 }
 
-function completeVersion(version: Json): JsonObject {
+function completeVersion(version: Json, isPlaced: boolean): JsonObject {
   const authored = isJsonObject(version) ? version : {};
   return {
     ...authored,
-    schema: { openAPIV3Schema: withStandardStatus(mapAt(authored, '/schema/openAPIV3Schema')) },
+    schema: {
+      openAPIV3Schema: withStandardStatus(mapAt(authored, '/schema/openAPIV3Schema'), isPlaced),
+    },
     subresources: { ...mapAt(authored, '/subresources'), status: {} },
     additionalPrinterColumns: withStandardColumns(listOf(authored.additionalPrinterColumns)),
   };

@@ -74,6 +74,23 @@ export const standardStatusSchemas: Readonly<Record<StandardStatusField, JsonObj
   observedGeneration: { type: 'integer', format: 'int64' },
 };
 
+/** `children` of a definition with objects in member clusters: each also names its cluster. */
+const placedChildren: JsonObject = withCluster(standardStatusSchemas.children);
+
+function withCluster(children: JsonObject): JsonObject {
+  const items = mapAt(children, '/items');
+  return {
+    ...children,
+    items: { ...items, properties: { ...mapAt(items, '/properties'), cluster: text } },
+  };
+}
+
+/** Whether this is the schema of a standard status field, as Homeostat generates it. */
+export function isStandardStatusSchema(field: string, schema: Json | undefined): boolean {
+  const standard = new Map(Object.entries(standardStatusSchemas)).get(field);
+  return deepEqual(standard, schema) || (field === 'children' && deepEqual(placedChildren, schema));
+}
+
 /** Whether Homeostat can write a standard field to a field with the author's schema, after its completion. */
 export function acceptsStandardField(
   field: StandardStatusField,
@@ -92,21 +109,21 @@ export function acceptsStandardField(
     case 'children':
     case 'childCounts':
     case 'childInventory':
-      return deepEqual(withoutTexts(schema), standardStatusSchemas[field]);
+      return isStandardStatusSchema(field, withoutTexts(schema));
   }
 }
 
-/** Adds the standard status fields to the schema of a version. Fields that the author defines are kept. */
-export function withStandardStatus(root: JsonObject): JsonObject {
+/**
+ * Adds the standard status fields to the schema of a version. Fields that the author defines are kept.
+ * @param isPlaced Does the definition have children in member clusters?
+ */
+export function withStandardStatus(root: JsonObject, isPlaced: boolean): JsonObject {
   const properties = mapAt(root, '/properties');
   const status = mapAt(properties, '/status');
   const authored = mapAt(status, '/properties');
   const standard = standardStatusFields.map((field) => {
     const own = authored[field];
-    return [
-      field,
-      own === undefined ? standardStatusSchemas[field] : completed(field, own),
-    ] as const;
+    return [field, own === undefined ? schemaOf(field, isPlaced) : completed(field, own)] as const;
   });
   return {
     ...root,
@@ -119,6 +136,10 @@ export function withStandardStatus(root: JsonObject): JsonObject {
       },
     },
   };
+}
+
+function schemaOf(field: StandardStatusField, isPlaced: boolean): JsonObject {
+  return isPlaced && field === 'children' ? placedChildren : standardStatusSchemas[field];
 }
 
 /** Adds missing properties to the author's conditions; otherwise the server would prune them. */

@@ -4,10 +4,12 @@ import { pathHash } from '../intent/path-hash.ts';
 import {
   definitionLabel,
   deletionPolicyAnnotation,
+  hubLabel,
   managedByLabel,
   managedByValue,
   ownerUidLabel,
 } from '../names.ts';
+import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { DesiredElement } from './element-result.ts';
@@ -16,6 +18,9 @@ import type { DesiredElement } from './element-result.ts';
 export function mayAdopt(pass: Pass, plan: ChildPlan, { object }: StoredObject): boolean {
   if (plan.adopt !== 'IfUnowned' || isTerminating(object)) return false;
   const { labels = {}, ownerReferences = [] } = object.metadata;
+  // Whether the owner of an object of another hub, or of a runtime in the member, is deleted is unknown here.
+  const isManaged = labels[hubLabel] !== undefined || labels[managedByLabel] === managedByValue;
+  if (isManaged && isOfAnotherHub(pass, object)) return false;
   if (ownerReferences.some(({ controller, uid }) => controller === true && uid !== pass.uid)) {
     return false;
   }

@@ -4,6 +4,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/marks.ts';
+import { memberProblem } from '../observe/observe-members.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import {
   allSettledOrThrow,
@@ -24,11 +25,13 @@ import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
 export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<ChildResult> {
   const { plan, isDesired, elements } = resolved;
   if (!isDesired) return { plan, resolution: 'omitted', elements: [] };
-  const waitingFor = await unreadyDependencies(pass, plan);
+  const waitingFor = await waitingByCluster(pass, resolved);
   const results = isSequential(plan)
     ? await applySequential(pass, resolved, waitingFor)
     : await allSettledOrThrow(
-        elements.map((each) => applyResolved(pass, plan, { each, waitingFor })),
+        elements.map((each) =>
+          applyResolved(pass, plan, { each, waitingFor: waitingFor(clusterOf(each)) }),
+        ),
       );
   if (elements.every(({ kind }) => kind === 'rendered')) {
     return { plan, resolution: 'desired', elements: results };
@@ -36,6 +39,28 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
   const waits = results.some(({ problem }) => problem?.reason === 'Waiting');
   const failed = plan.isList && waits ? await repairElements(pass, plan) : [];
   return { plan, resolution: 'unknown', elements: [...results, ...failed] };
+}
+
+/** What must be ready before an element, by its member cluster: of another child in members, the elements there count. */
+type WaitingFor = (cluster: string | undefined) => readonly string[];
+
+async function waitingByCluster(
+  pass: Pass,
+  { plan, elements }: ResolvedChild,
+): Promise<WaitingFor> {
+  const clusters = new Set([undefined, ...elements.map(clusterOf)]);
+  const held = new Map<string | undefined, readonly string[]>();
+  for (const cluster of clusters) held.set(cluster, await unreadyDependencies(pass, plan, cluster));
+  return (cluster) => held.get(cluster) ?? [];
+}
+
+function clusterOf(each: ResolvedElement): string | undefined {
+  return each.kind === 'rendered' ? each.intent.ref.cluster : each.cluster;
+}
+
+/** Is the element in a member that cannot be used now? Then no other element waits for it. */
+function isUnreachable({ problem }: ElementResult): boolean {
+  return problem?.reason === 'ClusterUnreachable';
 }
 
 /** Are the elements of this child applied in a sequence? */
@@ -46,23 +71,25 @@ export function isSequential({ isList, ordered, updateStrategy }: ChildPlan): bo
 /**
  * Applies the elements of a child in sequence: new ones one after the other (`ordered`), outdated ones a few at a time (`rollingUpdate`).
  * Drift is repaired at once.
- * @param waitingFor What must be ready before any of them; then none is applied.
+ * @param waitingFor What must be ready before an element; until then it is not applied.
  */
 async function applySequential(
   pass: Pass,
   { plan, elements }: ResolvedChild,
-  waitingFor: readonly string[],
+  waitingFor: WaitingFor,
 ): Promise<readonly ElementResult[]> {
-  const isRolling = plan.updateStrategy.rollingUpdate !== undefined && waitingFor.length === 0;
+  const isRolling = plan.updateStrategy.rollingUpdate !== undefined;
   const outdated = elements.map((each) =>
-    isRolling && each.kind === 'rendered' ? outdatedElement(pass, plan, each) : undefined,
+    isRolling && each.kind === 'rendered' && waitingFor(clusterOf(each)).length === 0
+      ? outdatedElement(pass, plan, each)
+      : undefined,
   );
   const results = plan.ordered
     ? await applyOrdered(pass, plan, { elements, outdated, waitingForTurn: waitingFor })
     : await allSettledOrThrow(
         elements.map(async (each, index) =>
           outdated[index] === undefined
-            ? applyResolved(pass, plan, { each, waitingFor })
+            ? applyResolved(pass, plan, { each, waitingFor: waitingFor(clusterOf(each)) })
             : undefined,
         ),
       );
@@ -72,14 +99,14 @@ async function applySequential(
 interface OrderedElements {
   readonly elements: readonly ResolvedElement[];
   readonly outdated: readonly (OutdatedElement | undefined)[];
-  readonly waitingForTurn: readonly string[];
+  readonly waitingForTurn: WaitingFor;
 }
 
 /** Creates an element once the previous one is ready. */
 async function applyOrdered(
   pass: Pass,
   plan: ChildPlan,
-  { elements, outdated, waitingForTurn: waitingFor }: OrderedElements,
+  { elements, outdated, waitingForTurn }: OrderedElements,
 ): Promise<readonly (ElementResult | undefined)[]> {
   const results: (ElementResult | undefined)[] = [];
   let before: ElementResult | undefined;
@@ -90,6 +117,7 @@ async function applyOrdered(
       before = outdatedElement.result;
       continue;
     }
+    const waitingFor = waitingForTurn(clusterOf(each));
     const wait = await orderedWait(pass, each, before);
     const result = await applyResolved(
       pass,
@@ -99,7 +127,7 @@ async function applyOrdered(
         : { each, waitingFor: [...waitingFor, wait], waitsForElements: true },
     );
     results.push(result);
-    before = result;
+    if (!isUnreachable(result)) before = result;
   }
   return results;
 }
@@ -138,7 +166,9 @@ function outdatedElement(
   plan: ChildPlan,
   { element, intent }: { readonly element: Element; readonly intent: Intent },
 ): OutdatedElement | undefined {
-  const live = cachedObject(pass, intent);
+  const { gvk, cluster } = intent.ref;
+  const isUsable = memberProblem(pass, gvk, cluster) === undefined;
+  const live = isUsable ? cachedObject(pass, intent) : undefined;
   if (live === undefined || isTerminating(live.object) || !isOwn(pass, live)) return undefined;
   const desired = asAdopted({ plan, element, intent, waitingFor: [] }, live, true);
   if (!hasOldIntent(pass, desired, live)) return undefined;
@@ -170,7 +200,8 @@ async function applyRollingUpdate(
   const unready = new Map<number, ElementResult>();
   for (const [index, each] of outdated.entries()) {
     const result = done[index] ?? each?.result;
-    if (result !== undefined && !(await isReadyNow(pass, result))) unready.set(index, result);
+    if (result === undefined || isUnreachable(result)) continue;
+    if (!(await isReadyNow(pass, result))) unready.set(index, result);
   }
   const old = new Set(outdated.flatMap((each, index) => (each === undefined ? [] : [index])));
   for (const index of orderOf(rollingUpdate, outdated)) {

@@ -7,6 +7,7 @@ import { type Problem, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { ownerUidLabel } from '../names.ts';
 import { addObserved, isUnobserved } from '../observe/observe-children.ts';
+import { memberProblem } from '../observe/observe-members.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { isLabelledBy, isTerminating } from '../ownership-claims.ts';
 import { clusterWrite, type ElementResult, type Pass, type PassInput } from '../pass/pass.ts';
@@ -37,6 +38,13 @@ const maxTries = 4;
 
 /** Brings one object to its desired state with as few requests as possible: none if it already is. */
 async function applyElement(pass: Pass, desired: DesiredElement): Promise<ElementResult> {
+  const { ref, identity } = desired.intent;
+  const unusable = memberProblem(pass, ref.gvk, ref.cluster);
+  if (unusable !== undefined) {
+    // An object on record keeps its place: nothing waits for it in other clusters.
+    const isPartial = pass.findings.inventory.has(identity);
+    return problemResult(desired, { ...unusable, isPartial });
+  }
   let current = desired;
   let live = cachedObject(pass, desired.intent);
   for (let tries = 1; ; tries++) {
@@ -172,8 +180,10 @@ export function isOwn(pass: Pass, live: StoredObject): boolean {
 
 /** The object in the cache: among the children, or from a watch by name. */
 export function cachedObject({ context }: PassInput, { ref }: Intent): StoredObject | undefined {
-  const { informer } = context.watches.children(ref.gvk);
-  return informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.peekNamed(ref));
+  const watch = context.watches.findChildren(ref.gvk, ref.cluster);
+  return (
+    watch?.informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.peekNamed(ref))
+  );
 }
 
 /** Objects with our label come only from the watch on children: a lingering watch by name may be stale. */
@@ -251,9 +261,9 @@ export async function applyResolved(
     const { element, intent } = each;
     return applyElement(pass, { plan, element, intent, waitingFor, waitsForElements });
   }
-  const { problem, element } = each;
+  const { problem, element, cluster } = each;
   const name = await nameOf(pass, plan, element);
-  return repairWaiting(pass, unrenderedResult(pass, { plan, element, name, problem }));
+  return repairWaiting(pass, unrenderedResult(pass, { plan, element, name, problem, cluster }));
 }
 
 /** The name of an element that cannot be rendered; empty if unknown. */

@@ -1,8 +1,9 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { gvkOf } from '../../util/gvk.ts';
-import { identityOf, topicOf } from '../identity.ts';
+import { refOfStored, topicOfRef } from '../identity.ts';
 import { observeChildren } from '../observe/observe-children.ts';
+import { observeMembers } from '../observe/observe-members.ts';
 import { observeReads } from '../observe/observe-reads.ts';
+import { placesOf } from '../ownership/places.ts';
 import {
   allSettledOrThrow,
   type Pass,
@@ -13,7 +14,7 @@ import type { Watches } from '../watch/watches.ts';
 import { applyChild } from './apply-child.ts';
 import { inputForChildren } from './element-result.ts';
 import { ensureFinalizer } from './ensure-finalizer.ts';
-import { type ResolvedChild, rejectDuplicates, resolveChild } from './resolve-child.ts';
+import { clustersOf, type ResolvedChild, rejectDuplicates, resolveChild } from './resolve-child.ts';
 
 export interface CleanupPass extends Pick<Pass, 'uid' | 'state'> {
   readonly findings: Pick<PassFindings, 'desiredObjects'>;
@@ -47,18 +48,16 @@ export function forgetUndesired({ uid, state, context, findings, effects }: Clea
 /** The {@link identityOf} of a {@link topicOf}. */
 function identityOfTopic(topic: string): string {
   const bar = topic.indexOf('|');
-  const steps = topic.slice(0, bar).split('/');
+  const start = topic.slice(0, bar).indexOf(':') + 1;
+  const steps = topic.slice(start, bar).split('/');
   const [kind = '', , group = ''] = steps.reverse();
-  return `${group}/${kind}${topic.slice(bar)}`;
+  return `${topic.slice(0, start)}${group}/${kind}${topic.slice(bar)}`;
 }
 
 function topicsOf(watches: Pick<Watches, 'allChildren'>, uid: string): ReadonlySet<string> {
   const topics = new Set<string>();
   for (const watch of watches.allChildren()) {
-    for (const { object } of watch.labelledWith(uid)) {
-      const { namespace, name } = object.metadata;
-      topics.add(topicOf(gvkOf(object.apiVersion, object.kind), namespace, name));
-    }
+    for (const { object } of watch.labelledWith(uid)) topics.add(topicOfRef(refOfStored(object)));
   }
   return topics;
 }
@@ -69,6 +68,7 @@ export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise
   // In sequence: so that a limit is always exceeded at the same place.
   const resolved: ResolvedChild[] = [];
   for (const plan of tier) resolved.push(await resolveChild(pass, plan));
+  await observeMembers(pass, clustersOf(resolved));
   const claimed = await ensureFinalizer(pass, rejectDuplicates(pass, resolved));
   const results = await allSettledOrThrow(claimed.map((child) => applyChild(pass, child)));
   for (const result of results) {
@@ -79,6 +79,7 @@ export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise
 
 /** The phase *wanting*: observes the cluster and applies all children, tier by tier. */
 export async function applyChildren(pass: Pass): Promise<void> {
+  await observeMembers(pass, placesOf(pass));
   await observeChildren(pass);
   for (const tier of pass.context.plan.tiers) await applyTier(pass, tier);
   await observeReads(pass);

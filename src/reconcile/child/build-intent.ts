@@ -2,8 +2,9 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import type { Problem } from '../failure.ts';
-import { identityOf, topicOfRef } from '../identity.ts';
+import { identityOfRef, topicOfRef } from '../identity.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
@@ -12,6 +13,7 @@ import {
   definitionLabel,
   deleteWhenAnnotation,
   deletionPolicyAnnotation,
+  hubLabel,
   indexAnnotation,
   managedByLabel,
   managedByValue,
@@ -39,7 +41,8 @@ export function buildIntent(
   if ('reason' in placement) return placement;
   const { namespace } = placement;
   const { name } = rendered.manifest.metadata;
-  const hasStatus = pass.context.cluster.resourceFor(plan.gvk)?.hasStatus ?? true;
+  const cluster = memberOf(rendered.manifest);
+  const hasStatus = pass.context.cluster.resourceFor(plan.gvk, cluster)?.hasStatus ?? true;
   const manifest = prepare(withOwnership(pass, plan, { ...rendered, namespace }), plan.type, {
     hasStatus,
   });
@@ -48,11 +51,12 @@ export function buildIntent(
     name,
     ...(namespace === undefined ? {} : { namespace }),
     ...(!isNamePublic(plan) && { isPrivate: true }),
+    ...(cluster === undefined ? {} : { cluster }),
   };
   return {
     ref,
     topic: topicOfRef(ref),
-    identity: identityOf(plan.gvk, namespace, name),
+    identity: identityOfRef(ref),
     manifest,
     pathHash: pathHash(manifest, plan.type),
   };
@@ -75,6 +79,7 @@ function withOwnership(
         [definitionLabel]: pass.context.plan.name,
         [childLabel]: plan.id,
         [ownerUidLabel]: pass.uid,
+        ...(plan.placement && pass.members && { [hubLabel]: pass.members.hubUid }),
       },
       ...(annotations && { annotations: { ...manifest.metadata.annotations, ...annotations } }),
       ...(!plan.isDetached && { ownerReferences: [controllerReference(pass)] }),

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
+import { watchesOf } from '../observe/observe-members.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass } from '../pass/pass.ts';
@@ -40,8 +41,14 @@ export function problemResult(
   return live === undefined ? result : { ...result, live };
 }
 
-function placeOf({ ref: { name, namespace } }: Intent): Pick<ElementResult, 'name' | 'namespace'> {
-  return { name, ...(namespace === undefined ? {} : { namespace }) };
+function placeOf({
+  ref: { name, namespace, cluster },
+}: Intent): Pick<ElementResult, 'name' | 'namespace' | 'cluster'> {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(cluster === undefined ? {} : { cluster }),
+  };
 }
 
 /** Adds a problem to a result; actions that were taken remain in the verdict. */
@@ -57,33 +64,40 @@ export interface UnrenderedElement {
   /** The desired name; empty if unknown. */
   readonly name: string;
   readonly problem: Problem;
+  readonly cluster?: string | undefined;
 }
 
 /** The result of an element that could not be rendered: its object is kept as it is. */
 export function unrenderedResult(
   pass: Pass,
-  { plan, element, name: wantedName, problem }: UnrenderedElement,
+  { plan, element, name: wantedName, problem, cluster }: UnrenderedElement,
 ): ElementResult {
   if (!plan.isList && wantedName !== '') pass.findings.names.set(plan.id, wantedName);
   // Without a name only a child without `forEach` can be found, by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
   const name = live?.object.metadata.name ?? wantedName;
-  const result = { plan, element, name, verdict: verdictOf(problem), problem };
+  const place = cluster === undefined ? {} : { cluster };
+  const result = { plan, element, name, ...place, verdict: verdictOf(problem), problem };
   return live === undefined ? result : { ...result, live };
 }
 
 /** The verdict of a problem. */
 export function verdictOf(problem: Problem): Verdict {
   if (problem.owner !== undefined) return { kind: 'conflict', owner: problem.owner };
-  if (problem.reason === 'Waiting' || problem.reason === 'KindMissing') {
+  if (isWaitingReason(problem)) {
     return { kind: 'waiting', on: problem.waitingFor ?? [problem.message] };
   }
   return { kind: 'failed', code: problem.code, permanent: problem.kind !== 'temporary' };
 }
 
+/** Is nothing wrong: does it only wait for something that may come at any time? */
+export function isWaitingReason({ reason }: Problem): boolean {
+  return reason === 'Waiting' || reason === 'KindMissing' || reason === 'ClusterUnreachable';
+}
+
 /** The existing objects of a child that are not being deleted, by name. */
 export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
-  const labelled = pass.context.watches.children(plan.gvk).labelledWith(pass.uid);
+  const labelled = watchesOf(pass, plan).flatMap(({ labelledWith }) => labelledWith(pass.uid));
   return childrenOf(pass, plan, labelled)
     .filter(({ object }) => !isTerminating(object))
     .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
@@ -105,6 +119,7 @@ export function inputForReport(
   { plan, resolution, elements }: ChildResult,
 ): ExpressionInput {
   if (resolution === 'omitted') return { state: 'absent' };
+  if (elements.some(({ problem }) => problem?.isUnknown === true)) return { state: 'unknown' };
   const rendered = elements.flatMap(({ live }) => (live === undefined ? [] : [live]));
   // Elements with unknown names are kept, and so reported as they are.
   const objects = plan.isList && resolution === 'unknown' ? liveOf(pass, plan) : rendered;

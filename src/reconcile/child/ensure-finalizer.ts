@@ -2,14 +2,18 @@ import type { ChildPlan, HistoryPlan } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Placements, placementsText, recordedUid } from '../members/placements.ts';
 import {
+  clustersAnnotationOf,
   finalizerManagerOf,
   finalizerOf,
   historyAnnotationOf,
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
 } from '../names.ts';
-import { remainingObjects } from '../ownership/inventory-after.ts';
+import { memberProblem } from '../observe/observe-members.ts';
+import { clustersAfter, remainingObjects } from '../ownership/inventory-after.ts';
+import { currentPlacements, isGivenUp } from '../ownership/places.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
 import { entriesFor } from '../pass/inventory.ts';
 import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';
@@ -18,7 +22,7 @@ import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { cachedObject, isOwnOrAdoptable } from './apply-element.ts';
 import { unreadyDependencies } from './readiness.ts';
-import type { ResolvedChild } from './resolve-child.ts';
+import { clustersOf, type ResolvedChild } from './resolve-child.ts';
 
 /**
  * Sets the finalizer before the first object is created that the garbage collector would not delete. Children that need it are blocked
@@ -32,8 +36,11 @@ export async function ensureFinalizer(
   const detached = children.filter(needsFinalizer);
   if (!plan.needsFinalizer || detached.length === 0) return children;
   const unrecorded = isForeign(plan) ? await unrecordedOf(pass, detached) : [];
-  if (hasMetadata(pass) && unrecorded.length === 0) return children;
-  const problem = await applyMetadata(pass, unrecorded);
+  const current = currentPlacements(pass);
+  const placements = placementsWith(pass, detached, current);
+  const isRecorded = unrecorded.length === 0 && placements === current;
+  if (hasMetadata(pass) && isRecorded) return children;
+  const problem = await applyMetadata(pass, unrecorded, placements);
   if (problem === undefined) return children;
   return children.map((child) => (needsFinalizer(child) ? blockedChild(child, problem) : child));
 }
@@ -43,8 +50,45 @@ export async function ensureEarlyFinalizer(pass: Pass): Promise<void> {
   const { onDelete, history } = pass.context.plan;
   const isNeeded = onDelete !== undefined || history?.isDetached === true;
   if (!isNeeded || hasMetadata(pass)) return;
-  const problem = await applyMetadata(pass, []);
+  const problem = await applyMetadata(pass, [], currentPlacements(pass));
   if (problem !== undefined) pass.effects.finalizerProblem = problem;
+}
+
+/** The placements with the usable members of these children; the current ones if nothing is added. */
+function placementsWith(
+  pass: Pass,
+  children: readonly ResolvedChild[],
+  current: Placements,
+): Placements {
+  const added = new Map<string, string>();
+  for (const cluster of clustersOf(children)) {
+    const uid = pass.members?.uidOf(cluster);
+    if (uid !== undefined && current.get(cluster) !== recordedUid(uid))
+      added.set(cluster, recordedUid(uid));
+  }
+  return added.size === 0 ? current : new Map([...current, ...added]);
+}
+
+/**
+ * Removes the member clusters from the annotation that have nothing of the resource any more, and those that are given up: their object of
+ * kind `Cluster` was deleted, or it is another cluster by now. Nothing is deleted in these.
+ */
+export async function removeOldPlacements(pass: Pass): Promise<void> {
+  const current = currentPlacements(pass);
+  if (current.size === 0) return;
+  const remaining = clustersAfter(pass);
+  const desired = [...pass.effects.children.values()].flatMap(({ elements }) =>
+    elements.flatMap(({ cluster }) => cluster ?? []),
+  );
+  const isKept = (cluster: string) =>
+    !isGivenUp(pass, cluster) &&
+    (remaining === undefined || remaining.has(cluster) || desired.includes(cluster));
+  const kept = new Map([...current].filter(([cluster]) => isKept(cluster)));
+  if (kept.size === current.size) return;
+  const annotation = clustersAnnotationOf(pass.context.plan.name);
+  const problem = await annotateResource(pass, { [annotation]: placementsText(kept) ?? null });
+  if (problem === undefined) pass.effects.placements = kept;
+  else pass.effects.finalizerProblem ??= problem;
 }
 
 /** Removes the inventory annotation of an earlier version once the status has an inventory. */
@@ -76,9 +120,12 @@ async function unrecordedOf(
 ): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { plan, elements } of children) {
-    if ((await unreadyDependencies(pass, plan)).length > 0) continue;
     for (const each of elements) {
-      if (each.kind !== 'rendered' || pass.findings.inventory.has(each.intent.identity)) continue;
+      if (each.kind !== 'rendered') continue;
+      const { gvk, cluster } = each.intent.ref;
+      if (memberProblem(pass, gvk, cluster) !== undefined) continue;
+      if ((await unreadyDependencies(pass, plan, cluster)).length > 0) continue;
+      if (pass.findings.inventory.has(each.intent.identity)) continue;
       const live = cachedObject(pass, each.intent);
       if (live === undefined || isOwnOrAdoptable(pass, plan, live))
         found.push(each.intent.identity);
@@ -108,6 +155,7 @@ function recordedKindsOf({ recordKinds }: HistoryPlan): string {
 async function applyMetadata(
   pass: Pass,
   unrecorded: readonly string[],
+  placements: Placements,
 ): Promise<Problem | undefined> {
   const {
     context,
@@ -119,6 +167,7 @@ async function applyMetadata(
   const { plan, cluster } = context;
   const { name, namespace } = resource.metadata;
   const remaining = remainingObjects(pass);
+  const clusters = placementsText(placements);
   const manifest: KubeObject = {
     apiVersion: resource.apiVersion,
     kind: resource.kind,
@@ -138,6 +187,7 @@ async function applyMetadata(
         ...(plan.history?.isDetached === true && {
           [historyAnnotationOf(plan.name)]: recordedKindsOf(plan.history),
         }),
+        ...(clusters !== undefined && { [clustersAnnotationOf(plan.name)]: clusters }),
       },
     },
   };
@@ -146,6 +196,7 @@ async function applyMetadata(
     await cluster.apply(manifest, { ...clusterWrite(pass), fieldManager, force: true }, signal);
     pass.effects.hasWritten = true;
     pass.effects.hasFinalizer = true;
+    pass.effects.placements = placements;
     for (const identity of unrecorded) inventory.addCreated(identity);
     return undefined;
   } catch (error) {

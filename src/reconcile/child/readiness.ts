@@ -5,6 +5,7 @@ import { readinessOf } from '../../util/readiness/readiness-of.ts';
 import type { ChildDecision } from '../decision.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
+import { isWaitingReason } from './element-result.ts';
 
 /** The readiness of a child, for `status.children`. */
 export interface ChildReadiness {
@@ -38,9 +39,9 @@ async function readinessOfObject(phase: Phase, result: ElementResult): Promise<C
   return plan.hasReady ? customReadiness(phase, result, live.object) : readinessOf(live.object);
 }
 
-function stateOf({ reason }: Problem): ChildReadiness['state'] {
+function stateOf(problem: Problem): ChildReadiness['state'] {
   // A missing kind is not a failure: it may be installed at any time.
-  return reason === 'Waiting' || reason === 'KindMissing' ? 'Waiting' : 'Failed';
+  return isWaitingReason(problem) ? 'Waiting' : 'Failed';
 }
 
 async function customReadiness(
@@ -74,19 +75,28 @@ function isObserved({ metadata, status }: KubeObject): boolean {
   return observed === undefined || observed === metadata.generation;
 }
 
-/** The children of `after` that are not ready, for people: creation and intent changes of the child wait for them. */
-export async function unreadyDependencies(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
+/**
+ * The children of `after` that are not ready, for people: creation and intent changes of the child wait for them.
+ * @param cluster The member cluster of the waiting element: of a child in members, its elements there count.
+ */
+export async function unreadyDependencies(
+  pass: Pass,
+  plan: ChildPlan,
+  cluster?: string,
+): Promise<readonly string[]> {
   const held: string[] = [];
   for (const id of plan.after) {
-    if (!(await isReady(pass, id))) held.push(`children.${id} to be ready`);
+    if (!(await isReady(pass, id, cluster))) held.push(`children.${id} to be ready`);
   }
   return held;
 }
 
-async function isReady(pass: Pass, id: string): Promise<boolean> {
+async function isReady(pass: Pass, id: string, cluster: string | undefined): Promise<boolean> {
   const child = pass.effects.children.get(id);
   if (child === undefined) return false;
   for (const element of child.elements) {
+    const isElsewhere = element.cluster !== undefined && element.cluster !== cluster;
+    if (isElsewhere && cluster !== undefined) continue;
     const { state } = await readinessOfElement(pass.desiredPhase, element);
     if (state !== 'Ready') return false;
   }

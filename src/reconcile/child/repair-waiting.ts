@@ -1,9 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { gvkOf } from '../../util/gvk.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { applyBlocker } from '../attempt/limiter.ts';
-import { identityOf, topicOf } from '../identity.ts';
+import { identityOfObject, refOfStored, topicOfRef } from '../identity.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { compareIntent } from './compare-intent.ts';
 import { liveOf, problemResult } from './element-result.ts';
@@ -63,11 +62,9 @@ export async function repairApplied(
 }
 
 function isDesired({ findings: { desiredObjects } }: Pass, { object }: StoredObject): boolean {
-  const { namespace, name } = object.metadata;
-  return desiredObjects.has(identityOf(gvkOf(object.apiVersion, object.kind), namespace, name));
+  return desiredObjects.has(identityOfObject(object));
 }
 
 function topicOfStored({ object }: StoredObject): string {
-  const { namespace, name } = object.metadata;
-  return topicOf(gvkOf(object.apiVersion, object.kind), namespace, name);
+  return topicOfRef(refOfStored(object));
 }

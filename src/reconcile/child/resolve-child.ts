@@ -1,8 +1,10 @@
 import type { ChildPlan, Element, Rendered } from '../../compile/index.ts';
 import type { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { inMember } from '../../util/member-cluster.ts';
 import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
+import { clusterRejection } from '../ownership/placement.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isNamePublic, publicContent } from '../secrecy.ts';
 import { buildIntent } from './build-intent.ts';
@@ -20,7 +22,21 @@ export interface ResolvedChild {
 
 export type ResolvedElement =
   | { readonly kind: 'rendered'; readonly element: Element; readonly intent: Intent }
-  | { readonly kind: 'blocked'; readonly element?: Element; readonly problem: Problem };
+  | {
+      readonly kind: 'blocked';
+      readonly element?: Element;
+      readonly problem: Problem;
+      /** The member cluster, if it is known. */
+      readonly cluster?: string;
+    };
+
+/** The member clusters of resolved children. */
+export function clustersOf(children: readonly ResolvedChild[]): ReadonlySet<string> {
+  const names = children.flatMap(({ elements }) =>
+    elements.flatMap((each) => (each.kind === 'rendered' ? (each.intent.ref.cluster ?? []) : [])),
+  );
+  return new Set(names);
+}
 
 /** Evaluates `when`, `forEach` and the manifests of a child. */
 export async function resolveChild(pass: Pass, plan: ChildPlan): Promise<ResolvedChild> {
@@ -47,17 +63,32 @@ export async function resolveElement(
   plan: ChildPlan,
   element: Element,
 ): Promise<ResolvedElement> {
+  const place = await placeOf(pass, plan, element);
+  if ('reason' in place) return { kind: 'blocked', element, problem: place };
   const manifest: Rendered<KubeObject> = await pass.desiredPhase.manifest(plan.id, element);
   if (manifest.kind !== 'value') {
-    return { kind: 'blocked', element, problem: problemOf(manifest, 'template') };
+    return { kind: 'blocked', element, problem: problemOf(manifest, 'template'), ...place };
   }
+  const { cluster } = place;
   const intent = buildIntent(pass, plan, {
-    manifest: manifest.value,
+    manifest: cluster === undefined ? manifest.value : inMember(manifest.value, cluster),
     index: element.index,
   });
   return 'reason' in intent
-    ? { kind: 'blocked', element, problem: intent }
+    ? { kind: 'blocked', element, problem: intent, ...place }
     : { kind: 'rendered', element, intent };
+}
+
+/** The member cluster of an element; empty on the hub. */
+async function placeOf(
+  pass: Pass,
+  plan: ChildPlan,
+  element: Element,
+): Promise<Problem | { readonly cluster?: string }> {
+  if (plan.placement === undefined) return {};
+  const cluster = await pass.desiredPhase.cluster(plan.id, element);
+  if (cluster.kind !== 'value') return problemOf(cluster, 'cluster');
+  return clusterRejection(pass, plan, cluster.value) ?? { cluster: cluster.value };
 }
 
 /**
@@ -101,7 +132,9 @@ function unlessDuplicate(
       kind: 'permanent',
     };
     pass.findings.desiredObjects.set(identity, owner ?? plan.id);
-    return { kind: 'blocked', element: each.element, problem };
+    const { cluster } = each.intent.ref;
+    const place = cluster === undefined ? {} : { cluster };
+    return { kind: 'blocked', element: each.element, problem, ...place };
   }
   pass.findings.desiredObjects.set(identity, plan.id);
   return each;
@@ -148,6 +181,8 @@ function waitingForInformer(failure: KubeError, { gvk }: ChildPlan): Problem {
 
 /** Why objects of this kind cannot be applied now: the existing ones are unknown. */
 function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
+  // In members each element has its own.
+  if (plan.placement !== undefined) return undefined;
   const { state } = pass.context.watches.children(plan.gvk).informer;
   switch (state.kind) {
     case 'synced':

@@ -14,7 +14,7 @@ import { entriesFor } from '../pass/inventory.ts';
 import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
 import { trackCreation } from '../removal/untracked-children.ts';
 import { sendStatus } from '../resource/write-status.ts';
-import { disclosureOfResource, fieldTexts } from '../secrecy.ts';
+import { disclosureOfResource, fieldTexts, isNamePublic } from '../secrecy.ts';
 import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
 import {
   compareIntent,
@@ -75,9 +75,30 @@ export function failedElement(
 ): ElementResult {
   count(pass, 'failed');
   const { plan } = desired;
-  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
+  const problem =
+    missingNamespace(desired, error, live) ??
+    problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
   recordRejection(pass, desired.intent, { problem, live });
   return problemResult(desired, problem, live);
+}
+
+/** Namespaces are not created in members: the default is that of the resource. */
+function missingNamespace(
+  { plan, intent: { ref } }: DesiredElement,
+  { code }: KubeError,
+  live: StoredObject | undefined,
+): Problem | undefined {
+  const { cluster, namespace } = ref;
+  if (cluster === undefined || namespace === undefined) return undefined;
+  if (code !== 'not-found' || live !== undefined) return undefined;
+  const which = isNamePublic(plan) ? `Namespace "${namespace}"` : 'Its namespace';
+  return {
+    reason: 'ApplyFailed',
+    message: `${which} does not exist in cluster "${cluster}"; create it, or set "metadata.namespace"`,
+    code,
+    kind: 'temporary',
+    slowRetry: { baseDelayMs: 5_000, maxDelayMs: 300_000 },
+  };
 }
 
 /** Does the error only show that the cache was stale? */

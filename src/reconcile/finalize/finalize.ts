@@ -1,6 +1,7 @@
 import type { ReconcileResult } from '../../controller/index.ts';
 import { type KubeObject, parseKey } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import { identityOfObject } from '../identity.ts';
 import { historyAnnotationOf } from '../names.ts';
 import { hasFinalizer, isControlledBy, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn, Uninstall } from '../pass/context.ts';
@@ -229,10 +230,10 @@ export async function removeUnneededFinalizer(pass: Pass): Promise<void> {
   // Versions in other namespaces are deleted with the resource, though the definition keeps none any more.
   if (pass.resource.metadata.annotations?.[historyAnnotationOf(plan.name)] !== undefined) return;
   if (!pass.effects.pruned.every(isRemoved)) return;
-  const removed = new Set(pass.effects.pruned.map(({ object }) => object.metadata.uid));
+  const removed = new Set(pass.effects.pruned.map(({ object }) => identityOfObject(object)));
   const { objects, problems } = await findRemaining(pass);
   const needsUs = objects.some(
-    ({ object }) => !removed.has(object.metadata.uid) && !isControlledBy(object, pass.uid),
+    ({ object }) => !removed.has(identityOfObject(object)) && !isControlledBy(object, pass.uid),
   );
   const problem = problems[0] ?? (needsUs ? undefined : await removeFinalizer(pass));
   if (problem !== undefined) pass.effects.finalizerProblem = problem;

@@ -6,8 +6,10 @@ import { liveOf } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
-import { observeChildren } from '../observe/observe-children.ts';
+import { isAllListed, observeChildren } from '../observe/observe-children.ts';
+import { observeMembers } from '../observe/observe-members.ts';
 import { observeReads } from '../observe/observe-reads.ts';
+import { placesOf } from '../ownership/places.ts';
 import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 import { publicContent } from '../secrecy.ts';
@@ -48,14 +50,18 @@ export async function prepareDeletion(pass: Pass, terms: DeletionOptions): Promi
 export async function observeExisting(pass: Pass): Promise<void> {
   const { children, onDelete } = pass.context.plan;
   if (onDelete === undefined && !children.some(({ hasDeleteWhen }) => hasDeleteWhen)) return;
+  await observeMembers(pass, placesOf(pass));
   await observeChildren(pass);
   for (const child of children) pass.desiredPhase.setChild(child.id, seenOf(pass, child));
   await observeReads(pass);
 }
 
 function seenOf(pass: Pass, child: ChildPlan): ExpressionInput {
-  const { informer } = pass.context.watches.children(child.gvk);
-  if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
+  if (child.placement === undefined) {
+    const { informer } = pass.context.watches.children(child.gvk);
+    if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
+  } else if (!isAllListed(pass, child))
+    return { state: 'waiting', on: `the list of ${child.gvk.kind} objects in every cluster` };
   const objects = liveOf(pass, child).map(({ object }) => object);
   if (child.isList) return { state: 'present', value: objects };
   const [object] = objects;

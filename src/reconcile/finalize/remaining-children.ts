@@ -1,10 +1,14 @@
+import type { OperatorPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
-import { inFixedOrder } from '../identity.ts';
+import { matchesSelector } from '../../util/label-selector.ts';
+import { type Problem, problemOfMember, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import { identityOfObject, inFixedOrder } from '../identity.ts';
 import { inventoryAnnotationOf } from '../names.ts';
+import { observeMembers } from '../observe/observe-members.ts';
 import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
+import { placesOf } from '../ownership/places.ts';
 import { kindsByText, kindText, parseKinds } from '../pass/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { disclosureOfUntracked, findUntracked } from '../removal/untracked-children.ts';
@@ -24,20 +28,27 @@ export interface RemainingChildren {
 
 /** Finds all children of the resource: in the kinds of the definition and of the inventory, and those created just before. */
 export async function findRemaining(pass: Pass): Promise<RemainingChildren> {
-  const problems: Problem[] = [...(await watchRecordedKinds(pass))];
-  // By UID: informers of two versions may have the same object.
-  const objects = new Map<string | undefined, StoredObject>();
+  const problems: Problem[] = [...(await watchRecordedKinds(pass)), ...(await observePlaces(pass))];
+  const places = placesOf(pass);
+  // By identity: informers of two versions may have the same object.
+  const objects = new Map<string, StoredObject>();
   for (const watch of pass.context.watches.childrenOf(pass.key)) {
-    const problem = informerProblem(watch);
+    const { cluster } = watch;
+    // Members that cannot be used are among the problems already.
+    if (cluster !== undefined && pass.members?.isUsable(cluster) !== true) continue;
+    const isSearched = cluster === undefined || places.has(cluster);
+    const problem = isSearched ? informerProblem(watch) : undefined;
     if (problem !== undefined) problems.push(problem);
     for (const stored of watch.labelledWith(pass.uid)) {
-      if (isChild(pass, stored)) objects.set(stored.object.metadata.uid, stored);
+      if (isChild(pass, stored)) objects.set(identityOfObject(stored.object), stored);
     }
   }
   checkInventory(pass);
   const untracked = await findUntracked(pass, () => true);
-  for (const stored of untracked.objects) objects.set(stored.object.metadata.uid, stored);
+  for (const stored of untracked.objects) objects.set(identityOfObject(stored.object), stored);
   for (const { child, problem } of untracked.unknown) {
+    // Its member is among the problems already.
+    if (problem.reason === 'ClusterUnreachable') continue;
     const { gvk, name } = child.ref;
     const what = objectText(gvk.kind, name, disclosureOfUntracked(pass, child));
     problems.push({ ...problem, message: `${what}: ${problem.message}` });
@@ -69,11 +80,44 @@ async function watchRecordedKinds(pass: Pass): Promise<readonly Problem[]> {
 
 function kindsToSearch({ resource, context, findings: { inventory } }: Pass): Iterable<GroupKind> {
   const { childKinds, plan } = context;
-  const recorded = Iterator.from(inventory.recorded.values()).map(({ kind }) => kind);
+  const recorded = Iterator.from(inventory.recorded.values())
+    .filter(({ cluster }) => cluster === undefined)
+    .map(({ kind }) => kind);
   if (!inventory.isMissing) return kindsByText(recorded).values();
   // Written by an earlier version, which recorded kinds.
   const noted = parseKinds(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)]);
   return childKinds === undefined ? noted.slice(0, maxKinds) : childKinds.values();
+}
+
+/**
+ * Searches the member clusters that may have objects of the resource: those on record, and all usable ones that the definition allows, as
+ * authors of resources can edit the record. Only those on record are waited for.
+ */
+async function observePlaces(pass: Pass): Promise<readonly Problem[]> {
+  const { members, context } = pass;
+  if (members === undefined) return [];
+  const places = placesOf(pass);
+  const allowed = [...members.names].filter(
+    (name) => members.isUsable(name) && mayBeIn(context.plan, name, members.labelsOf(name)),
+  );
+  await observeMembers(pass, new Set([...places, ...allowed]));
+  return [...places]
+    .filter((name) => !members.isUsable(name))
+    .sort()
+    .map((name) => problemOfMember(name, members.reasonOf(name)));
+}
+
+function mayBeIn(
+  { children }: OperatorPlan,
+  name: string,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
+  return children.some(({ placement }) => {
+    if (placement === undefined) return false;
+    const { cluster, allowed } = placement;
+    if (allowed === undefined) return cluster === name;
+    return allowed === 'all' || matchesSelector(allowed, labels);
+  });
 }
 
 function informerProblem({ informer }: ChildWatch): Problem | undefined {

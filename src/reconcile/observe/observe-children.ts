@@ -2,9 +2,11 @@ import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { childrenOf } from '../ownership/is-child.ts';
+import { placesOf } from '../ownership/places.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { objectsChanged } from '../watch/object-change.ts';
+import { memberProblem, watchesOf } from './observe-members.ts';
 
 /** Observes the children that expressions read under `observed`, at the start of the pass. */
 export async function observeChildren(pass: Pass): Promise<void> {
@@ -33,7 +35,9 @@ export function observedForReport(pass: Pass): ReadonlyMap<string, ExpressionInp
   const inputs = new Map<string, ExpressionInput>();
   for (const id of pass.context.plan.observed) {
     const plan = planOf(pass, id);
-    inputs.set(id, inputOf(plan, currentObjects(pass, plan)));
+    const objects = currentObjects(pass, plan);
+    const isUnknown = objects === undefined && plan.placement !== undefined;
+    inputs.set(id, isUnknown ? { state: 'unknown' } : inputOf(plan, objects));
   }
   return inputs;
 }
@@ -78,10 +82,17 @@ export function observedPathChanged(pass: Pass): readonly string[] | undefined {
 
 /** All objects of a child, including those being deleted, by name; undefined: the informer has not synced. */
 function currentObjects(pass: Pass, plan: ChildPlan): readonly StoredObject[] | undefined {
-  const { informer, labelledWith } = pass.context.watches.children(plan.gvk);
-  if (informer.state.kind !== 'synced') return undefined;
-  const found = childrenOf(pass, plan, labelledWith(pass.uid));
+  if (!isAllListed(pass, plan)) return undefined;
+  const labelled = watchesOf(pass, plan).flatMap(({ labelledWith }) => labelledWith(pass.uid));
+  const found = childrenOf(pass, plan, labelled);
   return [...found, ...replacedOf(pass, plan, found)].sort(byName);
+}
+
+/** Are all objects of a child known, in every member cluster that may have one? */
+export function isAllListed(pass: Pass, { gvk, placement }: ChildPlan): boolean {
+  if (placement === undefined)
+    return pass.context.watches.children(gvk).informer.state.kind === 'synced';
+  return [...placesOf(pass)].every((cluster) => memberProblem(pass, gvk, cluster) === undefined);
 }
 
 /** Objects that were deleted to be recreated. */

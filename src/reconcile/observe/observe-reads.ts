@@ -1,7 +1,9 @@
 import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
-import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { type Problem, problemOfMember, problemOfRender, problemOfRequest } from '../failure.ts';
 import { isRecord } from '../history/record.ts';
+import { clusterRejection } from '../ownership/placement.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
@@ -43,17 +45,22 @@ function isSettled(result: ReadResult | undefined): boolean {
 
 async function prepareWatches(pass: Pass, reads: readonly OpenRead[]): Promise<void> {
   const refs = reads.flatMap(({ plan, request }) =>
-    request.kind === 'value' && request.value.by === 'name'
+    request.kind === 'value' && request.value.by === 'name' && isReachable(pass, request.value)
       ? (refOf(pass, plan, request.value) ?? [])
       : [],
   );
   await pass.context.watches.prepareNamed(refs, pass.signal);
 }
 
+/** Objects in a member that cannot be used are not waited for. */
+function isReachable({ members }: Pass, { cluster }: ReadRequest): boolean {
+  return cluster === undefined || members?.isUsable(cluster) === true;
+}
+
 function setResult(pass: Pass, { plan, request }: OpenRead): void {
   const result = resultOf(pass, { plan, request });
   pass.findings.reads.set(plan.id, result);
-  pass.desiredPhase.setRead(plan.id, result.input);
+  pass.desiredPhase.setRead(plan.id, desiredInput(plan, result.input));
   recordStates(pass, result);
 }
 
@@ -71,6 +78,24 @@ function hasOwnFinalizer({ context, resource, effects }: Pass): boolean {
   return effects.hasFinalizer === true || hasFinalizer(resource, context.plan.name);
 }
 
+/**
+ * What desired objects may use of objects of kind `Cluster`: of the status, only the condition `Connected`. The rest changes without a
+ * change of the cluster, so that objects would be created and deleted for no reason.
+ */
+function desiredInput({ isOfClusters }: ReadPlan, input: ExpressionInput): ExpressionInput {
+  if (isOfClusters !== true || input.state !== 'present') return input;
+  const { value } = input;
+  return {
+    ...input,
+    value: Array.isArray(value) ? value.map(onlyConnected) : onlyConnected(value as KubeObject),
+  };
+}
+
+function onlyConnected(object: KubeObject): KubeObject {
+  const conditions = conditionsOf(object).filter(({ type }) => type === 'Connected');
+  return { ...object, status: { conditions } };
+}
+
 function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
   const nothing = { plan, objects: [], isKnown: true, isOpen: false };
   switch (request.kind) {
@@ -86,9 +111,34 @@ function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
 }
 
 function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
+  const { cluster } = request;
+  if (cluster !== undefined) {
+    pass.dependencies.member(cluster);
+    const problem = clusterRejection(pass, plan, cluster) ?? readProblem(pass, cluster);
+    if (problem !== undefined) return unusableRead(plan, request, problem);
+  }
   return request.by === 'name'
     ? readByName(pass, plan, request)
     : readBySelector(pass, plan, request);
+}
+
+/** Why nothing can be read in a member now. */
+function readProblem({ members }: Pass, cluster: string): Problem | undefined {
+  if (members?.isUsable(cluster) === true) return undefined;
+  return problemOfMember(cluster, members?.reasonOf(cluster) ?? 'it is not connected');
+}
+
+function unusableRead(plan: ReadPlan, request: ReadRequest, problem: Problem): ReadResult {
+  const message = `reads.${plan.id}: ${problem.message}`;
+  return {
+    plan,
+    request,
+    objects: [],
+    isKnown: problem.isUnknown !== true,
+    isOpen: false,
+    input: waitingFor(plan, problem.message),
+    problem: { ...problem, message },
+  };
 }
 
 function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
@@ -100,7 +150,7 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
   const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never "does not exist".
-  if (isNamespaced(pass.context, plan.gvk) === undefined)
+  if (isNamespaced(pass.context, plan.gvk, request.cluster) === undefined)
     return unknownRead(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
   const current = stored && pass.context.watches.confirmedByChildWatch(stored);
@@ -113,15 +163,16 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
 }
 
 function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
-  const { state } = pass.context.watches.list(plan.id);
+  const { cluster } = request;
+  const { state } = pass.context.watches.list(plan.id, cluster);
   const found =
-    isNamespaced(pass.context, plan.gvk) === false
+    isNamespaced(pass.context, plan.gvk, cluster) === false
       ? wholeCluster
       : scopeOf(pass, plan, request.scope);
   if (found.kind === 'rejected') return rejectedRead(plan, request, found.message);
   if (found.kind === 'unknown') return unknownRead(plan, request, found.state);
   const { selector } = request;
-  const objects = pass.dependencies.selected(plan, { scope: found.scope, selector }).filter(
+  const objects = pass.dependencies.selected(plan, { scope: found.scope, selector }, cluster).filter(
     (stored) =>
       pass.context.watches.confirmedByChildWatch(stored) !== undefined &&
       // Versions of Secrets are Secrets: a read of Secrets does not return its own.
@@ -129,7 +180,7 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
   );
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never an empty list.
-  if (isNamespaced(pass.context, plan.gvk) === undefined)
+  if (isNamespaced(pass.context, plan.gvk, cluster) === undefined)
     return unknownRead(plan, request, { kind: 'waiting' });
   const value = objects.map(({ object }) => object);
   const input: ExpressionInput = { state: 'present', value };
@@ -184,10 +235,11 @@ function waitingFor(plan: ReadPlan, why?: string): ExpressionInput {
 function refOf(
   pass: Pass,
   plan: ReadPlan,
-  { name, namespace }: NameRequest,
+  { name, namespace, cluster }: NameRequest,
 ): ObjectRef | undefined {
   const { gvk } = plan;
-  if (isNamespaced(pass.context, gvk) === false) return { gvk, name };
+  const member = cluster === undefined ? {} : { cluster };
+  if (isNamespaced(pass.context, gvk, cluster) === false) return { gvk, name, ...member };
   const where = namespace ?? pass.namespace;
   if (namespaceRejection(pass, plan, where) !== undefined) return undefined;
   return {
@@ -195,5 +247,6 @@ function refOf(
     name,
     ...(where === undefined ? {} : { namespace: where }),
     ...(!isNamePublic(plan) && { isPrivate: true }),
+    ...member,
   };
 }

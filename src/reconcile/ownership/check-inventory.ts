@@ -1,5 +1,6 @@
 import { parseIdentity } from '../pass/inventory.ts';
 import { loggerOf, type Pass } from '../pass/pass.ts';
+import { isGivenUp } from './places.ts';
 
 /**
  * Finds recorded objects that no informer has: they may have lost their label while no process was running. They are looked up on the
@@ -14,8 +15,13 @@ export function checkInventory(pass: Pass): void {
   state.isInventoryChecked = true;
   for (const [identity, childId] of childIdsByIdentity(pass)) {
     const place = parseIdentity(identity);
-    const informer = pass.context.watches.informerOf(place.kind);
-    if (informer === undefined) continue;
+    const { cluster } = place;
+    const informer = pass.context.watches.informerOf(place.kind, cluster);
+    if (informer === undefined) {
+      // A member that cannot be used now is checked later.
+      if (cluster !== undefined && !isGivenUp(pass, cluster)) state.isInventoryChecked = false;
+      continue;
+    }
     // Repeated until the informer has synced.
     if (informer.state.kind !== 'synced') state.isInventoryChecked = false;
     else if (
@@ -24,7 +30,12 @@ export function checkInventory(pass: Pass): void {
     ) {
       const { namespace, name } = place;
       const { gvk } = informer.query;
-      const ref = { gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+      const ref = {
+        gvk,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(cluster === undefined ? {} : { cluster }),
+      };
       if (!state.untracked.has(identity)) state.untracked.set(identity, { ref, childId });
     }
   }

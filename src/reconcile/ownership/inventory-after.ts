@@ -5,6 +5,7 @@ import { isRemoved, type Pass } from '../pass/pass.ts';
 import { isKnown } from '../watch/informer-waits.ts';
 import { isChild } from './is-child.ts';
 import { ownNamespace } from './placement.ts';
+import { isGivenUp } from './places.ts';
 
 /**
  * `status.childInventory` after a pass: the children without an owner reference that exist, or may exist. Objects that are only desired are
@@ -76,16 +77,30 @@ function foreignObjects(pass: Pass): readonly string[] {
   const elements = [...pass.effects.children.values()].flatMap((result) => result.elements);
   return elements
     .filter(({ verdict }) => verdict.kind === 'conflict')
-    .map(({ plan, name, namespace = ownNamespace(pass, plan) }) =>
-      identityOf(plan.gvk, namespace, name),
+    .map(({ plan, name, cluster, namespace = ownNamespace(pass, plan, cluster) }) =>
+      identityOf(plan.gvk, namespace, name, cluster),
     );
+}
+
+/** The member clusters that have or may have objects of the resource after a pass. Undefined: unknown. */
+export function clustersAfter(pass: Pass): ReadonlySet<string> | undefined {
+  const remaining = remainingObjects(pass);
+  if (remaining === undefined) return undefined;
+  const removed = new Set(removedBy(pass));
+  const identities = [...remaining, ...createdBy(pass), ...keptBy(pass)];
+  return new Set(
+    identities
+      .filter((identity) => !removed.has(identity))
+      .flatMap((identity) => parseIdentity(identity).cluster ?? []),
+  );
 }
 
 /** False: a synced informer does not have it, and no create request of it is unanswered. */
 function mayExist(pass: Pass, identity: string): boolean {
+  const { kind, namespace, name, cluster } = parseIdentity(identity);
+  if (cluster !== undefined && isGivenUp(pass, cluster)) return false;
   if (pass.state.untracked.has(identity)) return true;
-  const { kind, namespace, name } = parseIdentity(identity);
-  const informer = pass.context.watches.informerOf(kind);
+  const informer = pass.context.watches.informerOf(kind, cluster);
   if (informer?.state.kind !== 'synced') return true;
   const stored = informer.get(namespace, name);
   return stored !== undefined && isChild(pass, stored);

@@ -2,8 +2,9 @@ import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import { childIdOf, identityOfObject } from '../identity.ts';
-import { childLabel, ownerUidLabel } from '../names.ts';
+import { childLabel, hubLabel, ownerUidLabel } from '../names.ts';
 import { claimsOf, isControlledByAnother } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { type Disclosure, unknownOrigin } from '../secrecy.ts';
@@ -16,7 +17,7 @@ import { placementOf } from './placement.ts';
  */
 export function isChild(pass: Pass, stored: StoredObject): boolean {
   const { object } = stored;
-  if (isControlledByAnother(object, pass.uid)) return false;
+  if (isControlledByAnother(object, pass.uid) || isOfAnotherHub(pass, object)) return false;
   const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
   const { isLabelled, isApplied, isControlled } = claimsOf(stored, owner);
   // A user may remove one of them: the next apply restores it.
@@ -75,7 +76,9 @@ function isNameOfChild(pass: Pass, plan: ChildPlan, object: KubeObject): boolean
     desiredObjects.get(identity) === plan.id ||
     inventory.has(identity) ||
     inventory.reported.get(identity) === plan.id ||
-    (names.get(plan.id) === object.metadata.name && object.metadata.namespace === namespace)
+    (names.get(plan.id) === object.metadata.name &&
+      object.metadata.namespace === namespace &&
+      isPlacedLike(plan, object))
   );
 }
 
@@ -102,7 +105,18 @@ function isOwnerReferenceExpected(
 
 /** May its child be in this place? */
 function isAllowedPlace(pass: Pass, plan: ChildPlan, object: KubeObject): boolean {
-  return !('reason' in placementOf(pass, plan, object));
+  return isPlacedLike(plan, object) && !('reason' in placementOf(pass, plan, object));
+}
+
+/** Are both in a member cluster, or both in the cluster of the resource? */
+function isPlacedLike({ placement }: ChildPlan, object: KubeObject): boolean {
+  return (placement === undefined) === (memberOf(object) === undefined);
+}
+
+/** Was the object placed by another hub, or is it in a member and not placed at all? */
+export function isOfAnotherHub({ members }: PassInput, object: KubeObject): boolean {
+  const expected = memberOf(object) === undefined ? undefined : members?.hubUid;
+  return object.metadata.labels?.[hubLabel] !== expected;
 }
 
 /** The child of an object; undefined: the definition no longer has it. */

@@ -2,6 +2,8 @@ import type { ChildPlan } from '../../compile/index.ts';
 import { allowsNamespace, isNamespaceName, matchesGlob } from '../../util/glob.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { matchesSelector } from '../../util/label-selector.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import type { Problem } from '../failure.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
@@ -13,16 +15,13 @@ export interface Placement {
 }
 
 /** A child, or the target of a patch. */
-export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy'>;
+export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy' | 'placement'>;
 
 /** The namespace of a rendered child, or why it is not allowed (docs/definition/reads.md#crossnamespace, `crossNamespace`). */
-export function placementOf(
-  pass: Pass,
-  plan: PlacedPlan,
-  { kind, metadata }: KubeObject,
-): Placement | Problem {
+export function placementOf(pass: Pass, plan: PlacedPlan, object: KubeObject): Placement | Problem {
+  const { kind, metadata } = object;
   const requested = metadata.namespace;
-  if (!isNamespacedPlan(pass, plan)) {
+  if (!isNamespacedPlan(pass, plan, memberOf(object))) {
     if (requested !== undefined) {
       const found = isNamePublic(plan) ? `"${requested}"` : 'one';
       return invalid(
@@ -49,8 +48,8 @@ export function placementOf(
 }
 
 /** The default namespace of a child; undefined for cluster-scoped kinds. */
-export function ownNamespace(pass: Pass, plan: PlacedPlan): string | undefined {
-  return isNamespacedPlan(pass, plan) ? pass.namespace : undefined;
+export function ownNamespace(pass: Pass, plan: PlacedPlan, cluster?: string): string | undefined {
+  return isNamespacedPlan(pass, plan, cluster) ? pass.namespace : undefined;
 }
 
 function namespaceError(
@@ -89,8 +88,25 @@ function crossNamespaceError(what: string): string {
 }
 
 /** A kind that discovery has not found counts as namespaced: its apply fails if it is not. */
-function isNamespacedPlan({ context }: PassInput, { gvk }: PlacedPlan): boolean {
-  return isNamespaced(context, gvk) ?? true;
+function isNamespacedPlan(
+  { context }: PassInput,
+  { gvk }: PlacedPlan,
+  cluster: string | undefined,
+): boolean {
+  return isNamespaced(context, gvk, cluster) ?? true;
+}
+
+/** Why objects of a child or read may not be in this member (`crossCluster`); undefined: they may, or the member does not exist. */
+export function clusterRejection(
+  { members }: PassInput,
+  { placement }: Pick<ChildPlan, 'placement'>,
+  cluster: string,
+): Problem | undefined {
+  const allowed = placement?.allowed ?? 'all';
+  const labels = members?.labelsOf(cluster);
+  if (allowed === 'all' || labels === undefined || matchesSelector(allowed, labels))
+    return undefined;
+  return invalid(`cluster: "${cluster}" does not match the selector of "crossCluster"`);
 }
 
 function invalid(message: string): Problem {

@@ -10,6 +10,7 @@ import type { TimeSlicer } from '../../util/time-slicer.ts';
 import type { DecisionRecord } from '../decision.ts';
 import type { DeletionGuard } from '../deletion-guard.ts';
 import type { History } from '../history/history.ts';
+import type { Members } from '../members/members.ts';
 import type { MissingRights } from '../watch/missing-rights.ts';
 import type { Timetable } from '../watch/timetable.ts';
 import type { Watches } from '../watch/watches.ts';
@@ -24,6 +25,8 @@ export interface OperatorContext {
   readonly logger: Logger;
   readonly metrics: PassMetrics;
   readonly watches: Watches;
+  /** Undefined: there are no member clusters. */
+  readonly members: Members | undefined;
   /** Shares the thread with other work. */
   readonly timeSlicer: TimeSlicer;
   /** Bounds the memory of all reconciles of the process. */
@@ -69,10 +72,15 @@ export interface ServerTraits {
 }
 
 /** Is the kind namespaced? Undefined: discovery has not found it yet. */
-export function isNamespaced({ cluster, server }: OperatorContext, gvk: Gvk): boolean | undefined {
-  const found = cluster.resourceFor(gvk)?.namespaced;
-  if (found !== undefined) server.scopes.set(gvkKey(gvk), found);
-  return found ?? server.scopes.get(gvkKey(gvk));
+export function isNamespaced(
+  { cluster, server }: OperatorContext,
+  gvk: Gvk,
+  member?: string,
+): boolean | undefined {
+  const found = cluster.resourceFor(gvk, member)?.namespaced;
+  const key = member === undefined ? gvkKey(gvk) : `${member}:${gvkKey(gvk)}`;
+  if (found !== undefined) server.scopes.set(key, found);
+  return found ?? server.scopes.get(key);
 }
 
 /** The metrics of a pass. */

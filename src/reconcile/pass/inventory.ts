@@ -16,6 +16,8 @@ export interface RecordedObject {
   readonly kind: GroupKind;
   readonly namespace: string | undefined;
   readonly name: string;
+  /** The member cluster. @default undefined: the cluster of the resource */
+  readonly cluster?: string;
 }
 
 export interface InventoryOptions {
@@ -98,33 +100,42 @@ export class Inventory {
   }
 }
 
-/** Inventory entries: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`; unique and sorted. */
+/** Inventory entries: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`, `paris-1:Secret team-a/db`; unique and sorted. */
 export function entriesFor(identities: Iterable<string>): readonly string[] {
   return Array.from(new Set(identities), entryOf).sort();
 }
 
 function entryOf(identity: string): string {
-  const { kind, namespace, name } = parseIdentity(identity);
-  return `${kindText(kind)} ${namespace === undefined ? name : keyOf(namespace, name)}`;
+  const { kind, namespace, name, cluster } = parseIdentity(identity);
+  const where = cluster === undefined ? '' : `${cluster}:`;
+  return `${where}${kindText(kind)} ${namespace === undefined ? name : keyOf(namespace, name)}`;
 }
 
 function parseEntry(entry: unknown): RecordedObject | undefined {
-  const [, kind = '', namespace, name = ''] =
-    (typeof entry === 'string' && /^(\S+) (?:([^/]+)\/)?([^/]+)$/.exec(entry)) || [];
-  return name === '' ? undefined : { kind: parseKind(kind), namespace, name };
+  const [, cluster, kind = '', namespace, name = ''] =
+    (typeof entry === 'string' && /^(?:([a-z0-9-]+):)?(\S+) (?:([^/]+)\/)?([^/]+)$/.exec(entry)) ||
+    [];
+  if (name === '') return undefined;
+  return { kind: parseKind(kind), namespace, name, ...(cluster === undefined ? {} : { cluster }) };
 }
 
-function identityOfRecorded({ kind, namespace, name }: RecordedObject): string {
-  return identityOf({ ...kind, version: '' }, namespace, name);
+function identityOfRecorded({ kind, namespace, name, cluster }: RecordedObject): string {
+  return identityOf(kind, namespace, name, cluster);
 }
 
 /** The reverse of {@link identityOf}. */
 export function parseIdentity(identity: string): RecordedObject {
   const bar = identity.indexOf('|');
+  const colon = identity.slice(0, bar).indexOf(':');
   const place = identity.slice(bar + 1);
   const slash = place.indexOf('/');
   const namespace = slash === 0 ? undefined : place.slice(0, slash);
-  return { kind: parseKind(identity.slice(0, bar)), namespace, name: place.slice(slash + 1) };
+  return {
+    kind: parseKind(identity.slice(colon + 1, bar)),
+    namespace,
+    name: place.slice(slash + 1),
+    ...(colon < 0 ? {} : { cluster: identity.slice(0, colon) }),
+  };
 }
 
 /** The stored entries; undefined: there is no inventory, or one of kinds only (of an earlier version). */
@@ -149,12 +160,14 @@ function reportedIn(resource: KubeObject, plan: OperatorPlan): ReadonlyMap<strin
   const { children } = statusOf(resource);
   if (isForeign(plan) || !Array.isArray(children)) return new Map();
   return new Map(
-    children.filter(isJsonObject).flatMap(({ id, apiVersion, kind, namespace, name, state }) => {
+    children.filter(isJsonObject).flatMap((child) => {
+      const { id, apiVersion, kind, namespace, name, state, cluster } = child;
       // Terminating objects are recorded without having been desired.
       if (state === 'Deleting' || typeof name !== 'string' || name === '') return [];
       const gvk = gvkOf(String(apiVersion), String(kind));
       const place = typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
-      return [[identityOf(gvk, place, name), String(id)] as const];
+      const member = typeof cluster === 'string' && cluster !== '' ? cluster : undefined;
+      return [[identityOf(gvk, place, name, member), String(id)] as const];
     }),
   );
 }

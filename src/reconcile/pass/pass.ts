@@ -16,6 +16,8 @@ import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
+import { MemberView } from '../members/members.ts';
+import { isPlaced, type Placements, placementsOf } from '../members/placements.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
 import type { PassDependencies } from '../watch/dependency-index.ts';
 import type { ReadObservation } from '../watch/object-change.ts';
@@ -37,6 +39,8 @@ export interface PassInput {
   readonly namespace: string | undefined;
   readonly state: ResourceState;
   readonly dependencies: PassDependencies;
+  /** Undefined: neither the definition nor the resource has objects in member clusters. */
+  readonly members: MemberView | undefined;
   readonly signal: AbortSignal;
   /** Yields the worker to other resources. */
   readonly yieldWorker: ReconcileContext['yieldWorker'];
@@ -82,6 +86,8 @@ export interface PassEffects {
   hasFinalizer?: true;
   /** Versions that are no longer kept could not be deleted. */
   historyProblem?: Problem;
+  /** Its {@link placementsOf} after the last write. */
+  placements?: Placements;
   /** An error of the finalizer that blocks no child. */
   finalizerProblem?: Problem;
   /** The resource after the last write to its metadata. */
@@ -110,6 +116,8 @@ export interface ElementResult {
   readonly name: string;
   /** @default the namespace of the resource; none for cluster-scoped kinds */
   readonly namespace?: string;
+  /** The member cluster. @default undefined: on the hub, or unknown because it could not be rendered */
+  readonly cluster?: string;
   readonly verdict: Verdict;
   /** The error or blocking condition; undefined: the object is as desired. */
   readonly problem?: Problem;
@@ -176,6 +184,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     ...historyInput(context, uid),
   };
   state.hadNoFinalizer ??= !hasFinalizer(resource, plan.name);
+  const inventory = new Inventory(resource, { ...context, state });
   const pass: Pass = {
     context,
     key,
@@ -189,12 +198,13 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     yieldWorker: turn.yieldWorker,
     budget: turn.budget,
     dependencies: watches.startPass(key),
+    members: memberViewOf(context, resource, inventory),
     phaseInput,
     desiredPhase: plan.startPhase({ phase: 'wanting', ...phaseInput }),
     findings: {
       reads: new Map(),
       observed: new Map(),
-      inventory: new Inventory(resource, { ...context, state }),
+      inventory,
       names: new Map(),
       desiredObjects: new Map(),
     },
@@ -213,6 +223,20 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
 function historyInput({ history }: OperatorContext, uid: string): Pick<PhaseInput, 'history'> {
   const entries = history?.entries(uid);
   return entries === undefined ? {} : { history: entries };
+}
+
+/** The members as the pass sees them, from before its reads on. */
+function memberViewOf(
+  { plan, members }: OperatorContext,
+  resource: KubeObject,
+  { recorded }: Inventory,
+): MemberView | undefined {
+  if (members === undefined) return undefined;
+  const isNeeded =
+    isPlaced(plan) ||
+    placementsOf(resource, plan.name).size > 0 ||
+    recorded.values().some(({ cluster }) => cluster !== undefined);
+  return isNeeded ? new MemberView(members) : undefined;
 }
 
 /** Is the object deleted or released? */

@@ -1,5 +1,6 @@
-import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import { gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import { applyChildren } from '../child/apply-tiers.ts';
 import { readOnlyHistory } from '../history/history.ts';
 import { isPaused, isTerminating } from '../ownership-claims.ts';
@@ -53,16 +54,16 @@ function silentContext(context: OperatorContext): OperatorContext {
     noteEvent: () => undefined,
     enqueue,
   });
-  const lookUp: LookUp = ({ apiVersion, kind, metadata }) => {
-    const gvk = gvkKey(gvkOf(apiVersion, kind));
-    for (const { informer } of beside.allChildren()) {
-      if (gvkKey(informer.query.gvk) === gvk)
-        return informer.get(metadata.namespace, metadata.name);
-    }
-    return undefined;
+  const lookUp: LookUp = (manifest) => {
+    const { apiVersion, kind, metadata } = manifest;
+    return beside
+      .findChildren(gvkOf(apiVersion, kind), memberOf(manifest))
+      ?.informer.get(metadata.namespace, metadata.name);
   };
   const cluster = createPreviewCluster(context.cluster, lookUp);
-  const watches = new Watches({ plan, cluster, clock, queue, previousKinds: [], base: beside });
+  const { members } = context;
+  const base = beside;
+  const watches = new Watches({ plan, cluster, members, clock, queue, previousKinds: [], base });
   return {
     ...context,
     cluster,
@@ -102,7 +103,10 @@ function previewOf(pass: Pass): Preview {
     elements.map(({ verdict }) => verdict.kind),
   );
   const count = (kind: string) => verdicts.filter((each) => each === kind).length;
-  const informers = [...context.watches.allChildren()].map(({ informer }) => informer);
+  // Members that cannot be used are not waited for: their passes ask before they delete.
+  const informers = [...context.watches.allChildren()].flatMap(({ informer, cluster }) =>
+    cluster === undefined ? [informer] : [],
+  );
   return {
     deletes: [
       ...pruneCandidatesOf(pass, undesired),

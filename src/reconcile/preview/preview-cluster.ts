@@ -15,9 +15,9 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
     labels: cluster.labels ?? {},
     events: { record: () => undefined },
     acquire: (query) => cluster.acquire(query),
-    resourceFor: (gvk) => cluster.resourceFor(gvk),
+    resourceFor: (gvk, member) => cluster.resourceFor(gvk, member),
     lookUp: (gvk, signal) => cluster.lookUp(gvk, signal),
-    findKind: (kind, signal) => cluster.findKind(kind, signal),
+    findKind: (kind, signal, member) => cluster.findKind(kind, signal, member),
     get: (ref, options, signal) => cluster.get(ref, options, signal),
     // Field managers are needed only for rejected applies.
     managedFields: async () => [],

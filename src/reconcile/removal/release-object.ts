@@ -6,7 +6,7 @@ import {
 } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { problemOfRequest } from '../failure.ts';
-import { childIdOf, identityOf, refOfStored } from '../identity.ts';
+import { childIdOf, identityOfRef, refOfStored } from '../identity.ts';
 import {
   childAnnotations,
   childLabels,
@@ -38,7 +38,7 @@ export async function releaseObject(pass: Pass, stored: StoredObject): Promise<P
       signal,
     );
     pass.effects.hasWritten = true;
-    pass.state.untracked.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    pass.state.untracked.delete(identityOfRef(ref));
     return { childId, object, state: 'released' };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;

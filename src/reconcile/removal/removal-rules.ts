@@ -2,7 +2,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
-import { childIdOf, refOfStored } from '../identity.ts';
+import { childIdOf, identityOfObject, refOfStored } from '../identity.ts';
 import {
   childLabel,
   deleteWhenAnnotation,
@@ -36,7 +36,7 @@ export function chainsOf(pass: Pass, leaving: readonly StoredObject[]): readonly
     const { metadata } = stored.object;
     const id = isOrdered(pass, stored.object)
       ? `${stored.object.kind} of ${metadata.labels?.[childLabel]}`
-      : (metadata.uid ?? '');
+      : identityOfObject(stored.object);
     const chain = chains.get(id) ?? [];
     chains.set(id, chain);
     chain.push(stored);

@@ -1,7 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { deletionBlocker, recordDeletionRejection } from '../attempt/limiter.ts';
 import { problemOfRequest } from '../failure.ts';
-import { childIdOf, identityOf, refOfStored, topicOfRef } from '../identity.ts';
+import { childIdOf, identityOfRef, refOfStored, topicOfRef } from '../identity.ts';
 import { disclosureOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import {
@@ -125,8 +125,7 @@ export async function deleteObject(
     pass.effects.hasWritten = true;
     pass.state.attempts.forgetAnswers(topicOfRef(ref));
     const state = answer === 'deleting' ? 'deleting' : 'deleted';
-    if (state === 'deleted')
-      pass.state.untracked.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    if (state === 'deleted') pass.state.untracked.delete(identityOfRef(ref));
     return { childId, object, state, message: why };
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;

@@ -1,10 +1,13 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import { inMember } from '../../util/member-cluster.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { childIdOf, identityOf, refOfStored } from '../identity.ts';
+import { childIdOf, identityOfObject, identityOfRef, refOfStored } from '../identity.ts';
 import type { Intent } from '../intent/intent.ts';
+import { memberProblem } from '../observe/observe-members.ts';
 import { isChild, planOfChild } from '../ownership/is-child.ts';
+import { isGivenUp } from '../ownership/places.ts';
 import { isControlledByAnother } from '../ownership-claims.ts';
 import { clusterWrite, type Pass, type PassInput, type PrunedObject } from '../pass/pass.ts';
 import type { ResourceState, UntrackedChild } from '../pass/resource-state.ts';
@@ -14,7 +17,7 @@ import { type Disclosure, unknownOrigin } from '../secrecy.ts';
 export function trackLoss(state: ResourceState | undefined, lost: StoredObject): void {
   const ref = refOfStored(lost.object);
   const child = { ref, childId: childIdOf(lost.object), lost };
-  state?.untracked.set(identityOf(ref.gvk, ref.namespace, ref.name), child);
+  state?.untracked.set(identityOfRef(ref), child);
 }
 
 /**
@@ -49,8 +52,7 @@ export async function trackCreation<T>(
 export function isUntrackedChild(pass: Pass, { object }: StoredObject): boolean {
   const { untracked } = pass.state;
   if (untracked.size === 0) return false;
-  const { gvk, namespace, name } = refOfStored(object);
-  const lost = untracked.get(identityOf(gvk, namespace, name))?.lost;
+  const lost = untracked.get(identityOfObject(object))?.lost;
   return (
     lost !== undefined &&
     lost.object.metadata.uid === object.metadata.uid &&
@@ -111,6 +113,12 @@ async function fetchUntracked(
 ): Promise<StoredObject | UnknownChild | undefined> {
   const { ref } = child;
   const { cluster } = pass.context;
+  if (ref.cluster !== undefined) {
+    if (isGivenUp(pass, ref.cluster)) return undefined;
+    // Nothing is removed in a member that cannot be used.
+    const problem = memberProblem(pass, ref.gvk, ref.cluster);
+    if (problem !== undefined) return { child, problem };
+  }
   let stored: StoredObject | undefined;
   try {
     stored = await cluster.get(ref, clusterWrite(pass), pass.signal);
@@ -131,6 +139,8 @@ async function fetchUntracked(
 export function failedUntracked({ child, problem }: UnknownChild): PrunedObject {
   const { gvk, name, namespace } = child.ref;
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const object = { apiVersion: apiVersionOf(gvk), kind: gvk.kind, metadata };
+  const plain = { apiVersion: apiVersionOf(gvk), kind: gvk.kind, metadata };
+  const { cluster } = child.ref;
+  const object = cluster === undefined ? plain : inMember(plain, cluster);
   return { childId: child.childId, object, state: 'failed', problem };
 }

@@ -134,9 +134,10 @@ export function listChildren(entries: readonly ChildEntry[]): readonly unknown[]
   const isReady = ({ decision }: ChildEntry) => decision.state === 'Ready';
   const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
   return unreadyFirst.slice(0, maxListedChildren).map(({ decision, isNameless = false }) => {
-    const { childId: id, apiVersion, kind, state, message } = decision;
+    const { childId: id, apiVersion, kind, cluster, state, message } = decision;
     const { namespace, name } = isNameless ? nameless : decision;
-    return { id, apiVersion, kind, namespace, name, state, message };
+    const place = cluster === undefined || isNameless ? {} : { cluster };
+    return { id, apiVersion, kind, ...place, namespace, name, state, message };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import { verdictOf } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
 import type { ChildDecision, Verdict } from '../decision.ts';
@@ -108,6 +109,7 @@ export function describePruned(
     childId,
     apiVersion: object.apiVersion,
     kind: object.kind,
+    ...placeOf(memberOf(object)),
     namespace: object.metadata.namespace ?? '',
     name: object.metadata.name,
     line: plan?.line ?? 0,
@@ -140,13 +142,18 @@ export function describePruned(
   };
 }
 
+function placeOf(cluster: string | undefined): { readonly cluster?: string } {
+  return cluster === undefined ? {} : { cluster };
+}
+
 function identityOf(pass: Pass, plan: ChildPlan, element?: ElementResult) {
   const { namespace } = element?.live?.object.metadata ?? element ?? {};
   return {
     childId: plan.id,
     apiVersion: apiVersionOf(plan.gvk),
     kind: plan.gvk.kind,
-    namespace: namespace ?? ownNamespace(pass, plan) ?? '',
+    ...placeOf(element?.cluster),
+    namespace: namespace ?? ownNamespace(pass, plan, element?.cluster) ?? '',
     line: plan.line,
   };
 }

@@ -82,7 +82,9 @@ export async function authorConditions(
   });
   const rendered = await phase.conditions();
   return {
-    conditions: rendered.map((each) => conditionOf(pass, each)),
+    conditions: rendered.flatMap((each) =>
+      each.isKept === true ? lastConditions(pass, [each.type]) : [conditionOf(pass, each)],
+    ),
     problems: rendered.flatMap(({ failure }) =>
       failure === undefined ? [] : [problemOfRender(failure)],
     ),
@@ -92,7 +94,10 @@ export async function authorConditions(
 /** The limit of the API: a longer message would make the whole status invalid. */
 const maxMessageLength = 32_768;
 
-function conditionOf(pass: Pass, { failure: _, ...said }: RenderedCondition): Condition {
+function conditionOf(
+  pass: Pass,
+  { failure: _, isKept: __, ...said }: RenderedCondition,
+): Condition {
   const { resource, phaseInput, context } = pass;
   const cut = { ...said, message: said.message.slice(0, maxMessageLength) };
   return fitSchema(context.plan, createCondition(cut, { resource, now: phaseInput.now }));

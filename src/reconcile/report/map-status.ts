@@ -23,8 +23,8 @@ export async function mapStatus(
   if (keys.length === 0) return { fields: {}, problems: [] };
   const last = lastMapped(pass);
   if (!isComplete) return { fields: last, problems: [] };
-  const { fields, failures } = await phase.status();
-  const failed = new Set(failures.map(({ field }) => statusKeyOf(field)));
+  const { fields, failures, kept: unknown = [] } = await phase.status();
+  const failed = new Set([...unknown, ...failures.map(({ field }) => statusKeyOf(field))]);
   const kept = pick(
     last,
     keys.filter((key) => failed.has(key)),
@@ -90,10 +90,14 @@ export function startReporting(pass: Pass): ReportingContext {
   let isComplete = true;
   for (const [id, before] of pass.findings.reads) {
     const now = readAgain(pass, before);
-    reads.set(id, now.input.state === 'waiting' ? { state: 'absent' } : now.input);
-    isComplete &&= now.isKnown;
+    // A member that cannot be read affects only what reads it.
+    const isInMember = now.request?.cluster !== undefined;
+    if (isInMember && !now.isKnown) reads.set(id, { state: 'unknown' });
+    else reads.set(id, now.input.state === 'waiting' ? { state: 'absent' } : now.input);
+    isComplete &&= isInMember || now.isKnown;
   }
-  for (const { informer } of watches.allChildren()) {
+  for (const { informer, cluster } of watches.allChildren()) {
+    if (cluster !== undefined) continue;
     const { state } = informer;
     // A kind that is not served has no objects: its state is complete.
     if (state.kind === 'synced') continue;

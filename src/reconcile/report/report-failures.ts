@@ -82,7 +82,7 @@ function isReported({ state, resource }: PassInput, key: string, failure: Failur
 
 /** Waiting is not a failure. In a terminating namespace nothing can be created, Events included. */
 function isExpected({ reason }: Problem): boolean {
-  return reason === 'Waiting' || reason === 'Terminating';
+  return reason === 'Waiting' || reason === 'Terminating' || reason === 'ClusterUnreachable';
 }
 
 interface Failure {

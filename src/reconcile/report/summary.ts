@@ -39,6 +39,7 @@ const order: readonly SummaryReason[] = [
   'DefinitionBroken',
   'Terminating',
   'KindMissing',
+  'ClusterUnreachable',
   'Waiting',
   'Progressing',
   'Unstable',
@@ -46,6 +47,7 @@ const order: readonly SummaryReason[] = [
 const selfResolving: ReadonlySet<SummaryReason> = new Set<SummaryReason>([
   'Terminating',
   'KindMissing',
+  'ClusterUnreachable',
   'Waiting',
   'Progressing',
   'Unstable',

@@ -2,6 +2,7 @@ import { KubeError } from '../../kube/roles.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import {
+  clustersAnnotationOf,
   finalizerOf,
   historyAnnotationOf,
   inventoryAnnotationOf,
@@ -49,6 +50,7 @@ export async function removeFinalizer(pass: Pass): Promise<Problem | undefined> 
     onDeleteAnnotationOf,
     orphaningAnnotationOf,
     historyAnnotationOf,
+    clustersAnnotationOf,
   ].map((nameOf) => nameOf(plan.name));
   try {
     await cluster.editMetadata(

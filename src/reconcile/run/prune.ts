@@ -1,7 +1,13 @@
-import type { StoredObject } from '../../kube/roles.ts';
+import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { Problem } from '../failure.ts';
-import { childIdOf, identityOf, inFixedOrder, refOfStored } from '../identity.ts';
+import {
+  childIdOf,
+  identityOfObject,
+  identityOfRef,
+  inFixedOrder,
+  refOfStored,
+} from '../identity.ts';
 import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
@@ -24,9 +30,9 @@ export async function prune(pass: Pass): Promise<void> {
   const unwanted = objectsToPrune(pass, certainty);
   pass.effects.pruned.push(...untracked.unknown.map(failedUntracked));
   if (unwanted.length + untracked.objects.length > 0) {
-    const leaving = new Map<string | undefined, StoredObject>();
+    const leaving = new Map<string, StoredObject>();
     for (const each of [...unwanted, ...untracked.objects])
-      leaving.set(each.object.metadata.uid, each);
+      leaving.set(identityOfObject(each.object), each);
     pass.effects.pruned.push(...(await remove(pass, inFixedOrder(leaving.values()))));
   }
   const areRecordsHeld = await pruneRecords(pass);
@@ -90,29 +96,44 @@ function isComplete({ context, findings: { reads }, effects: { children } }: Pas
   return readsAreFine && context.plan.children.every(({ id }) => isSettled(children.get(id)));
 }
 
-/** Are `when`, `forEach` and all elements as desired? Then other objects of the child are not desired. */
-function isSettled(result: ChildResult | undefined): boolean {
-  const isSettledElement = ({ problem }: ElementResult) =>
-    problem === undefined || problem.isPartial === true;
+/**
+ * Are `when`, `forEach` and all elements as desired? Then other objects of the child are not desired.
+ * @param ref Of such an object: for one in a member cluster, elements in other members do not count.
+ */
+function isSettled(result: ChildResult | undefined, ref?: ObjectRef): boolean {
+  const isSettledElement = (element: ElementResult) =>
+    element.problem === undefined ||
+    element.problem.isPartial === true ||
+    (ref !== undefined && isElsewhere(element, ref));
   return result?.elements.every(isSettledElement) ?? false;
+}
+
+/** Is the element in another member, and not the same one that has moved there? A moved one is created first. */
+function isElsewhere({ plan, cluster, name }: ElementResult, ref: ObjectRef): boolean {
+  if (!plan.isList || cluster === undefined || ref.cluster === undefined) return false;
+  const isSame = plan.isPlacedByItem !== true && (name === '' || name === ref.name);
+  return cluster !== ref.cluster && !isSame;
 }
 
 /** Which objects can be known to be undesired. */
 interface PruneScope {
   /** Are objects undesired that this child does not render? */
-  readonly isSettled: (child: ChildResult) => boolean;
+  readonly isSettled: (child: ChildResult, ref: ObjectRef) => boolean;
   /** Are objects included whose child is no longer in the definition? */
   readonly includesDropped: boolean;
 }
 
 /** The children of the resource that are known to be undesired. */
 export function objectsToPrune(pass: Pass, certainty: PruneScope): readonly StoredObject[] {
-  // By UID: informers of two versions may have the same object.
-  const unwanted = new Map<string | undefined, StoredObject>();
+  // By identity: informers of two versions may have the same object.
+  const unwanted = new Map<string, StoredObject>();
   for (const watch of pass.context.watches.allChildren()) {
-    if (watch.informer.state.kind !== 'synced') continue;
+    const { cluster, informer } = watch;
+    if (informer.state.kind !== 'synced') continue;
+    if (cluster !== undefined && pass.members?.isUsable(cluster) !== true) continue;
     for (const stored of watch.labelledWith(pass.uid)) {
-      if (isPrunable(pass, stored, certainty)) unwanted.set(stored.object.metadata.uid, stored);
+      if (isPrunable(pass, stored, certainty))
+        unwanted.set(identityOfObject(stored.object), stored);
     }
   }
   return [...unwanted.values()];
@@ -127,14 +148,14 @@ function isPrunable(pass: Pass, stored: StoredObject, certainty: PruneScope): bo
 /** Is it known that no child of the definition renders this object? */
 function isUndesired(
   { findings: { desiredObjects }, effects: { children } }: Pass,
-  { ref: { gvk, namespace, name }, childId }: Pick<UntrackedChild, 'ref' | 'childId'>,
+  { ref, childId }: Pick<UntrackedChild, 'ref' | 'childId'>,
   { isSettled, includesDropped }: PruneScope,
 ): boolean {
-  if (desiredObjects.has(identityOf(gvk, namespace, name))) return false;
+  if (desiredObjects.has(identityOfRef(ref))) return false;
   const result = children.get(childId);
   // A child that changed its kind drops the objects of the previous kind.
-  const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
-  return isDropped ? includesDropped : isSettled(result);
+  const isDropped = result === undefined || !isSameKind(result.plan.gvk, ref.gvk);
+  return isDropped ? includesDropped : isSettled(result, ref);
 }
 
 /** In any version. */

@@ -3,7 +3,11 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject, parseKey } from '../../util/kube-object.ts';
 import { applyChildren, forgetUndesired } from '../child/apply-tiers.ts';
-import { ensureEarlyFinalizer, removeOldInventory } from '../child/ensure-finalizer.ts';
+import {
+  ensureEarlyFinalizer,
+  removeOldInventory,
+  removeOldPlacements,
+} from '../child/ensure-finalizer.ts';
 import {
   finalizeResource,
   finalizeUnmatched,
@@ -72,6 +76,7 @@ export async function runPass(
   await prune(pass);
   await removeUnneededFinalizer(pass);
   await removeOldInventory(pass);
+  await removeOldPlacements(pass);
   const complete = await completeReport(pass, await buildReport(pass));
   const { report, status } = await writeReport(pass, complete);
   emitEvents(pass, report, status);

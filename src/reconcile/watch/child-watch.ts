@@ -14,6 +14,8 @@ import type { ResourceWatch } from './resource-watch.ts';
 export interface ChildWatchOptions {
   readonly plan: OperatorPlan;
   readonly gvk: Gvk;
+  /** The member cluster. @default undefined: the cluster of the resources */
+  readonly cluster?: string;
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
@@ -23,11 +25,14 @@ export interface ChildWatchOptions {
    * Called when a child of this resource left the watch without a deletion (it may only have lost its label), or lost its owner reference.
    */
   readonly onLost: (key: string, stored: StoredObject) => void;
+  /** The informer changed its state: enqueues the resources that depend on it. */
+  readonly onState: () => void;
 }
 
 /** The shared watch on the children of one kind. */
 export interface ChildWatch {
   readonly informer: Informer;
+  readonly cluster: string | undefined;
   /** All objects with the label of this owner's UID, of any definition. */
   labelledWith(ownerUid: string): readonly StoredObject[];
   /** All objects of the definition whose controller is the object with this key, whatever its UID. */
@@ -37,8 +42,12 @@ export interface ChildWatch {
 
 /** Watches the children of one kind and enqueues their resources when a field that is read changes. */
 export function watchChildren(options: ChildWatchOptions): ChildWatch {
-  const { gvk, watcher, queue } = options;
-  const informer = watcher.acquire({ gvk, labelSelector: ownerUidLabel });
+  const { gvk, cluster, watcher, queue } = options;
+  const informer = watcher.acquire({
+    gvk,
+    labelSelector: ownerUidLabel,
+    ...(cluster === undefined ? {} : { cluster }),
+  });
   const byOwner = informer.index('owner-uid', ownerUidsOf);
   // Other definitions may share the informer: the name contains everything that the function depends on.
   const byController = () =>
@@ -52,9 +61,10 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
     if (!isChanged(event, pathsOf(event))) return;
     for (const key of dependentsOf(event, options)) queue.enqueueFor(key, event);
   });
-  const unobserve = informer.onState(() => queue.enqueueAll());
+  const unobserve = informer.onState(options.onState);
   return {
     informer,
+    cluster,
     labelledWith: (ownerUid) => byOwner.get(ownerUid),
     controlledBy: (ownerKey) => byController().get(ownerKey),
     stop() {
@@ -114,7 +124,7 @@ function dependentsOf(event: CacheEvent, options: ChildWatchOptions): ReadonlySe
     if (stored === undefined) continue;
     for (const key of ownersOf(stored.object, options)) keys.add(key);
   }
-  const topic = topicOf(options.gvk, event.namespace, event.name);
+  const topic = topicOf(options.gvk, event.namespace, event.name, options.cluster);
   for (const [key, dependency] of options.index.of(topic) ?? []) {
     if (dependency.kind === 'object' && dependency.isDesired) keys.add(key);
   }

@@ -2,13 +2,13 @@ import type { FieldPath, ReadPlan } from '../../compile/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
-import { topicOf } from '../identity.ts';
+import { topicOfRef } from '../identity.ts';
 import type { NamedObject } from './named-objects.ts';
 import type { ListRequest, SelectedNamespaces } from './selections.ts';
 import type { Watches } from './watches.ts';
 
 /** How a resource depends on a topic, which determines the changes that enqueue it. */
-export type Dependency = ObjectDependency | SelectionDependency | KindDependency;
+export type Dependency = ObjectDependency | SelectionDependency | KindDependency | MemberDependency;
 
 /** On one object. */
 export interface ObjectDependency {
@@ -33,6 +33,19 @@ export interface SelectionDependency {
 export interface KindDependency {
   readonly kind: 'kind';
 }
+
+/** On a member cluster: every change of its state counts. */
+export interface MemberDependency {
+  readonly kind: 'member';
+}
+
+/** The topic of a member cluster. */
+export function memberTopic(cluster: string): string {
+  return `${memberPrefix}${cluster}`;
+}
+
+/** Start of a {@link memberTopic}. */
+export const memberPrefix = 'cluster ';
 
 /** Delay before an unused watch is stopped: edits often remove and restore a name or kind. */
 const releaseDelayMs = 60_000;
@@ -188,14 +201,16 @@ export class PassDependencies {
 
   /** An object by name. */
   named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
-    const topic = topicOf(ref.gvk, ref.namespace, ref.name);
+    this.#memberOf(ref);
+    const topic = topicOfRef(ref);
     this.#used.add(topic);
     return this.#watches.named.lookUp(ref, { topic, key: this.#key, paths });
   }
 
   /** The objects that a selector of the resource selects. */
-  selected(read: ReadPlan, request: ListRequest): readonly StoredObject[] {
-    return this.#watches.list(read.id).read(request, { key: this.#key, used: this.#used });
+  selected(read: ReadPlan, request: ListRequest, cluster?: string): readonly StoredObject[] {
+    this.#memberOf({ cluster });
+    return this.#watches.list(read.id, cluster).read(request, { key: this.#key, used: this.#used });
   }
 
   /** The namespaces that a selector selects. */
@@ -204,17 +219,28 @@ export class PassDependencies {
   }
 
   /** A child that the resource does not own yet: every change of it enqueues the resource. */
-  desiredChild({ gvk, namespace, name }: ObjectRef): void {
-    const topic = topicOf(gvk, namespace, name);
+  desiredChild(ref: ObjectRef): void {
+    const topic = topicOfRef(ref);
     this.#used.add(topic);
     this.#watches.index.setObject(topic, this.#key, { isDesired: true });
   }
 
   /** An object with another owner that has the name of a child. Undefined: too many are watched already. */
   conflict(ref: ObjectRef): NamedObject | undefined {
-    const topic = topicOf(ref.gvk, ref.namespace, ref.name);
+    const topic = topicOfRef(ref);
     this.#used.add(topic);
     return this.#watches.watchConflict(ref, { topic, key: this.#key });
+  }
+
+  /** A member cluster: its connection and its object of kind `Cluster`. */
+  member(cluster: string): void {
+    const topic = memberTopic(cluster);
+    this.#used.add(topic);
+    this.#watches.index.set(topic, this.#key, { kind: 'member' });
+  }
+
+  #memberOf({ cluster }: { readonly cluster?: string | undefined }): void {
+    if (cluster !== undefined) this.member(cluster);
   }
 
   /** Ends the reconcile: dependencies that it did not register are removed. */

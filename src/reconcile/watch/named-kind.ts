@@ -18,6 +18,8 @@ export interface NamedKindOptions {
   readonly gvk: Gvk;
   /** The name of all objects. @default undefined: they have several names */
   readonly name?: string;
+  /** The member cluster. @default undefined: the cluster of the resources */
+  readonly cluster?: string;
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly index: DependencyIndex;
@@ -91,7 +93,8 @@ export class NamedKind {
   *problems(): Iterable<NamedProblem> {
     const literalName = this.#options.name;
     for (const { ref, single } of this.#entries.values()) {
-      if (single?.informer.state.kind !== 'failing') continue;
+      // Those of members are reported by the resources that read them.
+      if (single?.informer.state.kind !== 'failing' || ref.cluster !== undefined) continue;
       const { gvk, name, isPrivate } = ref;
       const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
       yield { watching, state: single.informer.state, literalName };
@@ -102,12 +105,13 @@ export class NamedKind {
     for (const topic of [...this.#entries.keys()]) this.release(topic);
   }
 
-  #watchOne(topic: string, { gvk, namespace, name, isPrivate }: ObjectRef): Source {
+  #watchOne(topic: string, { gvk, namespace, name, isPrivate, cluster }: ObjectRef): Source {
     const informer = this.#options.watcher.acquire({
       gvk,
       ...(namespace === undefined ? {} : { namespace }),
       fieldSelector: selectorOf(name),
       ...(isPrivate && { isPrivate }),
+      ...(cluster === undefined ? {} : { cluster }),
     });
     return this.#listen(
       informer,
@@ -116,9 +120,10 @@ export class NamedKind {
   }
 
   #watchAll(): Source {
-    const { gvk, name, watcher } = this.#options;
+    const { gvk, name, cluster, watcher } = this.#options;
     const informer = watcher.acquire({
       gvk,
+      ...(cluster === undefined ? {} : { cluster }),
       ...(name === undefined ? {} : { fieldSelector: selectorOf(name) }),
     });
     return this.#listen(
@@ -170,7 +175,8 @@ export class NamedKind {
   #listen(informer: Informer, unobserve: () => void): Source {
     const unsubscribe = informer.subscribe((event) => {
       const namespace = event.namespace === '' ? undefined : event.namespace;
-      this.#onChange(topicOf(this.#options.gvk, namespace, event.name), event);
+      const { gvk, cluster } = this.#options;
+      this.#onChange(topicOf(gvk, namespace, event.name, cluster), event);
     });
     return {
       informer,

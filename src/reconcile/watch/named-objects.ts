@@ -90,7 +90,12 @@ export class NamedObjects {
     this.#kinds.clear();
   }
 
-  #groupOf({ gvk, name }: ObjectRef): { readonly key: string; readonly name?: string } {
+  #groupOf({ gvk, name, cluster }: ObjectRef): {
+    readonly key: string;
+    readonly name?: string;
+    readonly cluster?: string;
+  } {
+    if (cluster !== undefined) return { key: `${cluster}:${gvkKey(gvk)}`, cluster };
     const key = gvkKey(gvk);
     const isLiteral = this.#options.reads.some(
       (read) => read.literalName === name && gvkKey(read.gvk) === key,

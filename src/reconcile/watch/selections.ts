@@ -17,6 +17,10 @@ import { isSharedByMany, type ResourceQueue } from './resource-queue.ts';
 
 export interface ReadListOptions {
   readonly plan: ReadPlan;
+  /** The member cluster. @default undefined: the cluster of the resources */
+  readonly cluster?: string;
+  /** The informer changed its state: enqueues the resources that depend on it. */
+  readonly onState: () => void;
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly index: DependencyIndex;
@@ -53,6 +57,7 @@ const allNamespaces = '*';
 export class ReadList {
   readonly informer: Informer;
   readonly #plan: ReadPlan;
+  readonly #cluster: string | undefined;
   readonly #queue: ResourceQueue;
   readonly #placesOf: (object: KubeObject) => readonly string[];
   readonly #byPlace: CacheIndex;
@@ -60,15 +65,25 @@ export class ReadList {
   readonly #onSelectedChange: SelectedChange | undefined;
   readonly #stop: readonly (() => void)[];
 
-  constructor({ plan, watcher, queue, index, onSelectedChange }: ReadListOptions) {
+  constructor({
+    plan,
+    cluster,
+    onState,
+    watcher,
+    queue,
+    index,
+    onSelectedChange,
+  }: ReadListOptions) {
     this.#onSelectedChange = plan.history && onSelectedChange;
     this.#plan = plan;
+    this.#cluster = cluster;
     this.#queue = queue;
     this.#index = index;
     const { gvk, watchSelector, indexKey } = plan;
     this.informer = watcher.acquire({
       gvk,
       ...(watchSelector === undefined ? {} : { labelSelector: watchSelector }),
+      ...(cluster === undefined ? {} : { cluster }),
     });
     const isWide = plan.reach === 'wide';
     // Other definitions may share the informer: the name contains everything that the function depends on.
@@ -77,7 +92,7 @@ export class ReadList {
     this.#byPlace = this.informer.index(name, this.#placesOf);
     this.#stop = [
       this.informer.subscribe((event) => this.#onEvent(event)),
-      this.informer.onState(() => queue.enqueueAll()),
+      this.informer.onState(onState),
     ];
   }
 
@@ -116,7 +131,8 @@ export class ReadList {
   }
 
   #topicOf(place: string): string {
-    return `reads.${this.#plan.id} ${place}`;
+    const where = this.#cluster === undefined ? '' : `${this.#cluster}:`;
+    return `reads.${this.#plan.id} ${where}${place}`;
   }
 
   #onEvent(event: CacheEvent): void {

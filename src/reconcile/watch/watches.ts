@@ -11,9 +11,16 @@ import type {
 import type { Clock } from '../../util/clock.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
+import { memberOf } from '../../util/member-cluster.ts';
+import type { Members } from '../members/members.ts';
 import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
-import { DependencyIndex, PassDependencies } from './dependency-index.ts';
+import {
+  DependencyIndex,
+  memberPrefix,
+  memberTopic,
+  PassDependencies,
+} from './dependency-index.ts';
 import { settled, settledSoon } from './informer-waits.ts';
 import { type Lookup, type NamedObject, NamedObjects } from './named-objects.ts';
 import type { ResourceQueue } from './resource-queue.ts';
@@ -39,6 +46,11 @@ function kindTopic(kind: string): string {
   return `${kindPrefix}${kind}`;
 }
 
+/** The key of a watch: its kind, and the member cluster if it is not on the hub. */
+function watchKey(gvk: Gvk, cluster: string | undefined): string {
+  return cluster === undefined ? gvkKey(gvk) : `${cluster}:${gvkKey(gvk)}`;
+}
+
 export interface WatchesOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
@@ -61,6 +73,8 @@ export interface WatchesOptions {
    * @default undefined: it has its own watches
    */
   readonly base?: Watches;
+  /** @default undefined: no member clusters */
+  readonly members?: Members | undefined;
 }
 
 /** A watch that fails or is unreliable. */
@@ -84,6 +98,7 @@ export class Watches {
   readonly #namespaces: NamespaceWatch | undefined;
   /** Topics of objects that conflict with a child. */
   readonly #conflicts = new Set<string>();
+  readonly #stopMembers: () => void;
 
   /** Acquires informers and subscribes. Keys may be enqueued from now on. */
   constructor(options: WatchesOptions) {
@@ -96,7 +111,6 @@ export class Watches {
       previousKinds,
       hasRemainingFinalizers = false,
       base,
-      onSelectedChange,
     } = options;
     this.#children = base === undefined ? new Map() : base.#children;
     this.#resources =
@@ -118,31 +132,52 @@ export class Watches {
       : undefined;
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
-      this.#lists.set(
-        read.id,
-        new ReadList({ plan: read, watcher, queue, index, onSelectedChange }),
-      );
+      // In a member it starts with the first resource that reads from there.
+      if (read.placement === undefined) this.list(read.id);
     }
-    const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
-    for (const gvk of [...children.map((child) => child.gvk), ...previousKinds])
-      this.#addChildWatch(gvk);
+    for (const gvk of [...this.#ownKinds(), ...previousKinds]) this.#addChildWatch(gvk);
+    this.#stopMembers =
+      options.members?.onChange((name) => this.#enqueueDependents(name)) ?? (() => undefined);
+  }
+
+  /** The kinds of children in the cluster of the resources. */
+  #ownKinds(): readonly Gvk[] {
+    const { children, onDelete } = this.#options.plan;
+    return [...children.filter(({ placement }) => !placement), ...(onDelete?.children ?? [])].map(
+      ({ gvk }) => gvk,
+    );
+  }
+
+  #enqueueDependents(cluster: string): void {
+    for (const key of this.index.of(memberTopic(cluster))?.keys() ?? [])
+      this.#options.queue.enqueue(key, 'low');
+  }
+
+  /** What a change of an informer's state enqueues. */
+  #onState(cluster: string | undefined): () => void {
+    const { queue } = this.#options;
+    return cluster === undefined
+      ? () => queue.enqueueAll()
+      : () => this.#enqueueDependents(cluster);
   }
 
   /** The watch on the children of a kind; started on the first call. */
-  #addChildWatch(gvk: Gvk): ChildWatch {
-    const known = this.#children.get(gvkKey(gvk));
+  #addChildWatch(gvk: Gvk, cluster?: string): ChildWatch {
+    const known = this.#children.get(watchKey(gvk, cluster));
     if (known !== undefined) return known;
     const { plan, cluster: watcher, queue } = this.#options;
     const watch = watchChildren({
       plan,
       gvk,
+      ...(cluster === undefined ? {} : { cluster }),
+      onState: this.#onState(cluster),
       watcher,
       queue,
       resources: this.#resources,
       index: this.index,
       onLost: this.#options.onLost ?? (() => undefined),
     });
-    this.#children.set(gvkKey(gvk), watch);
+    this.#children.set(watchKey(gvk, cluster), watch);
     return watch;
   }
 
@@ -155,24 +190,43 @@ export class Watches {
     await Promise.all([...this.#informers()].map(([, informer]) => settled(informer, signal)));
   }
 
-  children(gvk: Gvk): ChildWatch {
-    const watch = this.#children.get(gvkKey(gvk));
+  /** The watch on the children of a kind, in a member cluster if one is given. */
+  children(gvk: Gvk, cluster?: string): ChildWatch {
+    const watch = this.findChildren(gvk, cluster);
     invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
     return watch;
   }
 
+  findChildren(gvk: Gvk, cluster?: string): ChildWatch | undefined {
+    return this.#children.get(watchKey(gvk, cluster));
+  }
+
   /** The informer of the children of a kind in any version. Undefined: they are not watched. */
-  informerOf({ group, kind }: GroupKind): Informer | undefined {
+  informerOf({ group, kind }: GroupKind, cluster?: string): Informer | undefined {
     for (const { informer } of this.#children.values()) {
       const { gvk } = informer.query;
-      if (gvk.kind === kind && gvk.group === group) return informer;
+      if (informer.query.cluster === cluster && gvk.kind === kind && gvk.group === group)
+        return informer;
     }
     return undefined;
   }
 
-  /** All kinds whose children are watched. */
-  *childKinds(): Iterable<Gvk> {
-    for (const { informer } of this.#children.values()) yield informer.query.gvk;
+  /** All kinds whose children are watched, in a member cluster if one is given. */
+  *childKinds(cluster?: string): Iterable<Gvk> {
+    for (const { informer } of this.#children.values())
+      if (informer.query.cluster === cluster) yield informer.query.gvk;
+  }
+
+  /**
+   * Watches the children of these kinds in a member cluster, until some time after the last resource that depends on the member, and waits
+   * briefly for the first sync.
+   */
+  async watchMember(cluster: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
+    const informers = gvks.map((gvk) => this.#addChildWatch(gvk, cluster).informer);
+    // The watches of a preview belong to its base.
+    this.#options.base?.index.releaseLater(memberTopic(cluster));
+    const { clock } = this.#options;
+    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
   }
 
   /**
@@ -200,7 +254,11 @@ export class Watches {
   /** The watches on kinds that the resource may own children of. */
   *childrenOf(key: string): Iterable<ChildWatch> {
     for (const [kind, watch] of this.#children) {
-      const isOthers = this.#isInventoryKind(kind) && !this.index.of(kindTopic(kind))?.has(key);
+      const { cluster } = watch;
+      const isOthers =
+        cluster === undefined
+          ? this.#isInventoryKind(kind) && !this.index.of(kindTopic(kind))?.has(key)
+          : !this.index.of(memberTopic(cluster))?.has(key);
       if (!isOthers) yield watch;
     }
   }
@@ -216,14 +274,29 @@ export class Watches {
   confirmedByChildWatch(stored: StoredObject): StoredObject | undefined {
     const { apiVersion, kind, metadata } = stored.object;
     if (metadata.labels?.[ownerUidLabel] === undefined) return stored;
-    const watch = this.#children.get(gvkKey(gvkOf(apiVersion, kind)));
+    const watch = this.findChildren(gvkOf(apiVersion, kind), memberOf(stored.object));
     if (watch === undefined || watch.informer.state.kind !== 'synced') return stored;
     return watch.informer.get(metadata.namespace, metadata.name);
   }
 
-  list(readId: string): ReadList {
-    const list = this.#lists.get(readId);
-    invariant(list !== undefined, `No watch for read "${readId}"`);
+  /** The watch of a read by selector, in a member cluster if one is given; started on the first call. */
+  list(readId: string, cluster?: string): ReadList {
+    const key = cluster === undefined ? readId : `${cluster}:${readId}`;
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    const { plan, cluster: watcher, queue, onSelectedChange } = this.#options;
+    const read = plan.reads.find(({ id }) => id === readId);
+    invariant(read !== undefined, `No read "${readId}"`);
+    const list = new ReadList({
+      plan: read,
+      ...(cluster === undefined ? {} : { cluster }),
+      onState: this.#onState(cluster),
+      watcher,
+      queue,
+      index: this.index,
+      onSelectedChange,
+    });
+    this.#lists.set(key, list);
     return list;
   }
 
@@ -274,6 +347,7 @@ export class Watches {
   }
 
   stop(): void {
+    this.#stopMembers();
     this.index.stop();
     if (this.#options.base === undefined) {
       this.#resources.stop();
@@ -286,9 +360,8 @@ export class Watches {
 
   /** Stops the watches on other previous kinds: no children of them remain, except in inventories. */
   retainPreviousKinds(left: readonly Gvk[]): void {
-    const { plan, previousKinds } = this.#options;
-    const used = [...plan.children, ...(plan.onDelete?.children ?? [])].map(({ gvk }) => gvk);
-    const kept = new Set([...used, ...left].map(gvkKey));
+    const { previousKinds } = this.#options;
+    const kept = new Set([...this.#ownKinds(), ...left].map(gvkKey));
     for (const kind of new Set(previousKinds.map(gvkKey))) {
       if (!kept.has(kind) && !this.#isInventoryKind(kind)) this.#stopChildWatch(kind);
     }
@@ -299,11 +372,25 @@ export class Watches {
     this.#children.delete(kind);
   }
 
+  /** Stops all watches in a member cluster, except those on objects by name, which have topics of their own. */
+  #stopMember(cluster: string): void {
+    for (const [kind, watch] of this.#children)
+      if (watch.cluster === cluster) this.#stopChildWatch(kind);
+    for (const [key, list] of this.#lists) {
+      if (list.informer.query.cluster !== cluster) continue;
+      list.stop();
+      this.#lists.delete(key);
+    }
+  }
+
   /** The function that releases an unused topic. */
   #releaserOf(topic: string): (() => void) | undefined {
     this.#conflicts.delete(topic);
     if (topic.startsWith(kindPrefix)) {
       return () => this.#stopChildWatch(topic.slice(kindPrefix.length));
+    }
+    if (topic.startsWith(memberPrefix)) {
+      return () => this.#stopMember(topic.slice(memberPrefix.length));
     }
     return this.named.has(topic) ? () => this.named.release(topic) : undefined;
   }
@@ -319,8 +406,11 @@ export class Watches {
 
   *#informers(): Iterable<readonly [string, Informer]> {
     yield [`resources (${this.#options.plan.definition.kind.gvk.kind})`, this.#resources.informer];
-    for (const [kind, { informer }] of this.#children) yield [`children (${kind})`, informer];
-    for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
+    // Members are reported by the resources that use them, and never waited for.
+    for (const [kind, { informer, cluster }] of this.#children)
+      if (cluster === undefined) yield [`children (${kind})`, informer];
+    for (const [id, { informer }] of this.#lists)
+      if (informer.query.cluster === undefined) yield [`reads.${id}`, informer];
     if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
   }
 }

@@ -6,7 +6,7 @@ import {
   type SchemaSource,
 } from '../../compile/index.ts';
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import { childKindsOf, definesCrd } from '../../definition/index.ts';
+import { childKindsOf, definesCrd, localKindsOf } from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
 import { acquireCrd } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
@@ -132,19 +132,22 @@ export async function compileFor(
       'The definition does not match the schemas of the API server',
       diagnostics,
     );
-  const unknownKinds = usedKinds(definition).filter(
+  // A kind that is only used in member clusters need not be served here.
+  const unknownKinds = usedKinds(definition, { isHere: true }).filter(
     (gvk) => cluster.resourceFor(gvk) === undefined,
   );
   if (isUndocumented(definition, schemas)) unknownKinds.push(definition.kind.gvk);
   return { kind: 'compiled', plan, unknownKinds } as const;
 }
 
-/** Kinds that a definition creates, reads or patches. */
-function usedKinds(definition: OperatorDefinition): readonly Gvk[] {
+/** Kinds that a definition creates, reads or patches. `isHere`: only those in the cluster of the resources. */
+function usedKinds(definition: OperatorDefinition, { isHere = false } = {}): readonly Gvk[] {
   const { kind, children, onDelete, reads, reporting } = definition;
   const targets = (reporting?.patches ?? []).flatMap(({ target }) => target?.gvk ?? []);
   return [
-    ...[...children, ...(onDelete?.children ?? []), ...reads].map(({ gvk }) => gvk),
+    ...[...children, ...(onDelete?.children ?? []), ...reads].flatMap((part) =>
+      isHere && 'placement' in part ? [] : [part.gvk],
+    ),
     // Its own kind has its schema in the definition, and may not be served yet.
     ...targets.filter((gvk) => gvkKey(gvk) !== gvkKey(kind.gvk)),
   ];
@@ -195,13 +198,17 @@ export function previousKindsOf(
   prepared: PreparedDefinition,
   older: readonly PreparedDefinition[],
 ): readonly Gvk[] {
-  const own = new Set(childKindsOf(prepared.plan.definition).map(gvkKey));
+  const { definition } = prepared.plan;
+  const own = new Set(childKindsOf(definition).map(gvkKey));
+  // A child that has moved to member clusters leaves objects of its kind here.
+  const local = new Set(localKindsOf(definition).map(gvkKey));
   const former = [
-    ...prepared.previousKinds,
-    ...older.flatMap(({ plan, previousKinds }) => [
-      ...childKindsOf(plan.definition),
-      ...previousKinds,
-    ]),
-  ].filter((gvk) => !own.has(gvkKey(gvk)));
+    ...[prepared, ...older]
+      .flatMap(({ previousKinds }) => previousKinds)
+      .filter((gvk) => !own.has(gvkKey(gvk))),
+    ...older
+      .flatMap(({ plan }) => localKindsOf(plan.definition))
+      .filter((gvk) => !local.has(gvkKey(gvk))),
+  ];
   return [...new Map(former.map((gvk) => [gvkKey(gvk), gvk])).values()];
 }

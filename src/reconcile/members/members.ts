@@ -1,0 +1,191 @@
+import type { Cluster, Informer, MemberCluster, MemberClusters } from '../../kube/roles.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+
+/** The kind whose objects represent member clusters. */
+export const clusterKind = gvkOf('homeostat.dev/v1alpha1', 'Cluster');
+
+/** What is known of one member cluster. It is replaced whenever a part of it changes. */
+export interface MemberState {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Its recorded UID. Undefined: it was never connected. */
+  readonly uid: string | undefined;
+  /** Is the condition `Connected` true in the cache of the hub? */
+  readonly isConnected: boolean;
+  /** Reason of the condition, for people. */
+  readonly reason: string;
+  /** Its connection. Undefined: there is none, or it is paused. */
+  readonly member: MemberCluster | undefined;
+}
+
+/** By name; replaced whenever a state changes. */
+export type MemberStates = ReadonlyMap<string, MemberState>;
+
+export interface MembersOptions {
+  readonly hub: Cluster;
+  readonly members: MemberClusters;
+}
+
+/**
+ * The member clusters: their connections, and their objects of kind `Cluster` in the ordinary informer of the hub, so that both equal what
+ * reads see. Watches nothing before {@link open}.
+ */
+export class Members {
+  readonly hubUid: string;
+  readonly #options: MembersOptions;
+  readonly #listeners = new Set<(name: string) => void>();
+  #states: MemberStates = new Map();
+  #informer: Informer | undefined;
+  #stops: readonly (() => void)[] = [];
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+    this.hubUid = options.members.hubUid;
+  }
+
+  /** Starts the watch on the objects of kind `Cluster`, once. */
+  open(): Informer {
+    if (this.#informer !== undefined) return this.#informer;
+    const { hub, members } = this.#options;
+    const informer = hub.acquire({ gvk: clusterKind });
+    this.#informer = informer;
+    this.#stops = [
+      informer.subscribe(({ name }) => this.#update(name)),
+      informer.onState(() => this.#updateAll()),
+      members.onChange((name) => this.#update(name)),
+      () => informer.release(),
+    ];
+    return informer;
+  }
+
+  /** A consistent snapshot: it never changes. */
+  get states(): MemberStates {
+    return this.#states;
+  }
+
+  /** Are all objects of kind `Cluster` known? False before {@link open}. */
+  get isKnown(): boolean {
+    const state = this.#informer?.state;
+    if (state?.kind === 'failing') return state.error.code === 'kind-missing';
+    return state?.kind === 'synced';
+  }
+
+  /** Calls the listener with the name of a member whose state changed. Returns the unsubscribe function. */
+  onChange(listener: (name: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+    this.#informer = undefined;
+    this.#states = new Map();
+  }
+
+  #updateAll(): void {
+    const named = [...(this.#informer?.list() ?? [])].map(({ object }) => object.metadata.name);
+    // Also those without a change: they may have waited for the list.
+    for (const name of new Set([...named, ...this.#states.keys()])) {
+      this.#update(name);
+      this.#notify(name);
+    }
+  }
+
+  #update(name: string): void {
+    const object = this.#informer?.get(undefined, name)?.object;
+    const before = this.#states.get(name);
+    const now = object && stateOf(object, this.#options.members.get(name));
+    if (before === now || (before !== undefined && now !== undefined && isSame(before, now)))
+      return;
+    const states = new Map(this.#states);
+    if (now === undefined) states.delete(name);
+    else states.set(name, now);
+    this.#states = states;
+    this.#notify(name);
+  }
+
+  #notify(name: string): void {
+    for (const listener of [...this.#listeners]) listener(name);
+  }
+}
+
+function stateOf(object: KubeObject, member: MemberCluster | undefined): MemberState {
+  const { status, metadata } = object;
+  const uid = isJsonObject(status) && typeof status.uid === 'string' ? status.uid : undefined;
+  const connected = conditionsOf(object).find(({ type }) => type === 'Connected');
+  return {
+    labels: metadata.labels ?? {},
+    uid,
+    isConnected: connected?.status === 'True',
+    reason: typeof connected?.reason === 'string' ? connected.reason : 'Connecting',
+    member,
+  };
+}
+
+function isSame(a: MemberState, b: MemberState): boolean {
+  const { labels, member, ...rest } = a;
+  const { labels: otherLabels, member: otherMember, ...others } = b;
+  return member === otherMember && deepEqual(labels, otherLabels) && deepEqual(rest, others);
+}
+
+/** Can objects be read and written there? The identity must be the recorded one. */
+function isUsable({ isConnected, member, uid }: MemberState): boolean {
+  return isConnected && member !== undefined && member.uid === uid;
+}
+
+/**
+ * The member clusters as one reconcile sees them: as its reads do. A member whose state has changed since is not usable in it; the change
+ * enqueues the resource again. So selecting members by their status and pruning never disagree.
+ */
+export class MemberView {
+  readonly hubUid: string;
+  readonly #members: Members;
+  readonly #states: MemberStates;
+
+  constructor(members: Members) {
+    members.open();
+    this.hubUid = members.hubUid;
+    this.#members = members;
+    this.#states = members.states;
+  }
+
+  get names(): Iterable<string> {
+    return this.#states.keys();
+  }
+
+  labelsOf(name: string): Readonly<Record<string, string>> | undefined {
+    return this.#states.get(name)?.labels;
+  }
+
+  isUsable(name: string): boolean {
+    const state = this.#states.get(name);
+    return state !== undefined && isUsable(state) && this.#members.states.get(name) === state;
+  }
+
+  /** The UID of a usable member. */
+  uidOf(name: string): string | undefined {
+    return this.isUsable(name) ? this.#states.get(name)?.uid : undefined;
+  }
+
+  /** Why a member is not usable, for people: stable text. */
+  reasonOf(name: string): string {
+    if (!this.#members.isKnown) return 'the Cluster objects are not read yet';
+    const state = this.#members.states.get(name);
+    if (state === undefined) return 'it does not exist';
+    if (!state.isConnected) return `it is not connected (${state.reason})`;
+    return state.member === undefined ? 'it is paused or not connected' : 'it has just changed';
+  }
+
+  /**
+   * Are objects there given up: is the object of kind `Cluster` deleted, or is it another cluster by now?
+   * @param uid The start of the UID that was recorded; empty if unknown.
+   */
+  isGivenUp(name: string, uid: string): boolean {
+    if (!this.#members.isKnown) return false;
+    const state = this.#members.states.get(name);
+    return state === undefined || (state.uid !== undefined && !state.uid.startsWith(uid));
+  }
+}

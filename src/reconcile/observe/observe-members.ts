@@ -1,0 +1,92 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { type Problem, problemOfMember, problemOfRequest } from '../failure.ts';
+import { kindText } from '../pass/inventory.ts';
+import type { Pass } from '../pass/pass.ts';
+import { publicContent } from '../secrecy.ts';
+import type { ChildWatch } from '../watch/child-watch.ts';
+
+/** Registers the dependency on member clusters, and watches the children of the resource in those that are usable. */
+export async function observeMembers(pass: Pass, names: Iterable<string>): Promise<void> {
+  const { context, dependencies, members, signal } = pass;
+  for (const name of names) {
+    dependencies.member(name);
+    if (members?.isUsable(name) !== true) continue;
+    await context.watches.watchMember(name, await kindsIn(pass, name), signal);
+  }
+}
+
+/** The kinds that the resource may have children of in a member: those that the definition places, and the recorded ones. */
+async function kindsIn(pass: Pass, cluster: string): Promise<readonly Gvk[]> {
+  const { plan, childKinds } = pass.context;
+  const placed = plan.children.flatMap(({ placement, gvk }) => (placement ? [gvk] : []));
+  const found = new Map(placed.map((gvk) => [kindText(gvk), gvk]));
+  const { recorded, isMissing } = pass.findings.inventory;
+  const kinds = [...recorded.values()].filter((each) => each.cluster === cluster);
+  // Without an inventory, it may have children of every kind that the definition had.
+  const all = [
+    ...kinds.map(({ kind }) => kind),
+    ...(isMissing ? (childKinds?.values() ?? []) : []),
+  ];
+  for (const kind of all) {
+    if (found.has(kindText(kind))) continue;
+    const gvk = await findKind(pass, kind, cluster);
+    if (gvk !== undefined) found.set(kindText(kind), gvk);
+  }
+  const distinct = new Map([...placed, ...found.values()].map((gvk) => [gvkKey(gvk), gvk]));
+  return [...distinct.values()];
+}
+
+/** Undefined: it is not served there, or unknown now: its recorded objects then count as existing. */
+async function findKind(
+  { context, signal }: Pass,
+  kind: Parameters<Pass['context']['cluster']['findKind']>[0],
+  cluster: string,
+): Promise<Gvk | undefined> {
+  try {
+    return (await context.cluster.findKind(kind, signal, cluster))?.gvk;
+  } catch (error) {
+    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** The watches that have the objects of a child: one on the hub, or one in each usable member. */
+export function watchesOf(
+  { context: { watches }, members, key }: Pass,
+  { gvk, placement }: Pick<ChildPlan, 'gvk' | 'placement'>,
+): readonly ChildWatch[] {
+  if (placement === undefined) return [watches.children(gvk)];
+  return [...watches.childrenOf(key)].filter(
+    ({ cluster, informer }) =>
+      cluster !== undefined &&
+      gvkKey(informer.query.gvk) === gvkKey(gvk) &&
+      members?.isUsable(cluster) === true,
+  );
+}
+
+/** Why objects of a kind cannot be read or written in a member now; undefined: they can, or the object is on the hub. */
+export function memberProblem(
+  { members, context }: Pass,
+  gvk: Gvk,
+  cluster: string | undefined,
+): Problem | undefined {
+  if (cluster === undefined) return undefined;
+  if (members === undefined) return problemOfMember(cluster, 'it is not connected');
+  if (!members.isUsable(cluster)) return problemOfMember(cluster, members.reasonOf(cluster));
+  const watch = context.watches.findChildren(gvk, cluster);
+  const state = watch?.informer.state;
+  if (state?.kind === 'synced') return undefined;
+  if (state?.kind === 'failing' && state.error.code !== 'member-unreachable') {
+    const { reason, message, code } = problemOfRequest(state.error, { about: publicContent, gvk });
+    return {
+      reason,
+      message: `Cluster "${cluster}": ${message}`,
+      code,
+      kind: 'waiting',
+      isUnknown: true,
+    };
+  }
+  return problemOfMember(cluster, `its ${gvk.kind} objects are not listed yet`);
+}
