@@ -35,7 +35,7 @@ export interface MembersOptions {
 export class Members {
   readonly hubUid: string;
   readonly #options: MembersOptions;
-  readonly #listeners = new Set<(name: string) => void>();
+  readonly #listeners = new Set<(name: string | undefined) => void>();
   #states: MemberStates = new Map();
   #informer: Informer | undefined;
   #stops: readonly (() => void)[] = [];
@@ -72,8 +72,8 @@ export class Members {
     return state?.kind === 'synced';
   }
 
-  /** Calls the listener with the name of a member whose state changed. Returns the unsubscribe function. */
-  onChange(listener: (name: string) => void): () => void {
+  /** Calls the listener with the name of a member whose state changed; undefined: of any. Returns the unsubscribe function. */
+  onChange(listener: (name: string | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -87,11 +87,9 @@ export class Members {
 
   #updateAll(): void {
     const named = [...(this.#informer?.list() ?? [])].map(({ object }) => object.metadata.name);
-    // Also those without a change: they may have waited for the list.
-    for (const name of new Set([...named, ...this.#states.keys()])) {
-      this.#update(name);
-      this.#notify(name);
-    }
+    for (const name of new Set([...named, ...this.#states.keys()])) this.#update(name);
+    // Also members without an object: whether they are given up is known only now.
+    this.#notify(undefined);
   }
 
   #update(name: string): void {
@@ -107,7 +105,7 @@ export class Members {
     this.#notify(name);
   }
 
-  #notify(name: string): void {
+  #notify(name: string | undefined): void {
     for (const listener of [...this.#listeners]) listener(name);
   }
 }
@@ -132,7 +130,7 @@ function isSame(a: MemberState, b: MemberState): boolean {
 }
 
 /** Can objects be read and written there? The identity must be the recorded one. */
-function isUsable({ isConnected, member, uid }: MemberState): boolean {
+export function isUsable({ isConnected, member, uid }: MemberState): boolean {
   return isConnected && member !== undefined && member.uid === uid;
 }
 
@@ -144,12 +142,20 @@ export class MemberView {
   readonly hubUid: string;
   readonly #members: Members;
   readonly #states: MemberStates;
+  readonly #wasKnown: boolean;
 
   constructor(members: Members) {
     members.open();
     this.hubUid = members.hubUid;
     this.#members = members;
     this.#states = members.states;
+    this.#wasKnown = members.isKnown;
+  }
+
+  /** Has the state of a member changed since? */
+  isStale(name: string): boolean {
+    const { states, isKnown } = this.#members;
+    return states.get(name) !== this.#states.get(name) || isKnown !== this.#wasKnown;
   }
 
   get names(): Iterable<string> {
@@ -162,7 +168,7 @@ export class MemberView {
 
   isUsable(name: string): boolean {
     const state = this.#states.get(name);
-    return state !== undefined && isUsable(state) && this.#members.states.get(name) === state;
+    return state !== undefined && isUsable(state) && !this.isStale(name);
   }
 
   /** The UID of a usable member. */

@@ -1,7 +1,7 @@
 import { type Cluster, KubeError, type ObjectRef, type StoredObject } from '../../kube/roles.ts';
 import { inMember, memberOf, onHub } from '../../util/member-cluster.ts';
 import { MemberInformer, memberUnreachable } from './member-informer.ts';
-import type { Members } from './members.ts';
+import { isUsable, type Members } from './members.ts';
 
 /**
  * One cluster over the hub and its members. References, queries and manifests that name a member (`cluster`, `inMember`) reach it, all
@@ -12,9 +12,10 @@ export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
     return members.states.get(name)?.member?.cluster;
   }
 
-  /** Runs a request on a member. Its errors name the member. */
+  /** Runs a request on a member, if it is usable at this moment. Its errors name the member. */
   async function request<T>(name: string, send: (member: Cluster) => Promise<T>): Promise<T> {
-    const member = connectionOf(name);
+    const state = members.states.get(name);
+    const member = state !== undefined && isUsable(state) ? state.member?.cluster : undefined;
     if (member === undefined) throw memberUnreachable(name);
     try {
       return await send(member);

@@ -9,12 +9,19 @@ import type { ChildWatch } from '../watch/child-watch.ts';
 
 /** Registers the dependency on member clusters, and watches the children of the resource in those that are usable. */
 export async function observeMembers(pass: Pass, names: Iterable<string>): Promise<void> {
-  const { context, dependencies, members, signal } = pass;
+  const { context, members, signal } = pass;
   for (const name of names) {
-    dependencies.member(name);
+    dependOnMember(pass, name);
     if (members?.isUsable(name) !== true) continue;
     await context.watches.watchMember(name, await kindsIn(pass, name), signal);
   }
+}
+
+/** Every change of the member enqueues the resource. */
+export function dependOnMember({ dependencies, members, context, key }: Pass, name: string): void {
+  dependencies.member(name);
+  // A change since the pass began has enqueued nothing.
+  if (members?.isStale(name) === true) context.enqueueFollowUp(key);
 }
 
 /** The kinds that the resource may have children of in a member: those that the definition places, and the recorded ones. */

@@ -8,6 +8,7 @@ import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
 import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
+import { dependOnMember } from './observe-members.ts';
 import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
 
 /** Resolves every read whose request can be rendered, and passes it to the phase. Called after each tier: a read may depend on a child. */
@@ -113,7 +114,7 @@ function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
 function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
   const { cluster } = request;
   if (cluster !== undefined) {
-    pass.dependencies.member(cluster);
+    dependOnMember(pass, cluster);
     const problem = clusterRejection(pass, plan, cluster) ?? readProblem(pass, cluster);
     if (problem !== undefined) return unusableRead(plan, request, problem);
   }

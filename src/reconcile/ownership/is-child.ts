@@ -98,6 +98,8 @@ function isOwnerReferenceExpected(
 ): boolean {
   return (
     plan?.isDetached !== true ||
+    // It was created before the child moved to a member cluster.
+    !isPlacedLike(plan, object) ||
     pass.findings.inventory.isMissing ||
     isNameOfChild(pass, plan, object)
   );

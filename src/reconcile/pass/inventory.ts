@@ -60,10 +60,13 @@ export class Inventory {
     this.exists = written !== undefined;
     const isNeeded = plan.needsFinalizer || hasFinalizer(resource, plan.name);
     this.isMissing = !this.exists && isNeeded && !hadNoFinalizer;
-    if (!this.exists)
-      for (const identity of created) this.#recorded.set(identity, parseIdentity(identity));
-    this.#created = created;
     this.ignoredCount = (written?.length ?? 0) - this.#recorded.size;
+    // Also beside an inventory: it may be that of an earlier report, whose response was lost.
+    for (const identity of [...created]) {
+      if (this.#recorded.has(identity)) created.delete(identity);
+      else this.#recorded.set(identity, parseIdentity(identity));
+    }
+    this.#created = created;
     this.#resource = resource;
     this.#plan = plan;
   }

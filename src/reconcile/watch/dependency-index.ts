@@ -98,6 +98,11 @@ export class DependencyIndex {
     return this.#byTopic.get(topic);
   }
 
+  /** The topics in use that begin with this text. */
+  *topicsWith(prefix: string): Iterable<string> {
+    for (const topic of this.#byTopic.keys()) if (topic.startsWith(prefix)) yield topic;
+  }
+
   objectOf(topic: string, key: string): ObjectDependency | undefined {
     const dependency = this.#byTopic.get(topic)?.get(key);
     return dependency?.kind === 'object' ? dependency : undefined;

@@ -148,9 +148,12 @@ export class Watches {
     );
   }
 
-  #enqueueDependents(cluster: string): void {
-    for (const key of this.index.of(memberTopic(cluster))?.keys() ?? [])
-      this.#options.queue.enqueue(key, 'low');
+  /** Undefined: those of all member clusters. */
+  #enqueueDependents(cluster: string | undefined): void {
+    const topics =
+      cluster === undefined ? this.index.topicsWith(memberPrefix) : [memberTopic(cluster)];
+    for (const topic of topics)
+      for (const key of this.index.of(topic)?.keys() ?? []) this.#options.queue.enqueue(key, 'low');
   }
 
   /** What a change of an informer's state enqueues. */

@@ -1,6 +1,6 @@
 import type { OperatorPlan } from '../../../src/compile/index.ts';
 import type { Priority, ReconcileResult } from '../../../src/controller/index.ts';
-import type { ResourceType } from '../../../src/kube/roles.ts';
+import type { MemberClusters, ResourceType } from '../../../src/kube/roles.ts';
 import {
   createFinalizingOperator,
   createOperator,
@@ -21,7 +21,7 @@ import { FakeCluster } from './fake-cluster.ts';
 const namespaced = { namespaced: true, hasStatus: true, verbs: [] };
 
 /** The kinds that the fake cluster serves. */
-const types: readonly ResourceType[] = [
+export const types: readonly ResourceType[] = [
   { gvk: gvkOf('apps.example.com/v1', 'PodSet'), plural: 'podsets', ...namespaced },
   { gvk: gvkOf('apps/v1', 'Deployment'), plural: 'deployments', ...namespaced },
   { gvk: gvkOf('v1', 'ConfigMap'), plural: 'configmaps', ...namespaced, hasStatus: false },
@@ -29,6 +29,12 @@ const types: readonly ResourceType[] = [
   { gvk: gvkOf('v1', 'Service'), plural: 'services', ...namespaced },
   { gvk: gvkOf('v1', 'Pod'), plural: 'pods', ...namespaced },
   { gvk: gvkOf('v1', 'Namespace'), plural: 'namespaces', ...namespaced, namespaced: false },
+  {
+    gvk: gvkOf('homeostat.dev/v1alpha1', 'Cluster'),
+    plural: 'clusters',
+    ...namespaced,
+    namespaced: false,
+  },
 ];
 
 /** What came of one pass. */
@@ -63,7 +69,11 @@ export class OperatorHarness {
   /** The operator wants no pass to run. */
   readonly #turns = new AbortController();
 
-  constructor(plan: OperatorPlan) {
+  /** The member clusters. */
+  readonly members: MemberClusters | undefined;
+
+  constructor(plan: OperatorPlan, members?: MemberClusters) {
+    this.members = members;
     this.operator = this.#create(plan);
   }
 
@@ -77,9 +87,14 @@ export class OperatorHarness {
       await settle();
       const [key] = this.queued.keys();
       if (key !== undefined) await this.runOne(key);
-      else if (!this.cluster.deliver()) return;
+      else if (!this.deliver()) return;
     }
     throw new Error('Expected the harness to settle');
+  }
+
+  /** Tells the caches what has changed. False: nothing. */
+  deliver(): boolean {
+    return this.cluster.deliver();
   }
 
   /** Runs one pass, without telling the cache of anything before or after. */
@@ -192,6 +207,7 @@ export class OperatorHarness {
   #options(): Omit<OperatorOptions, 'plan'> {
     return {
       cluster: this.cluster,
+      ...(this.members && { members: this.members }),
       clock: this.clock,
       random: createSystemRandom(),
       timeSlicer: unlimitedTimeSlicer,
