@@ -171,7 +171,10 @@ describe('reconcile/members: a member that cannot be used', () => {
     await harness.settle();
     const resource = podSet(harness);
     assert.ok(resource);
-    harness.edit(resource, { spec: { level: 'debug' }, metadata: { ...resource.metadata, generation: 2 } });
+    harness.edit(resource, {
+      spec: { level: 'debug' },
+      metadata: { ...resource.metadata, generation: 2 },
+    });
     await harness.settle();
     assert.equal(levelIn(harness, 'berlin'), 'debug');
     assert.equal(levelIn(harness, 'paris'), 'info');
@@ -226,8 +229,7 @@ describe('reconcile/members: a member that cannot be used', () => {
 
   test('does not respond: the element waits, and the next try comes later', async () => {
     const harness = await started(agents, ['berlin', 'paris']);
-    harness.member('paris').cluster.fault = () =>
-      new KubeError('timeout', 'late', { status: 0 });
+    harness.member('paris').cluster.fault = () => new KubeError('timeout', 'late', { status: 0 });
     harness.podSet('a', { level: 'info' });
     await harness.settle();
     assert.equal(levelIn(harness, 'berlin'), 'info');
@@ -507,7 +509,10 @@ describe('reconcile/members: order and sequence', () => {
     assert.deepEqual(harness.member('paris').names('v1', 'Secret'), []);
   });
 
-  for (const strategy of ['ordered: true', 'updateStrategy: { rollingUpdate: { maxUnavailable: 1 } }'])
+  for (const strategy of [
+    'ordered: true',
+    'updateStrategy: { rollingUpdate: { maxUnavailable: 1 } }',
+  ])
     test(`a member that cannot be used holds up no other with "${strategy}"`, async () => {
       const body = agents.replace('    - id: agent\n', `    - id: agent\n      ${strategy}\n`);
       const harness = await started(body, ['berlin', 'paris', 'rome']);

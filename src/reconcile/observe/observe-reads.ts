@@ -8,8 +8,8 @@ import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
 import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
-import { dependOnMember } from './observe-members.ts';
 import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
+import { dependOnMember } from './observe-members.ts';
 
 /** Resolves every read whose request can be rendered, and passes it to the phase. Called after each tier: a read may depend on a child. */
 export async function observeReads(pass: Pass): Promise<void> {

@@ -127,7 +127,11 @@ export class MemberHarness extends OperatorHarness {
   }
 
   /** A member, connected. */
-  addMember(name: string, labels: Readonly<Record<string, string>> = {}, uid = `${name}-uid-0000`): FakeMember {
+  addMember(
+    name: string,
+    labels: Readonly<Record<string, string>> = {},
+    uid = `${name}-uid-0000`,
+  ): FakeMember {
     const member = new FakeMember(name, uid);
     this.#members.all.set(name, member);
     member.connect();
