@@ -42,7 +42,9 @@ export function usesClusters(definition: OperatorDefinition): boolean {
   const { kind, reads, controller } = definition;
   const kinds = [kind.gvk, ...childKindsOf(definition), ...reads.map(({ gvk }) => gvk)];
   const isCluster = ({ group, kind }: Gvk) => group === clusterGroup && kind === 'Cluster';
-  const isPlaced = [...definition.children, ...reads].some(({ placement }) => placement !== undefined);
+  const isPlaced = [...definition.children, ...reads].some(
+    ({ placement }) => placement !== undefined,
+  );
   return controller.clusters !== undefined || isPlaced || kinds.some(isCluster);
 }
 

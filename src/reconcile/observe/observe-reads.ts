@@ -173,12 +173,14 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
   if (found.kind === 'rejected') return rejectedRead(plan, request, found.message);
   if (found.kind === 'unknown') return unknownRead(plan, request, found.state);
   const { selector } = request;
-  const objects = pass.dependencies.selected(plan, { scope: found.scope, selector }, cluster).filter(
-    (stored) =>
-      pass.context.watches.confirmedByChildWatch(stored) !== undefined &&
-      // Versions of Secrets are Secrets: a read of Secrets does not return its own.
-      !(plan.history !== undefined && isRecord(stored, pass.context.plan.name)),
-  );
+  const objects = pass.dependencies
+    .selected(plan, { scope: found.scope, selector }, cluster)
+    .filter(
+      (stored) =>
+        pass.context.watches.confirmedByChildWatch(stored) !== undefined &&
+        // Versions of Secrets are Secrets: a read of Secrets does not return its own.
+        !(plan.history !== undefined && isRecord(stored, pass.context.plan.name)),
+    );
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never an empty list.
   if (isNamespaced(pass.context, plan.gvk, cluster) === undefined)
