@@ -106,6 +106,9 @@ export interface CompiledPatch {
   readonly pointer: string;
   readonly type: SchemaType | undefined;
   readonly when?: CompiledTemplate;
+  readonly once?: CompiledTemplate;
+  readonly apiVersion?: CompiledTemplate;
+  readonly kind?: CompiledTemplate;
   readonly name?: CompiledTemplate;
   readonly namespace?: CompiledTemplate;
   readonly patch: CompiledTemplate;
@@ -254,12 +257,16 @@ export function compileDefinition({
   function patchParts(definition: PatchDefinition, index: number): CompiledPatch {
     const { id, target, patch } = definition;
     const at = { pointer: `/spec/patches/${index}`, field: `patches.${id}` };
-    const type = target === undefined ? types.resource : types.typeOf(target.gvk);
+    const type = target === undefined ? types.resource : target.gvk && types.typeOf(target.gvk);
     return {
       definition,
       pointer: at.pointer,
       type,
-      ...compileFields(definition, at, { when: booleanType }),
+      ...compileFields(definition, at, { when: booleanType, once: undefined }),
+      ...compileFields(target?.computed ?? {}, below(at, 'target'), {
+        apiVersion: textType,
+        kind: textType,
+      }),
       ...compileFields(target ?? {}, below(at, 'target'), { name: textType, namespace: textType }),
       patch: compile({ tree: patch, pointer: `${at.pointer}/patch`, field: at.field, type }),
     };
@@ -324,6 +331,11 @@ function nameTemplate(template: CompiledTemplate): CompiledTemplate | undefined 
     default:
       return undefined;
   }
+}
+
+/** Whether a patch writes only objects that have been recorded: their kind, or all of their fields, are computed. */
+export function isRestore({ target, patch }: PatchDefinition): boolean {
+  return target?.computed !== undefined || typeof patch === 'string';
 }
 
 /** Whether the kind is Secret; messages never contain values of Secrets. */

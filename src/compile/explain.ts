@@ -16,6 +16,7 @@ import { createDiagnostics } from './diagnostics.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
 import { type CompiledTemplate, type SlotReference, slotTemplate } from './template/template.ts';
+import { targetTemplates } from './template-uses.ts';
 
 /** What a part of a definition reads, also through vars: `spec.size`, `children.db.status`, sorted. */
 export interface Inputs {
@@ -154,9 +155,9 @@ function reportsOf(
       name: `event ${textOf(reason) ?? ''}`,
       ...inputs(when, reason, message),
     })),
-    ...patches.map(({ definition, when, name, namespace, patch }) => ({
-      name: `patch ${definition.id}`,
-      ...inputs(when, name, namespace, patch),
+    ...patches.map((each) => ({
+      name: `patch ${each.definition.id}`,
+      ...inputs(each.when, each.once, ...targetTemplates(each), each.patch),
     })),
     ...(requeueAfter === undefined ? [] : [{ name: 'requeueAfter', ...inputs(requeueAfter) }]),
   ];

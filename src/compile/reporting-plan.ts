@@ -20,7 +20,16 @@ export interface ReportingPlan {
 }
 
 export interface PatchPlan extends Pick<PatchDefinition, 'id' | 'create' | 'crossNamespace'> {
-  /** Kind of the target; undefined: the resource itself. */ readonly gvk?: Gvk;
+  /** Kind of the target; undefined: it is computed, or the target is the resource itself. */
+  readonly gvk?: Gvk;
+  /** Whether it writes only objects that have been recorded: its kind, or all of its fields, are computed. */
+  readonly isRestore: boolean;
+  /** Whether fields that it does not set are removed. */
+  readonly replaces: boolean;
+  /** Whether it is sent only once for each value. */
+  readonly hasOnce: boolean;
+  /** Whether an expression of it reads `history`. */
+  readonly readsHistory: boolean;
   /** Whether the target has a namespace. */
   readonly hasNamespace: boolean;
   /**
@@ -79,6 +88,10 @@ export interface RenderedEvent {
 }
 
 export interface RenderedPatch {
+  /** Kind of the target, if it is computed. */
+  readonly gvk?: Gvk;
+  /** A digest of the value of `once`. */
+  readonly once?: string;
   /** Name of the target; undefined: the resource itself. */ readonly name?: string;
   /** Namespace of the target; undefined: the namespace of the resource. */
   readonly namespace?: string;

@@ -49,10 +49,15 @@ export function templateUses(parts: CompiledDefinition): readonly TemplateUse[] 
     ...events.flatMap(({ when, reason, message }) => usesOf('event', [when, reason, message])),
     ...patches.flatMap((patch) => [
       ...usesOf('patchWhen', [patch.when], { patch }),
-      ...usesOf('patch', [patch.name, patch.namespace, patch.patch], { patch }),
+      ...usesOf('patch', [...targetTemplates(patch), patch.once, patch.patch], { patch }),
     ]),
     ...usesOf('requeueAfter', [requeueAfter]),
   ];
+}
+
+/** The templates of the target of a patch. */
+export function targetTemplates(patch: CompiledPatch): readonly (CompiledTemplate | undefined)[] {
+  return [patch.apiVersion, patch.kind, patch.name, patch.namespace];
 }
 
 /** The templates of a definition with one of these roles. */

@@ -23,6 +23,7 @@ export type {
   ChildDefinition,
   ChildLifecycle,
   ClusterSelector,
+  ComputedKind,
   ConditionDefinition,
   ControllerOptions,
   CrdKind,

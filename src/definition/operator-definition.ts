@@ -287,19 +287,32 @@ export interface PatchDefinition {
   readonly when?: Template;
   /** @default undefined: the resource itself */
   readonly target?: PatchTarget;
-  /** The fields to set. */
+  /** The fields to set. One expression for the whole map only for a recorded object. */
   readonly patch: Template;
   /** Create the target if it does not exist. @default false */
   readonly create: boolean;
+  /** The patch is sent once for each value, and not without a value. @default undefined: whenever fields differ */
+  readonly once?: Template;
+  /** Fields that the patch does not set are removed. @default undefined: false */
+  readonly replace?: true;
   /** @default false */
   readonly crossNamespace: CrossNamespace;
 }
 
 export interface PatchTarget {
-  readonly gvk: Gvk;
+  /** Undefined: the kind is computed, see {@link ComputedKind}. */
+  readonly gvk?: Gvk;
+  /** Only for a recorded object. */
+  readonly computed?: ComputedKind;
   readonly name: Template;
   /** @default undefined: the resource's namespace */
   readonly namespace?: Template;
+}
+
+/** Templates for the kind of a recorded object. */
+export interface ComputedKind {
+  readonly apiVersion: Template;
+  readonly kind: Template;
 }
 
 /** When each resource is reconciled without a change. */

@@ -12,6 +12,7 @@ import type {
   ScheduleDefinition,
   ServedNamespaces,
 } from './operator-definition.ts';
+import { containsExpression } from './rules/rule.ts';
 import { itemsAt, mapAt } from './tree.ts';
 
 /**
@@ -76,10 +77,11 @@ function resolvePatch(written: JsonObject): PatchDefinition {
   const target = resolveTarget(mapAt(written, '/target'));
   return {
     id: textOf(written.id),
-    ...optional({ when: written.when }),
+    ...optional({ when: written.when, once: written.once }),
     ...(target === undefined ? {} : { target }),
-    patch: mapAt(written, '/patch'),
+    patch: typeof written.patch === 'string' ? written.patch : mapAt(written, '/patch'),
     create: written.create === true,
+    ...(written.replace === true && { replace: true }),
     crossNamespace: resolveCrossNamespace(written.crossNamespace),
   };
 }
@@ -87,8 +89,13 @@ function resolvePatch(written: JsonObject): PatchDefinition {
 function resolveTarget(target: JsonObject): PatchTarget | undefined {
   if (Object.keys(target).length === 0) return undefined;
   const { apiVersion, kind, name, namespace } = target;
+  const isComputed = [apiVersion, kind].some(
+    (text) => typeof text === 'string' && containsExpression(text),
+  );
   return {
-    gvk: gvkOf(textOf(apiVersion), textOf(kind)),
+    ...(isComputed
+      ? { computed: { apiVersion: apiVersion ?? '', kind: kind ?? '' } }
+      : { gvk: gvkOf(textOf(apiVersion), textOf(kind)) }),
     name: name ?? '',
     ...optional({ namespace }),
   };

@@ -31,6 +31,7 @@ import type {
   ManagedFieldsEntry,
   ObjectRef,
   Reader,
+  ReplaceOptions,
   ResourceType,
   ServerUnreachable,
   StoredObject,
@@ -226,6 +227,14 @@ class ClientCluster implements KubeCluster {
       this.#discovery.invalidate(String(group));
     }
     return result;
+  }
+
+  replace(
+    manifest: KubeObject,
+    options: ReplaceOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject> {
+    return this.#writer.replace(manifest, options, signal);
   }
 
   editMetadata(

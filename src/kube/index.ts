@@ -41,6 +41,7 @@ export {
   type ObjectRef,
   type PassToken,
   type Reader,
+  type ReplaceOptions,
   type ResourceType,
   type RightsWatcher,
   type StatusCause,

@@ -74,6 +74,12 @@ export interface ApplyOptions extends WriteOptions {
   readonly maxBytes?: number;
 }
 
+export interface ReplaceOptions extends WriteOptions {
+  readonly fieldManager: string;
+  /** Larger objects are not sent: KubeError `too-large`. @default undefined (no client-side limit) */
+  readonly maxBytes?: number;
+}
+
 export interface ApplyResult {
   readonly stored: StoredObject;
   /** True for status 201: the object did not exist. */
@@ -145,6 +151,16 @@ export interface Writer {
    * @throws KubeError
    */
   apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult>;
+  /**
+   * Replaces an existing object (PUT): fields that the manifest lacks are removed. Status and metadata are kept, except
+   * labels and annotations that the manifest names. `uid` and `resourceVersion` of the manifest are preconditions.
+   * @throws KubeError `conflict` if the object has changed since, `not-found` if it does not exist
+   */
+  replace(
+    manifest: KubeObject,
+    options: ReplaceOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject>;
   /**
    * Changes metadata that server-side apply cannot remove: a finalizer with several owners, the entry of a field
    * manager. Returns undefined if nothing changed or the object no longer exists.

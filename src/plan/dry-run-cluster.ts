@@ -9,6 +9,7 @@ import {
   KubeError,
   type ObjectRef,
   pathOf,
+  type ReplaceOptions,
   type StoredObject,
 } from '../kube/index.ts';
 import type { RuntimeCluster } from '../runtime/index.ts';
@@ -119,6 +120,44 @@ export class DryRunCluster implements RuntimeCluster {
     return result;
   }
 
+  async replace(
+    manifest: KubeObject,
+    { fieldManager, flow }: ReplaceOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject> {
+    const ref = refOf(manifest);
+    const before = (await this.#cluster.get(ref, { flow }, signal))?.object;
+    const type = this.#cluster.resourceFor(ref.gvk);
+    if (before === undefined || type === undefined)
+      throw new KubeError('not-found', 'The object does not exist', { status: 404 });
+    const { labels, annotations } = manifest.metadata;
+    const metadata = {
+      ...before.metadata,
+      labels: { ...before.metadata.labels, ...labels },
+      annotations: { ...before.metadata.annotations, ...annotations },
+    };
+    const { body } = await this.#cluster.api.request(
+      {
+        method: 'PUT',
+        path: pathOf(type, ref),
+        query: { fieldManager, dryRun: 'All' },
+        body: { ...manifest, metadata, status: before.status },
+        flow,
+      },
+      signal,
+    );
+    const after = withoutManagedFields(body as KubeObject);
+    this.#writes.push({
+      kind: 'apply',
+      manifest,
+      fieldManager,
+      before,
+      after,
+      isReplacement: false,
+    });
+    return { object: after, appliedBy: [] };
+  }
+
   async editMetadata(
     ref: ObjectRef,
     { uid, cached, change, flow }: EditMetadataOptions,
@@ -173,6 +212,13 @@ export class DryRunCluster implements RuntimeCluster {
       return created(manifest);
     }
   }
+}
+
+function withoutManagedFields({ metadata, ...object }: KubeObject): KubeObject {
+  const { managedFields: _, ...kept } = metadata as KubeObject['metadata'] & {
+    readonly managedFields?: unknown;
+  };
+  return { ...object, metadata: kept } as KubeObject;
 }
 
 function created(manifest: KubeObject): ApplyResult {

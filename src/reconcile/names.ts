@@ -113,6 +113,11 @@ export function statusManagerOf(definition: string): string {
   return `homeostat/${definition}.status`;
 }
 
+/** On a resource: by patch with `once`, a digest of the last value for which it was sent. */
+export function onceAnnotationOf(definition: string): string {
+  return `once.homeostat.dev/${definition}`;
+}
+
 /** On a record (a stored version of an object that a resource reads): the definition, the UID of the resource, the id of the read. */
 export const recordedByLabel = 'homeostat.dev/recorded-by';
 export const recordOfLabel = 'homeostat.dev/record-of';

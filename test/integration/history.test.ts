@@ -17,7 +17,24 @@ const reads = (options: string, selector = 'all', more = '') =>
   `  reads:\n    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: ${selector}, ${more}history: ${options} }\n`;
 
 const journal = { matchLabels: { journal: 'yes' } };
+/** Restores what `spec.rollback` names. */
+const rollback = `  vars:
+    wanted: \${ history[kind = $$.spec.rollback.kind and name = $$.spec.rollback.name and version = $$.spec.rollback.to] }
+  patches:
+    - id: rollback
+      when: \${ $exists(vars.wanted) }
+      once: \${ spec.rollback }
+      create: true
+      replace: true
+      target: { apiVersion: "\${ vars.wanted.apiVersion }", kind: "\${ vars.wanted.kind }", namespace: "\${ vars.wanted.namespace }", name: "\${ vars.wanted.name }" }
+      patch: \${ vars.wanted.object }
+`;
+
 const definitions = {
+  'restore.yaml': thingDefinition(
+    'restore',
+    reads('{ keep: 10 }', JSON.stringify(journal)) + rollback + shown,
+  ),
   'own.yaml': thingDefinition('own', reads('{ keep: 3 }', JSON.stringify(journal)) + shown),
 };
 
@@ -103,5 +120,59 @@ shared.describe('integration/history', () => {
     await client.delete(configPath(namespace));
     homeostat = await startHomeostat(definitions);
     await until('app 1 Changed 1', 'app 2 Deleted 3');
+  });
+
+  const ask = (to: number, name = 'app') => ({
+    spec: { rollback: { kind: 'ConfigMap', name, to } },
+  });
+  const untilData = (namespace: string, data: Readonly<Record<string, string>>) =>
+    shared
+      .client()
+      .untilObject(
+        configPath(namespace),
+        (each) => JSON.stringify(each?.data) === JSON.stringify(data),
+      );
+
+  test('a changed object is restored exactly, once; the next edit stays', async () => {
+    const { client, namespace, path, until } = await setUp('restore');
+    await client.apply({ ...config(namespace, '2'), data: { a: '2', added: 'x' } });
+    await until('app 1 Changed 1');
+    await client.patch(path, ask(1));
+    await untilData(namespace, { a: '1' });
+    await until('app 1 Changed 1', 'app 2 Changed 2');
+    await client.apply(config(namespace, '4'));
+    await until('app 1 Changed 1', 'app 2 Changed 2', 'app 3 Changed 1');
+    await shared.audit.quiet(1_000);
+    await untilData(namespace, { a: '4' });
+    await client.patch(path, ask(2));
+    await untilData(namespace, { a: '2', added: 'x' });
+  });
+
+  test('a deleted object is restored, and is not a child', async () => {
+    const { client, namespace, path, until } = await setUp('restore');
+    await client.apply(config(namespace, '2'));
+    await client.apply(config(namespace, '3'));
+    await until('app 1 Changed 1', 'app 2 Changed 2');
+    await client.delete(configPath(namespace));
+    await until('app 1 Changed 1', 'app 2 Changed 2', 'app 3 Deleted 3');
+    await client.patch(path, ask(2));
+    const restored = await untilData(namespace, { a: '2' });
+    assert.deepEqual(restored?.metadata.labels, { journal: 'yes' });
+    assert.deepEqual(restored?.metadata.ownerReferences, undefined);
+    await client.apply(config(namespace, '5'));
+    await until('app 1 Changed 1', 'app 2 Changed 2', 'app 3 Deleted 3', 'app 4 Changed 2');
+    await client.delete(path);
+    await client.untilGone(path);
+    await untilData(namespace, { a: '5' });
+  });
+
+  test('a request that is there before the versions are listed is not lost', async () => {
+    const { client, namespace, path, until } = await setUp('restore');
+    await client.apply(config(namespace, '2'));
+    await until('app 1 Changed 1');
+    await homeostat.stop('SIGKILL');
+    await client.patch(path, ask(1));
+    homeostat = await startHomeostat(definitions);
+    await untilData(namespace, { a: '1' });
   });
 });

@@ -1,4 +1,4 @@
-import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
+import type { ChildPlan, OperatorPlan, PatchPlan, ReadPlan } from '../../compile/index.ts';
 import { type ServedKind, statusKindOf } from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import {
@@ -131,7 +131,9 @@ function hasVersions(kind: ServedKind): boolean {
 function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
   const { definition, reporting, needsFinalizer } = plan;
   const { gvk } = definition.kind;
-  const patchesItself = reporting?.patches.some((patch) => patch.gvk === undefined) === true;
+  const patches = reporting?.patches ?? [];
+  const patchesItself = patches.some((patch) => patch.gvk === undefined && !patch.isRestore);
+  const hasOnce = patches.some((patch) => patch.hasOnce);
   const owns = childrenOf(plan).some(({ isDetached }) => !isDetached);
   const all: readonly (RequiredRight | false)[] = [
     { gvk, verbs: watchVerbs, purpose: 'resources', reason: 'its resources', isNamespaced: false },
@@ -150,6 +152,10 @@ function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
     patchesItself && {
       ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
       reason: 'its patches of the resource itself',
+    },
+    hasOnce && {
+      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
+      reason: 'stores which patches with "once" have been sent',
     },
     statusKindOf(definition) !== undefined && {
       ...{ gvk, subresource: '/status', verbs: ['patch'], purpose: 'status' },
@@ -207,10 +213,11 @@ function readRights({ reads }: OperatorPlan): readonly RequiredRight[] {
 }
 
 /** Records are in the namespaces of the objects; those of cluster-scoped objects in the namespace of the runtime. */
-function historyRights({ reads, history }: OperatorPlan): readonly RequiredRight[] {
+function historyRights(plan: OperatorPlan): readonly RequiredRight[] {
+  const { history } = plan;
   if (history === undefined) return [];
-  const kept = reads.filter((read) => read.history !== undefined);
-  const isNamespaced = !history.isDetached && kept.every(({ reach }) => reach === 'own');
+  const kept = recordedReads(plan);
+  const isNamespaced = isRecordedInOwnNamespace(plan);
   const purpose = 'history';
   const records = history.recordKinds.flatMap((gvk): readonly RequiredRight[] => {
     const about = { gvk, purpose, reason: 'its versions of what it reads' } as const;
@@ -226,16 +233,36 @@ function historyRights({ reads, history }: OperatorPlan): readonly RequiredRight
   return [...records, ...checks];
 }
 
-function patchRights({ reporting }: OperatorPlan): readonly RequiredRight[] {
-  return (reporting?.patches ?? []).flatMap(({ gvk, id, create }): readonly RequiredRight[] => {
-    if (gvk === undefined) return [];
-    const about = { gvk, purpose: 'patch-targets', reason: `its patch "${id}"` } as const;
-    const writeVerbs = create ? ['get', 'create', 'patch'] : ['get', 'patch'];
-    return [
-      { ...about, verbs: watchVerbs, isNamespaced: false },
-      { ...about, verbs: writeVerbs },
-    ];
+function recordedReads({ reads }: OperatorPlan): readonly ReadPlan[] {
+  return reads.filter(({ history }) => history !== undefined);
+}
+
+function isRecordedInOwnNamespace(plan: OperatorPlan): boolean {
+  const isDetached = plan.history?.isDetached === true;
+  return !isDetached && recordedReads(plan).every(({ reach }) => reach === 'own');
+}
+
+function patchRights(plan: OperatorPlan): readonly RequiredRight[] {
+  return (plan.reporting?.patches ?? []).flatMap((patch) => {
+    const { id, create, replaces, isRestore } = patch;
+    const purpose = 'patch-targets';
+    const verbs = ['get', ...(create ? ['create'] : []), ...(replaces ? ['update'] : []), 'patch'];
+    return targetKinds(plan, patch).flatMap((gvk): readonly RequiredRight[] => {
+      const about = { gvk, purpose, reason: `its patch "${id}"` } as const;
+      // A recorded object may be in any namespace of its read.
+      const isNamespaced = !isRestore || isRecordedInOwnNamespace(plan);
+      return [
+        { ...about, verbs: watchVerbs, isNamespaced: false },
+        { ...about, verbs, isNamespaced },
+      ];
+    });
   });
+}
+
+/** A computed kind is one of those that are recorded. */
+function targetKinds(plan: OperatorPlan, { gvk, isRestore }: PatchPlan): readonly Gvk[] {
+  if (gvk !== undefined) return [gvk];
+  return isRestore ? recordedReads(plan).map((read) => read.gvk) : [];
 }
 
 /** Namespaces that a definition writes to, if RBAC can express them: literal names, and no cross-namespace writes. Undefined: all. */

@@ -1,5 +1,5 @@
 import type { PlanContext } from '../check-context.ts';
-import type { CompiledDefinition, CompiledPatch } from '../compiled-definition.ts';
+import { type CompiledDefinition, type CompiledPatch, isRestore } from '../compiled-definition.ts';
 import type { FieldPath } from '../operator-plan.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
@@ -20,11 +20,15 @@ export function createReportingPlan(
   const { conditions, events, patches, requeueAfter } = parts.reporting;
 
   function patchPlan({ definition, pointer, type, ...templates }: CompiledPatch): PatchPlan {
-    const { id, target, create, crossNamespace } = definition;
+    const { id, target, create, crossNamespace, replace } = definition;
     const { patch } = templates;
     return {
       id,
-      ...(target === undefined ? {} : { gvk: target.gvk }),
+      ...(target?.gvk && { gvk: target.gvk }),
+      isRestore: isRestore(definition),
+      replaces: replace === true,
+      hasOnce: templates.once !== undefined,
+      readsHistory: uses.of(...Object.values(templates)).history,
       hasNamespace: target?.namespace !== undefined,
       create,
       isShared: target !== undefined && !isNamedAfterResource(templates),

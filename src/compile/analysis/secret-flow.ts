@@ -1,3 +1,4 @@
+import type { PatchTarget } from '../../definition/index.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { CheckContext } from '../check-context.ts';
 import { type CompiledPatch, isSecret, templatesOfRead } from '../compiled-definition.ts';
@@ -8,6 +9,7 @@ import {
   type SlotReference,
   slotTemplate,
 } from '../template/template.ts';
+import { targetTemplates } from '../template-uses.ts';
 import { idsOfPath } from './dependencies.ts';
 
 /**
@@ -129,14 +131,26 @@ export class SecretFlow {
     for (const each of reporting.patches) this.#spreadPatch(each);
   }
 
-  #spreadPatch({ definition: { id, target }, name, namespace, patch }: CompiledPatch): void {
-    const gvk = target?.gvk ?? this.#context.definition.kind.gvk;
-    const written = this.#levelOf(patch);
-    this.#raise(target === undefined ? 'resource' : `patched ${gvkKey(gvk)}`, [written]);
-    const asked = this.reaches([name, namespace]) ? 'all' : 'none';
+  #spreadPatch(compiled: CompiledPatch): void {
+    const { id, target } = compiled.definition;
+    const written = this.#levelOf(compiled.patch);
+    const kinds = this.#kindsOf(target);
+    if (target === undefined) this.#raise('resource', [written]);
+    else for (const gvk of kinds) this.#raise(`patched ${gvkKey(gvk)}`, [written]);
+    const asked = this.reaches(targetTemplates(compiled)) ? 'all' : 'none';
     // The server's response to a patch may quote any field of the object.
-    const there = target === undefined ? this.resource : highest(this.#ofKind(gvk));
-    this.#raise(`patches.${id}`, [this.#ofSecret(gvk), written, asked, there]);
+    const there =
+      target === undefined ? [this.resource] : kinds.flatMap((gvk) => this.#ofKind(gvk));
+    const secrets = kinds.map((gvk) => this.#ofSecret(gvk));
+    this.#raise(`patches.${id}`, [...secrets, written, asked, ...there]);
+  }
+
+  /** A computed kind is one of those that are recorded. */
+  #kindsOf(target: PatchTarget | undefined): readonly Gvk[] {
+    const { definition, parts } = this.#context;
+    if (target === undefined) return [definition.kind.gvk];
+    if (target.gvk !== undefined) return [target.gvk];
+    return parts.reads.flatMap(({ definition: { history, gvk } }) => (history ? [gvk] : []));
   }
 
   #spreadResource(): void {

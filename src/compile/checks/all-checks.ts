@@ -15,6 +15,7 @@ import {
   checkConditions,
   warnAboutNames,
   warnAboutPrevious,
+  warnAboutRestores,
   warnAboutSecrets,
   warnAboutZeros,
 } from './warnings.ts';
@@ -38,6 +39,7 @@ export const allChecks: readonly Check[] = [
   warnAboutNames,
   warnAboutPlainPaths,
   warnAboutPrevious,
+  warnAboutRestores,
   warnAboutKinds,
   warnAboutSecrets,
   warnAboutPlacedSecrets,

@@ -1,7 +1,12 @@
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { isJsonObject, pointerTo } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { CompiledChild, CompiledPatch, CompiledRead } from '../compiled-definition.ts';
+import {
+  type CompiledChild,
+  type CompiledPatch,
+  type CompiledRead,
+  isRestore,
+} from '../compiled-definition.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 
 /** A child, the target of a patch, or a read. */
@@ -61,7 +66,8 @@ function placedChild({ definition, pointer }: CompiledChild): Placed {
 
 function placedTarget({ definition, pointer }: CompiledPatch): readonly Placed[] {
   const { target, crossNamespace } = definition;
-  if (target === undefined) return [];
+  // A recorded object is in the scope of its read.
+  if (target?.gvk === undefined || isRestore(definition)) return [];
   const targetPointer = pointerTo(pointer, words.target.field);
   return [
     {

@@ -100,6 +100,21 @@ export function warnAboutSecrets(context: CheckContext): void {
   }
 }
 
+/** Warns about a patch with an earlier state that is sent whenever the object differs: it would undo every edit. */
+export function warnAboutRestores({ parts, uses, diagnostics }: CheckContext): void {
+  for (const { definition, pointer, patch, when, once } of parts.reporting.patches) {
+    if (when !== undefined || once !== undefined || !uses.of(patch).history) continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'suspicious-expression',
+      message: `Patch "${definition.id}" would undo every edit: it restores an earlier state whenever the object differs`,
+      hint: 'Add "once" with the value that requests the restore, such as "${ spec.rollback }"',
+      path: pointerTo(pointer, 'patch'),
+      at: 'key',
+    });
+  }
+}
+
 interface Target {
   readonly where: string;
   /** Id of the child, for its template. */

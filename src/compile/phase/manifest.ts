@@ -7,12 +7,16 @@ import type { EvaluationUnit } from './evaluation-plan.ts';
 
 const maps = ['labels', 'annotations'] as const;
 
-/** The first expression of a manifest that can set keys of labels or annotations: the whole map, or a key of it. */
+/** The first expression of a manifest that can set keys of labels or annotations: all of it, the whole map, or a key of it. */
 export function computedMetadataSlot({ slots, pointer }: CompiledTemplate): Slot | undefined {
   return slots.find((slot) =>
     maps.some((field) => {
       const map = `${pointer}/metadata/${field}`;
-      return slot.pointer === map || (slot.role === 'key' && slot.pointer.startsWith(`${map}/`));
+      return (
+        slot.pointer === pointer ||
+        slot.pointer === map ||
+        (slot.role === 'key' && slot.pointer.startsWith(`${map}/`))
+      );
     }),
   );
 }

@@ -1,6 +1,15 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
 import { parseDurationMs } from '../../util/duration.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
-import type { CompiledCondition, CompiledEvent, CompiledPatch } from '../compiled-definition.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { sha256Hex } from '../../util/sha256.ts';
+import {
+  type CompiledCondition,
+  type CompiledEvent,
+  type CompiledPatch,
+  isRestore,
+} from '../compiled-definition.ts';
 import type { Rendered, RenderFailure } from '../operator-plan.ts';
 import type {
   RenderedCondition,
@@ -54,7 +63,15 @@ export class TemplateReportPhase implements ReportPhase {
     invariant(patch !== undefined, `The plan has no patch "${id}"`);
     const wanted = patch.when === undefined ? alwaysTrue : await this.#boolean(patch.when);
     if (wanted.kind !== 'value') return wanted;
-    return wanted.value ? this.#renderPatch(patch) : { kind: 'missing' };
+    if (!wanted.value) return { kind: 'missing' };
+    if (patch.once === undefined) return this.#renderPatch(patch);
+    const once = await this.#evaluate(patch.once);
+    // Without a value it is not sent.
+    if (once.kind !== 'value') return once;
+    const rendered = await this.#renderPatch(patch);
+    if (rendered.kind !== 'value') return rendered;
+    const digest = sha256Hex(canonicalJson(once.value)).slice(0, digestLength);
+    return { kind: 'value', value: { ...rendered.value, once: digest } };
   }
 
   async requeueAfter(): Promise<Rendered<number>> {
@@ -107,18 +124,38 @@ export class TemplateReportPhase implements ReportPhase {
       const template = parts[field];
       if (template === undefined) continue;
       const rendered = await this.#text(template, objectName);
+      // A recorded object of a cluster-scoped kind has none.
+      if (rendered.kind === 'missing' && field === 'namespace' && isRestore(parts.definition))
+        continue;
       if (rendered.kind === 'missing') return missing(template);
       if (rendered.kind !== 'value') return rendered;
       names[field] = rendered.value;
     }
+    const gvk = parts.definition.target?.computed && (await this.#kind(parts));
+    if (gvk !== undefined && gvk.kind !== 'value') return gvk;
     const fields = await this.#evaluate(parts.patch);
+    if (fields.kind === 'missing') return missing(parts.patch);
     if (fields.kind !== 'value') return fields;
+    if (!isJsonObject(fields.value)) return failed(parts.patch, 'Expected a map');
     const error = reservedNameError(fields.value, requireEntry(this.#parts.units, parts.patch));
     if (error !== undefined) return { kind: 'failed', failure: error.failure };
     return {
       kind: 'value',
-      value: { ...names, fields: fields.value as RenderedPatch['fields'] },
+      value: { ...names, ...(gvk && { gvk: gvk.value }), fields: fields.value },
     };
+  }
+
+  /** The kind of the target. */
+  async #kind({ apiVersion, kind }: CompiledPatch): Promise<Rendered<Gvk>> {
+    const texts: string[] = [];
+    for (const template of [apiVersion, kind]) {
+      const rendered = await this.#text(template);
+      if (rendered.kind === 'missing' && template !== undefined) return missing(template);
+      if (rendered.kind !== 'value') return rendered as Rendered<never>;
+      texts.push(rendered.value);
+    }
+    const [version = '', name = ''] = texts;
+    return { kind: 'value', value: gvkOf(version, name) };
   }
 
   /** A missing value is a failure. */
@@ -142,6 +179,9 @@ export class TemplateReportPhase implements ReportPhase {
 }
 
 const unknownValue: Rendered<never> = { kind: 'waiting', on: [] };
+/** Digits of a digest of a value of `once`. */
+const digestLength = 16;
+
 const alwaysTrue: Rendered<boolean> = { kind: 'value', value: true };
 
 interface TextCheck {

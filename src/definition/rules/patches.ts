@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
 import { describeFound, fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
+import { hasHistory } from './history.ts';
 import { checkKindLiteral, checkLiteralKeys, checkReservedNames } from './kind-literal.ts';
 import {
   checkCrossNamespace,
@@ -8,39 +9,87 @@ import {
   checkNamespaceReference,
   isNamespaceKind,
 } from './namespaces.ts';
-import type { Rule } from './rule.ts';
+import { containsExpression, isSingleExpression, type Rule } from './rule.ts';
 
 /** A patch identifies its object in `target` and does not set fields of Homeostat or the API server. */
 export const checkPatches: Rule = function* (document) {
   const isCluster = valueAt(document, '/spec/crd/scope') === 'Cluster';
+  const keepsHistory = hasHistory(document);
   for (const { value, path } of mapsAt(document, '/spec/patches')) {
     const { crossNamespace } = value;
     const target = mapAt(value, '/target');
     const hasTarget = Object.keys(target).length > 0;
     if (hasTarget) {
       const at = pointerTo(path, 'target');
-      yield* checkTarget(target, at);
+      yield* checkTarget(target, at, keepsHistory);
       yield* checkCrossNamespace(crossNamespace, pointerTo(path, 'crossNamespace'));
-      if (isNamespaceKind(target)) {
+      // A recorded object is in the scope of its read, which the runtime checks.
+      const isFree = keepsHistory && isRestore(value);
+      if (isNamespaceKind(target) && !isFree) {
         const named = { value: target.name, path: pointerTo(at, 'name') };
         yield* checkNamespaceName({ ...named, crossNamespace });
       }
-      yield* checkNamespaceReference({
-        value: target.namespace,
-        path: pointerTo(at, 'namespace'),
-        crossNamespace,
-        isCluster,
-        isWritten: true,
-      });
+      if (!isFree)
+        yield* checkNamespaceReference({
+          value: target.namespace,
+          path: pointerTo(at, 'namespace'),
+          crossNamespace,
+          isCluster,
+          isWritten: true,
+        });
     } else yield* checkResourcePatch(value, path);
+    if (hasTarget && value.replace === true && !keepsHistory)
+      yield needsHistory('"replace"', pointerTo(path, 'replace'), 'key');
     const patch = fieldOf(value, 'patch');
+    if (typeof patch === 'string')
+      yield* checkWholePatch(patch, pointerTo(path, 'patch'), { hasTarget, keepsHistory });
     if (isJsonObject(patch)) yield* checkPatch(patch, pointerTo(path, 'patch'), hasTarget);
   }
 };
 
-function* checkTarget(target: JsonObject, path: string): Iterable<Finding> {
-  for (const field of ['apiVersion', 'kind'])
+/** Whether a patch writes only objects that have been recorded: its kind or all of its fields are computed. */
+function isRestore({ target, patch }: JsonObject): boolean {
+  return (
+    typeof patch === 'string' || kindFields.some((field) => isComputed(fieldOf(target, field)))
+  );
+}
+
+const kindFields = ['apiVersion', 'kind'];
+
+function isComputed(value: unknown): boolean {
+  return typeof value === 'string' && containsExpression(value);
+}
+
+function* checkWholePatch(
+  patch: string,
+  path: string,
+  { hasTarget, keepsHistory }: { readonly hasTarget: boolean; readonly keepsHistory: boolean },
+): Iterable<Finding> {
+  if (!isSingleExpression(patch)) {
+    const message = `Expected a map, or one expression that returns it, found ${describeFound(patch)}`;
+    yield { code: 'wrong-type', path, message };
+  } else if (!hasTarget) {
+    const message = 'A patch of the resource itself cannot be one expression';
+    const hint = 'Write its fields, or add a "target" that has been recorded';
+    yield { code: 'forbidden-expression', path, message, hint };
+  } else if (!keepsHistory) yield needsHistory('A patch that is one expression', path);
+}
+
+function needsHistory(what: string, path: string, at: 'key' | 'value' = 'value'): Finding {
+  return {
+    code: 'forbidden-expression',
+    path,
+    at,
+    message: `${what} requires a read with "history"`,
+    hint: 'Only objects that have been recorded may be written this way',
+  };
+}
+
+function* checkTarget(target: JsonObject, path: string, keepsHistory: boolean): Iterable<Finding> {
+  for (const field of kindFields) {
+    if (keepsHistory && isComputed(target[field])) continue;
     yield* checkKindLiteral({ parent: target, path, field });
+  }
   const { name } = target;
   const at = pointerTo(path, 'name');
   if (name === undefined) {
@@ -53,9 +102,9 @@ function* checkTarget(target: JsonObject, path: string): Iterable<Finding> {
   }
 }
 
-/** `create` and `crossNamespace` do not apply to the resource itself. */
+/** `create`, `crossNamespace` and `replace` do not apply to the resource itself. */
 function* checkResourcePatch(patch: JsonObject, path: string): Iterable<Finding> {
-  for (const field of ['create', 'crossNamespace']) {
+  for (const field of ['create', 'crossNamespace', 'replace']) {
     const value = fieldOf(patch, field);
     if (value === undefined || value === false) continue;
     yield {

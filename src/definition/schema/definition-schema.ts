@@ -259,12 +259,14 @@ const patch: JsonSchema = objectSchema(
       true,
     ),
     target: objectSchema('The object to patch. Default: the resource itself.', {
-      apiVersion: stringSchema('API version of the object. Expressions are not allowed.', {
-        examples: ['v1'],
-      }),
-      kind: stringSchema('Kind of the object. Expressions are not allowed.', {
-        examples: ['ConfigMap'],
-      }),
+      apiVersion: stringSchema(
+        'API version of the object. May be an expression only for an object recorded by a read with `history`.',
+        { examples: ['v1'] },
+      ),
+      kind: stringSchema(
+        'Kind of the object. May be an expression only for an object recorded by a read with `history`.',
+        { examples: ['ConfigMap'] },
+      ),
       name: stringSchema('Name of the object. May be an expression.', {
         examples: ['${ spec.target }'],
       }),
@@ -276,11 +278,23 @@ const patch: JsonSchema = objectSchema(
       ),
     }),
     patch: {
-      type: 'object',
-      description: 'The fields to set. Strings may contain expressions.',
+      type: ['object', 'string'],
+      title: 'a map, or an expression "${ ... }" that returns a recorded object',
+      description:
+        'The fields to set. Strings may contain expressions. With a read with `history`, one expression may return the whole map.',
       examples: [{ spec: { status: 'complete' } }],
     },
     create: booleanSchema('Create the target if it does not exist.', false),
+    once: {
+      ...templateSchema(
+        'A value: the patch is sent once for each value, and not without a value. By default it is sent whenever a field differs.',
+      ),
+      examples: ['${ spec.rollback }'],
+    },
+    replace: booleanSchema(
+      'Remove the fields that the patch does not set, except status and metadata. Requires a read with `history`.',
+      false,
+    ),
     crossNamespace,
   },
   ['id', 'patch'],

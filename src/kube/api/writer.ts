@@ -14,6 +14,7 @@ import type {
   MetadataPatch,
   ObjectRef,
   Reader,
+  ReplaceOptions,
   ResourceType,
   StoredObject,
   WriteOptions,
@@ -167,6 +168,35 @@ class WriteThroughWriter implements Reader, Writer {
     });
   }
 
+  async replace(
+    manifest: KubeObject,
+    { fieldManager, flow, pass, maxBytes }: ReplaceOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject> {
+    const ref = refOf(manifest);
+    const path = pathOf(await this.#typeOf(ref, signal), ref);
+    // The cache lacks metadata that must be kept.
+    const live = (await this.#read(ref, { flow, ...(pass && { pass }) }, signal))?.object;
+    const body = replacement(manifest, live);
+    return this.#withTicket(ref, async (ticket) => {
+      try {
+        const { body: answer } = await this.#api.request(
+          {
+            ...{ method: 'PUT', path, body, flow },
+            query: { fieldManager, fieldValidation: 'Ignore' },
+            ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
+          },
+          signal,
+        );
+        return ticket.store(objectOf(answer), pass);
+      } catch (error) {
+        if (isKubeError(error, 'not-found') || isKubeError(error, 'uid-mismatch'))
+          ticket.gone(manifest.metadata.uid, pass);
+        throw error;
+      }
+    });
+  }
+
   async editMetadata(
     ref: ObjectRef,
     options: EditMetadataOptions,
@@ -263,6 +293,27 @@ class WriteThroughWriter implements Reader, Writer {
 
 function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): ObjectRef {
   return { gvk: gvkOf(apiVersion, kind), name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The object with the content of a manifest. @throws KubeError if it is not the state that the manifest is based on */
+function replacement(manifest: KubeObject, live: KubeObject | undefined): KubeObject {
+  if (live === undefined)
+    throw new KubeError('not-found', 'The object does not exist', { status: 404 });
+  const { uid, resourceVersion, labels, annotations } = manifest.metadata;
+  if (live.metadata.uid !== uid)
+    throw new KubeError('uid-mismatch', 'The object was replaced', { status: 409 });
+  if (live.metadata.resourceVersion !== resourceVersion)
+    throw new KubeError('conflict', 'The object has changed', { status: 409 });
+  const { managedFields: _, ...metadata } = live.metadata as EditableMetadata;
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      ...(labels && { labels: { ...metadata.labels, ...labels } }),
+      ...(annotations && { annotations: { ...metadata.annotations, ...annotations } }),
+    },
+    ...(live.status === undefined ? {} : { status: live.status }),
+  };
 }
 
 /**

@@ -1,8 +1,10 @@
-import type { PatchPlan, ReportPhase } from '../../compile/index.ts';
+import type { PatchPlan, RenderedPatch, ReportPhase } from '../../compile/index.ts';
 import { type Problem, problemOfRender, problemOfWaiting } from '../failure.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
+import { isSentFor, markSent } from './once.ts';
 import { observeTarget, type PatchWithKind, targetOf } from './patch-target.ts';
+import { fieldsOfWhole, isWholePatch, readOfTarget, restoreTarget } from './restore.ts';
 import { patchIntent, sendPatch } from './send-patch.ts';
 
 /** Applies the patches of a definition in sequence; returns their problems. */
@@ -24,16 +26,30 @@ async function applyPatch(
   if (rendered.kind === 'missing') return undefined;
   if (rendered.kind === 'waiting') return problemOfWaiting(rendered.on);
   if (rendered.kind === 'failed') return problemOfRender(rendered.failure);
-  const plan = { ...written, gvk: written.gvk ?? pass.context.plan.definition.kind.gvk };
-  const { fields } = rendered.value;
-  const target = targetOf(pass, plan, rendered.value);
+  const { once } = rendered.value;
+  if (once !== undefined && isSentFor(pass, written, once)) return undefined;
+  const problem = await applyRendered(pass, written, rendered.value);
+  if (problem !== undefined || once === undefined) return problem;
+  return markSent(pass, written, once);
+}
+
+async function applyRendered(
+  pass: Pass,
+  written: PatchPlan,
+  rendered: RenderedPatch,
+): Promise<Problem | undefined> {
+  const gvk = rendered.gvk ?? written.gvk ?? pass.context.plan.definition.kind.gvk;
+  const plan = { ...written, gvk };
+  const target = await (plan.isRestore ? restoreTarget : targetOf)(pass, plan, rendered);
   if ('reason' in target) return problemOfPatch(plan, target);
+  const fields = isWholePatch(plan) ? fieldsOfWhole(plan, rendered, target) : rendered.fields;
+  if (isProblem(fields)) return problemOfPatch(plan, fields);
   if (fields.status !== undefined && hasStatusSubresource(pass, plan)) {
     return problemOfPatch(plan, statusProblem(plan));
   }
   const intent = patchIntent(pass, { plan, ref: target.ref, fields });
   pass.findings.desiredObjects.set(intent.identity, plan.id);
-  const state = await observeTarget(pass, plan, target);
+  const state = 'state' in target ? target.state : await observeTarget(pass, plan, target);
   switch (state.kind) {
     case 'stale':
       return undefined;
@@ -52,8 +68,15 @@ async function applyPatch(
       break;
   }
   const live = state.kind === 'present' ? state.live : undefined;
-  const problem = await sendPatch(pass, { plan, intent, isSelf: target.isSelf }, live);
+  const { isSelf } = target;
+  const recordedBy = 'read' in target ? target.read : readOfTarget(pass, target, live);
+  const desired = { plan, intent, isSelf, ...(recordedBy && !isSelf && { recordedBy }) };
+  const problem = await sendPatch(pass, desired, live);
   return problem && problemOfPatch(plan, problem);
+}
+
+function isProblem(result: RenderedPatch['fields'] | Problem): result is Problem {
+  return 'reason' in result && 'message' in result && 'code' in result;
 }
 
 /** Adds the id of the patch to a message. */

@@ -1,4 +1,4 @@
-import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
+import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts';
 import { KubeError, type ObjectRef, type StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
@@ -21,6 +21,8 @@ export interface DesiredPatch {
   readonly plan: PatchWithKind;
   readonly intent: Intent;
   readonly isSelf: boolean;
+  /** The read that records the target: no state is overwritten unrecorded. @default undefined: none does */
+  readonly recordedBy?: ReadPlan;
 }
 
 /** Maximum number of attempts in one pass for an object that changes concurrently. */
@@ -41,7 +43,8 @@ export async function sendPatch(
       count(pass, 'skipped');
       return ongoingConflict(pass, applied);
     }
-    const problem = await applyBlocker(pass, applied, live);
+    const problem =
+      (await applyBlocker(pass, applied, live)) ?? (await ensureRecorded(pass, desired, live));
     if (problem !== undefined) return problem;
     try {
       await apply(pass, desired, { live, found });
@@ -57,6 +60,18 @@ export async function sendPatch(
     // The patch was rendered from an older state: the next pass renders it again.
     if (isSelf && (live === undefined || isChanged(pass, live))) return undefined;
   }
+}
+
+/** Why the state that the patch overwrites cannot be recorded. */
+async function ensureRecorded(
+  { context, key, uid, resource }: Pass,
+  { recordedBy, intent }: DesiredPatch,
+  live: StoredObject | undefined,
+): Promise<Problem | undefined> {
+  if (recordedBy === undefined) return undefined;
+  const { namespace, name } = intent.ref;
+  const owner = { key, uid, resource };
+  return context.history?.ensureRecorded(owner, recordedBy, { namespace, name, live });
 }
 
 /** Reads the object again: the cache was stale. */
@@ -89,9 +104,12 @@ async function apply(
     ...manifest,
     metadata: { ...manifest.metadata, ...preconditionOf(desired, live) },
   };
-  const options = { ...clusterWrite(pass), fieldManager: manager, force: true, maxBytes };
-  const { stored, created } = await patchItself(pass, isSelf, () =>
-    pass.context.cluster.apply(body, options, pass.signal),
+  const options = { ...clusterWrite(pass), fieldManager: manager, maxBytes };
+  const { cluster } = pass.context;
+  const { stored, created } = await patchItself(pass, isSelf, async () =>
+    plan.replaces && live !== undefined
+      ? { stored: await cluster.replace(body, options, pass.signal), created: false }
+      : cluster.apply(body, { ...options, force: true }, pass.signal),
   );
   rememberResponse(pass, plan, { intent, live: stored });
   const isNoop = live?.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
@@ -113,12 +131,12 @@ const maxBytes = 1_048_576;
 
 /** An existing object is patched by UID, never its replacement. For an object to create, no object has this version. */
 function preconditionOf(
-  { isSelf }: DesiredPatch,
+  { isSelf, recordedBy }: DesiredPatch,
   live: StoredObject | undefined,
 ): { readonly uid?: string; readonly resourceVersion?: string } {
   if (live === undefined) return { resourceVersion: '1' };
   const { uid = '', resourceVersion = '' } = live.object.metadata;
-  return isSelf ? { uid, resourceVersion } : { uid };
+  return isSelf || recordedBy !== undefined ? { uid, resourceVersion } : { uid };
 }
 
 /** Marks the event of a patch of the resource itself as not coming from outside. */
@@ -199,23 +217,39 @@ export function patchIntent(pass: Pass, { plan, ref, fields }: IntentOptions): I
 /** The fields that differ in the target; undefined: another apply would change nothing. */
 function differingFields(
   { state }: PassInput,
-  { type }: PatchPlan,
+  plan: PatchPlan,
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): readonly Difference[] | undefined {
-  if (covers(intent.manifest, live.object, type)) return undefined;
-  const found = differences(intent.manifest, live.object, type);
+  const found = differencesTo(plan, intent, live);
+  if (found.length === 0) return undefined;
   return state.attempts.serverDefaults.get(intent.topic) === fingerprint(intent, found)
     ? undefined
     : found;
 }
 
+/** How the target differs. A patch that replaces it also removes fields. */
+function differencesTo(
+  { type, replaces }: PatchPlan,
+  { manifest }: Intent,
+  { object }: StoredObject,
+): readonly Difference[] {
+  if (!replaces) {
+    return covers(manifest, object, type) ? [] : differences(manifest, object, type);
+  }
+  const { metadata: _, status: __, ...content } = object;
+  const removed = differences(content as KubeObject, manifest, type).map(
+    ({ path, want, have }): Difference => ({ path, want: have, have: want }),
+  );
+  return [...differences(manifest, object, type), ...removed];
+}
+
 /** Stores how the server's response to a patch differs from it. */
 function rememberResponse(
   { state }: PassInput,
-  { type }: PatchPlan,
+  plan: PatchPlan,
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): void {
-  const found = differences(intent.manifest, live.object, type);
+  const found = differencesTo(plan, intent, live);
   if (found.length === 0) state.attempts.serverDefaults.delete(intent.topic);
   else state.attempts.serverDefaults.set(intent.topic, fingerprint(intent, found));
 }

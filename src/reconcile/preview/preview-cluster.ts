@@ -23,6 +23,8 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
     managedFields: async () => [],
     onGranted: () => () => undefined,
     apply: async (manifest, { fieldManager }) => answerOf(manifest, lookUp(manifest), fieldManager),
+    // Previews send no patches.
+    replace: async (manifest) => ({ object: manifest, appliedBy: [] }),
     editMetadata: async () => undefined,
     delete: async () => 'deleted',
   };

@@ -66,9 +66,9 @@ export async function buildReport(pass: Pass): Promise<Report> {
   });
 }
 
-/** The report if the server rejects the author's fields: they keep their last values, and `Ready` has the error. */
-export function withLastMapped(pass: Pass, report: Report, why: Problem): Report {
-  const problems = [...report.mapped.problems, why];
+/** The report while the author's fields keep their last values, for example because the server rejects them (`why`). */
+export function withLastMapped(pass: Pass, report: Report, ...why: readonly Problem[]): Report {
+  const problems = [...report.mapped.problems, ...why];
   const mapped = { fields: lastMapped(pass), problems };
   // The Events would report a status that was not written.
   return reportOf(pass, { ...report, mapped, events: [] });

@@ -3,7 +3,7 @@ import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
 import { applyPatches } from '../patch/apply-patches.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
-import { type Report, reportOf } from './build-report.ts';
+import { type Report, reportOf, withLastMapped } from './build-report.ts';
 import { withNewStatus } from './map-status.ts';
 
 /** Minimum of `requeueAfter`: the value may come from the resource. */
@@ -19,8 +19,12 @@ export async function completeReport(pass: Pass, report: Report): Promise<Report
     const problems = await applyPatches(pass, startPhase(pass, complete));
     if (problems.length > 0) complete = withAdditions(pass, complete, { problems });
   }
+  // A restore that waits or failed must not be reported as done.
+  const isPending = pass.context.plan.history !== undefined && complete !== report;
+  if (isPending) complete = withLastMapped(pass, complete);
   if (!hasEvents && !hasRequeueAfter) return complete;
-  return withAdditions(pass, complete, await renderAdditions(startPhase(pass, complete)));
+  const additions = await renderAdditions(startPhase(pass, complete));
+  return withAdditions(pass, complete, isPending ? { ...additions, events: [] } : additions);
 }
 
 /** Starts the phase over the new status, as far as it is known by then. */

@@ -13,6 +13,7 @@ import {
   type ManagedFieldsEntry,
   type MetadataPatch,
   type ObjectRef,
+  type ReplaceOptions,
   type ResourceType,
   type StoredObject,
   type WriteOptions,
@@ -25,7 +26,7 @@ import { ScriptedRights } from './scripted-rights.ts';
 
 /** A request as the audit log of a server would show it. */
 export interface FakeRequest {
-  readonly verb: 'get' | 'apply' | 'status' | 'edit' | 'delete';
+  readonly verb: 'get' | 'apply' | 'status' | 'replace' | 'edit' | 'delete';
   readonly kind: string;
   readonly name: string;
 }
@@ -154,6 +155,20 @@ export class FakeCluster implements Cluster {
       { ...refOf(manifest), signal },
       () => this.server.apply({ manifest, manager, force, status }),
       ({ stored }, answer) => answer.store(stored, pass),
+    );
+  }
+
+  async replace(
+    manifest: KubeObject,
+    { fieldManager, pass }: ReplaceOptions,
+    signal?: AbortSignal,
+  ): Promise<StoredObject> {
+    const { kind, metadata } = manifest;
+    this.#begin({ verb: 'replace', kind, name: metadata.name }, manifest);
+    return this.#through(
+      { ...refOf(manifest), signal },
+      () => this.server.replace(manifest, fieldManager),
+      (stored, answer) => answer.store(stored, pass),
     );
   }
 

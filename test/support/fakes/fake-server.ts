@@ -184,6 +184,21 @@ export class FakeServer {
     return this.#write(slot, before, { object, intents, owners });
   }
 
+  /** A PUT of a state that has not changed since; keeps status, and metadata that is not named. */
+  replace(manifest: KubeObject, manager: string): StoredObject {
+    const before = this.#entries.get(slotOfObject(manifest));
+    if (before === undefined) throw new KubeError('not-found', 'Not found', { status: 404 });
+    assertGuards(manifest, before.object);
+    const { labels, annotations } = manifest.metadata;
+    const metadata = {
+      ...before.object.metadata,
+      labels: { ...before.object.metadata.labels, ...labels },
+      annotations: { ...before.object.metadata.annotations, ...annotations },
+    };
+    const status = before.object.status === undefined ? {} : { status: before.object.status };
+    return this.put({ ...manifest, metadata, ...status }, manager);
+  }
+
   /** A POST or PUT by somebody else: the whole object, keeping what the server keeps. */
   put(object: KubeObject, manager = 'somebody'): StoredObject {
     const slot = slotOfObject(object);

@@ -1,0 +1,141 @@
+import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts';
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { apiVersionOf, groupKindKey } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { ObjectMeta } from '../../util/kube-object.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { scopeOf } from '../observe/list-scope.ts';
+import { isNamespaced } from '../pass/context.ts';
+import { clusterWrite, type Pass } from '../pass/pass.ts';
+import { objectText } from '../secrecy.ts';
+import type { PatchTarget, PatchWithKind, TargetState } from './patch-target.ts';
+
+/** A recorded object that is about to be restored. */
+export interface RestoreTarget extends PatchTarget {
+  /** The read that records it. */
+  readonly read: ReadPlan;
+  readonly state: TargetState;
+}
+
+/**
+ * The target of a patch whose kind or fields are computed: an object that this resource has recorded, in the current scope of the read. So
+ * nobody can use it to write anything that the definition does not read.
+ */
+export async function restoreTarget(
+  pass: Pass,
+  plan: PatchWithKind,
+  rendered: RenderedPatch,
+): Promise<RestoreTarget | Problem> {
+  const { name = '' } = rendered;
+  const isPlaced = isNamespaced(pass.context, plan.gvk) !== false;
+  const namespace = isPlaced ? (rendered.namespace ?? pass.namespace) : undefined;
+  const what = objectText(plan.gvk.kind, name, plan);
+  const read = pass.context.plan.reads.find(
+    (each) =>
+      each.history !== undefined &&
+      groupKindKey(each.gvk) === groupKindKey(plan.gvk) &&
+      pass.context.history?.isRecorded(pass.uid, each, { namespace, name }),
+  );
+  if (read === undefined)
+    return rejected(`Expected an object that this resource has recorded, found ${what}`);
+  const ref = { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+  const state = await observeRecorded(pass, plan, { read, ref, isSelf: false });
+  const live = state.kind === 'present' ? state.live : undefined;
+  if (!isInScope(pass, read, { namespace, live }))
+    return rejected(`${what} is not in the scope of read "${read.id}" any more`);
+  return { ref, isSelf: false, read, state };
+}
+
+/** The read that records the target of a patch. Undefined: the target is not recorded. */
+export function readOfTarget(pass: Pass, { ref }: PatchTarget, live: StoredObject | undefined) {
+  if (pass.context.history === undefined) return undefined;
+  return pass.context.plan.reads.find(
+    (read) =>
+      read.history !== undefined &&
+      groupKindKey(read.gvk) === groupKindKey(ref.gvk) &&
+      isInScope(pass, read, { namespace: ref.namespace, live }),
+  );
+}
+
+/** Asks the server about an object that the read does not find: it may have been relabelled. */
+async function observeRecorded(
+  pass: Pass,
+  plan: PatchWithKind,
+  { read, ref }: PatchTarget & { readonly read: ReadPlan },
+): Promise<TargetState> {
+  const known = pass.context.watches.list(read.id).informer.get(ref.namespace, ref.name);
+  if (known !== undefined) return { kind: 'present', live: known };
+  try {
+    const live = await pass.context.cluster.get(ref, clusterWrite(pass), pass.signal);
+    return live === undefined ? { kind: 'absent' } : { kind: 'present', live };
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    return { kind: 'unknown', problem: problemOfRequest(error, { about: plan, gvk: ref.gvk }) };
+  }
+}
+
+/** Whether an object is in the namespaces that the read selects now, and has its labels if it exists. */
+function isInScope(
+  pass: Pass,
+  read: ReadPlan,
+  {
+    namespace,
+    live,
+  }: { readonly namespace: string | undefined; readonly live: StoredObject | undefined },
+): boolean {
+  const { request, isKnown, objects } = pass.findings.reads.get(read.id) ?? {};
+  if (request?.by !== 'selector' || isKnown !== true) return false;
+  if (live !== undefined) {
+    const { uid } = live.object.metadata;
+    return objects?.some(({ object }) => object.metadata.uid === uid) === true;
+  }
+  if (namespace === undefined) return true;
+  const found = scopeOf(pass, read, request.scope);
+  if (found.kind !== 'scope') return false;
+  const { scope } = found;
+  return scope.kind === 'wide' ? scope.has(namespace) : scope.namespaces.includes(namespace);
+}
+
+/**
+ * The fields of a patch that is one expression, without what identifies the object: that is the same as in the target. Of the metadata,
+ * only labels and annotations can be restored.
+ */
+export function fieldsOfWhole(
+  plan: PatchWithKind,
+  { fields }: RenderedPatch,
+  { ref }: PatchTarget,
+): RenderedPatch['fields'] | Problem {
+  const { apiVersion, kind, metadata, ...content } = fields;
+  const { name, namespace, labels, annotations, ...others } = isJsonObject(metadata)
+    ? metadata
+    : {};
+  const identity = [
+    ['apiVersion', apiVersion, apiVersionOf(ref.gvk)],
+    ['kind', kind, ref.gvk.kind],
+    ['metadata.name', name, ref.name],
+    ['metadata.namespace', namespace, ref.namespace],
+  ] as const;
+  const different = identity.find(([, given, own]) => given !== undefined && given !== own);
+  if (different !== undefined)
+    return rejected(`${different[0]}: Expected that of the target "${plan.id}" patches`);
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    return rejected(`metadata: Expected only labels and annotations, found "${other}"`);
+  return {
+    ...content,
+    metadata: { ...mapOf('labels', labels), ...mapOf('annotations', annotations) },
+  };
+}
+
+function mapOf(field: 'labels' | 'annotations', value: unknown): Partial<ObjectMeta> {
+  return value === undefined ? {} : { [field]: value };
+}
+
+/** Whether a patch is one expression: it renders what identifies the object, too. */
+export function isWholePatch({ paths }: PatchPlan): boolean {
+  return paths.length === 1 && paths[0]?.length === 0;
+}
+
+function rejected(message: string): Problem {
+  return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
+}
