@@ -196,6 +196,16 @@ export const rows: readonly Row[] = [
         unit: 'cps',
         queries: [[rate(m.eventsDropped.name, '', 'reason'), '{{reason}}']],
       },
+      {
+        title: 'Versions',
+        unit: 'cps',
+        queries: [[rate(m.historyWrites.name, ofDefinition, 'result'), '{{result}}']],
+      },
+      {
+        title: 'Stored versions',
+        unit: 'short',
+        queries: [[`${m.historyRecords.name}${ofDefinition}`, '{{definition}}']],
+      },
     ],
   },
   {

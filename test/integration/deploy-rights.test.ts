@@ -37,6 +37,7 @@ const shared = useControlPlane({
 const names = [
   'air-conditioner',
   'config-copy',
+  'config-journal',
   'database',
   'foobar',
   'podset',
@@ -172,6 +173,72 @@ shared.describe('integration/deploy-rights', () => {
       (object) => (object?.spec as { readonly status?: string })?.status === 'complete',
     );
     assert.equal(fault.count, 1);
+  });
+
+  test('versions are recorded, marked, trimmed and deleted', async () => {
+    const client = shared.client();
+    const journal = `/apis/journal.example.com/v1alpha1/namespaces/${namespace}/configjournals/example`;
+    const target = await shared.namespace();
+    await client.patch(`/api/v1/namespaces/${target}`, {
+      metadata: { labels: { 'journal.example.com/group': 'example' } },
+    });
+    const untilVersions = (count: number) =>
+      client.untilObject(journal, (each) => statusOf(each).versions === count);
+    const objects = [
+      { apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1' } },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        spec: {
+          paused: true,
+          replicas: 0,
+          selector: { matchLabels: { a: 'b' } },
+          template: {
+            metadata: { labels: { a: 'b' } },
+            spec: { containers: [{ name: 'a', image: 'a' }] },
+          },
+        },
+      },
+    ];
+    const before = statusOf(await client.get(journal)).versions as number;
+    const fault = runtime.rejectOnce(
+      'the journal has changed',
+      (request) =>
+        request.method === 'PATCH' &&
+        matching({ verb: 'other', resource: 'configjournals' })(request),
+    );
+    let versions = before;
+    for (const { kind, ...object } of objects) {
+      const metadata = { name: 'recorded', namespace: target };
+      const path = await client.pathOf({ ...object, kind, metadata });
+      const ask = (to: number) =>
+        client.patch(journal, {
+          spec: { rollback: { kind, namespace: target, name: 'recorded', to } },
+        });
+      await client.apply({ ...object, kind, metadata });
+      await client.untilList(
+        `/apis/apps/v1/namespaces/${target}/controllerrevisions?labelSelector=homeostat.dev/read=${kind === 'ConfigMap' ? 'configs' : 'apps'}`,
+        (records) => records.some(({ data }) => JSON.stringify(data).includes('"recorded"')),
+      );
+      await client.patch(
+        path,
+        kind === 'ConfigMap' ? { data: { a: '2' } } : { spec: { replicas: 1 } },
+      );
+      await untilVersions(++versions);
+      await ask(1);
+      await untilVersions(++versions);
+      await client.delete(path);
+      await untilVersions(++versions);
+      await ask(2);
+      await client.untilObject(path, (each) => each !== undefined);
+    }
+    assert.equal(fault.count, 1);
+    await client.delete(journal);
+    await client.untilGone(journal);
+    await client.untilList(
+      '/apis/apps/v1/controllerrevisions?labelSelector=homeostat.dev/recorded-by=config-journal',
+      (records) => records.length === 0,
+    );
   });
 
   test('resources are released', async () => {

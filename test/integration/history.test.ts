@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { statusOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import {
+  conditionOf,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
@@ -30,7 +36,23 @@ const rollback = `  vars:
       patch: \${ vars.wanted.object }
 `;
 
+const everywhere =
+  'namespaceSelector: { matchLabels: { test/set: "${ spec.set }" } }, crossNamespace: { namespaces: ["far-*"] }, ';
+
 const definitions = {
+  'secrets.yaml': thingDefinition(
+    'secrets',
+    `  reads:
+    - { id: keys, apiVersion: v1, kind: Secret, selector: all, history: { secrets: true } }
+${rollback}  status: { versions: "\${ history.(name & ' ' & version) }", count: "\${ $count(reads.keys) }" }
+`,
+  ),
+  'far.yaml': thingDefinition(
+    'far',
+    reads('{ keep: 10 }', JSON.stringify(journal), everywhere) +
+      rollback.replace('and name', () => 'and namespace = $$.spec.rollback.namespace and name') +
+      shown,
+  ),
   'restore.yaml': thingDefinition(
     'restore',
     reads('{ keep: 10 }', JSON.stringify(journal)) + rollback + shown,
@@ -174,5 +196,203 @@ shared.describe('integration/history', () => {
     await client.patch(path, ask(1));
     homeostat = await startHomeostat(definitions);
     await untilData(namespace, { a: '1' });
+  });
+
+  test('the oldest versions beyond "keep" are deleted', async () => {
+    const { client, namespace, until, untilRecords } = await setUp();
+    for (let value = 2; value <= 7; value++) {
+      await client.apply(config(namespace, String(value)));
+      await until(
+        ...[value - 3, value - 2, value - 1]
+          .filter((version) => version > 0)
+          .map((version) => `app ${version} Changed ${version}`),
+      );
+    }
+    await untilRecords(4);
+  });
+
+  test('an object that is too large is reported and not recorded; a smaller state is', async () => {
+    const { client, namespace, path, until } = await setUp();
+    await client.apply(config(namespace, 'x'.repeat(1_048_500)));
+    const failed = await client.untilObject(
+      path,
+      (each) => conditionOf(each)?.reason === 'LimitReached',
+    );
+    assert.match(
+      conditionOf(failed)?.message ?? '',
+      /history of ConfigMap "app": is larger than 1 MiB/,
+    );
+    await client.apply(config(namespace, '3'));
+    await until('app 1 Changed 1');
+    await client.untilObject(path, (each) => conditionOf(each)?.reason === 'AllReady');
+  });
+
+  test('two resources that read one object have versions of their own', async () => {
+    const { client, namespace, until } = await setUp();
+    const other = thing('own', namespace, {}, 'other');
+    await client.apply(other);
+    const untilOther = (count: number) =>
+      client.untilObject(
+        thingPath('own', namespace, 'other'),
+        (each) => [statusOf(each).versions ?? []].flat().length === count,
+      );
+    await untilOther(0);
+    await client.apply(config(namespace, '2'));
+    await until('app 1 Changed 1');
+    await untilOther(1);
+    await client.delete(thingPath('own', namespace, 'other'));
+    await client.untilList(
+      `/apis/apps/v1/namespaces/${namespace}/controllerrevisions?labelSelector=homeostat.dev/recorded-by`,
+      (records) => records.length === 2,
+    );
+    await client.apply(config(namespace, '3'));
+    await until('app 1 Changed 1', 'app 2 Changed 2');
+  });
+
+  test('versions of Secrets are Secrets, and are restored', async () => {
+    const client = shared.client();
+    const namespace = await client.createNamespace('journal');
+    const secret = (password: string) =>
+      client.apply({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'key', namespace },
+        stringData: { password },
+      });
+    await secret('first');
+    await client.apply(thing('secrets', namespace, {}));
+    const records = `/api/v1/namespaces/${namespace}/secrets?labelSelector=homeostat.dev/recorded-by`;
+    const [record] = await client.untilList(records, (found) => found.length === 1);
+    assert.equal((record as { type?: string }).type, 'homeostat.dev/record');
+    assert.equal((record as { immutable?: boolean }).immutable, true);
+    await secret('second');
+    const path = thingPath('secrets', namespace);
+    const shownOf = (count: number) =>
+      client.untilObject(
+        path,
+        (each) => statusOf(each).versions === 'key 1' && statusOf(each).count === count,
+      );
+    await shownOf(1);
+    assert.deepEqual(
+      await client.list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions`),
+      [],
+    );
+    await client.patch(path, {
+      spec: { rollback: { kind: 'Secret', name: 'key', to: 1 } },
+    });
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}/secrets/key`,
+      (each) => (each?.data as { password?: string } | undefined)?.password === btoa('first'),
+    );
+    assert.doesNotMatch(JSON.stringify(await client.get(path)), /first|second/);
+  });
+
+  test('versions in other namespaces are deleted with the resource; a namespace that leaves the selector keeps them', async () => {
+    const client = shared.client();
+    const [one, other] = [await client.createNamespace('far'), await client.createNamespace('far')];
+    const home = await client.createNamespace('home');
+    const label = (namespace: string, value: string | null) =>
+      client.patch(`/api/v1/namespaces/${namespace}`, {
+        metadata: { labels: { 'test/set': value } },
+      });
+    for (const namespace of [one, other]) {
+      await label(namespace, home);
+      await client.apply(config(namespace, '1'));
+    }
+    await client.apply(thing('far', home, { set: home }));
+    const path = thingPath('far', home);
+    const until = (count: number) =>
+      client.untilObject(path, (each) => [statusOf(each).versions ?? []].flat().length === count);
+    const recordsOf = (namespace: string, count: number) =>
+      client.untilList(
+        `/apis/apps/v1/namespaces/${namespace}/controllerrevisions?labelSelector=homeostat.dev/recorded-by`,
+        (records) => records.length === count,
+      );
+    await recordsOf(one, 1);
+    await recordsOf(other, 1);
+    await client.apply(config(other, '2'));
+    await until(1);
+    await label(other, null);
+    await shared.audit.quiet(1_000);
+    await client.apply(config(other, '3'));
+    const restoreOther = { kind: 'ConfigMap', namespace: other, name: 'app', to: 1 };
+    await client.patch(path, { spec: { rollback: restoreOther } });
+    const rejected = await client.untilObject(
+      path,
+      (each) => conditionOf(each)?.reason === 'RenderFailed',
+    );
+    assert.match(
+      conditionOf(rejected)?.message ?? '',
+      /is not in the scope of read "configs" any more/,
+    );
+    await client.untilObject(
+      configPath(other),
+      (each) => (each?.data as { a?: string } | undefined)?.a === '3',
+    );
+    await label(other, home);
+    await client.untilObject(
+      configPath(other),
+      (each) => (each?.data as { a?: string } | undefined)?.a === '1',
+    );
+    await recordsOf(other, 4);
+    await client.delete(path);
+    await client.untilGone(path);
+    await recordsOf(one, 0);
+    await recordsOf(other, 0);
+  });
+
+  test('forged records and taken names change nothing', async () => {
+    const { client, namespace, until, untilRecords } = await setUp();
+    const [record] = await untilRecords(1);
+    assert.ok(record);
+    const { labels, name } = record.metadata;
+    const forge = (forged: string, object: unknown) =>
+      client.apply(
+        {
+          ...{ apiVersion: 'apps/v1', kind: 'ControllerRevision', revision: 9, data: object },
+          metadata: { name: forged, namespace, ...(labels && { labels }) },
+        },
+        { fieldManager: 'somebody' },
+      );
+    await forge(name.replace(/1$/, '2'), { ...config(namespace, 'forged') });
+    await forge('another-name', { ...config('kube-system', 'forged') });
+    await client.apply(config(namespace, '2'));
+    await until('app 1 Changed 1');
+    await client.apply(config(namespace, '3'));
+    await until('app 1 Changed 1', 'app 3 Changed 2');
+    await client.delete(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions/${name}`);
+    await until('app 3 Changed 2');
+  });
+
+  test('a restore of what is not recorded waits', async () => {
+    const { client, namespace, path, until } = await setUp('restore');
+    await client.apply(config(namespace, '2'));
+    await until('app 1 Changed 1');
+    await client.apply(config(namespace, 'x'.repeat(1_048_500)));
+    await client.untilObject(path, (each) => conditionOf(each)?.reason === 'LimitReached');
+    await client.patch(path, ask(1));
+    await client.untilObject(
+      path,
+      (each) => conditionOf(each)?.message?.includes('patches.rollback') === true,
+    );
+    assert.notDeepEqual((await client.get(configPath(namespace)))?.data, { a: '1' });
+    await client.apply(config(namespace, '3'));
+    await untilData(namespace, { a: '1' });
+  });
+
+  test('a paused resource records, and restores nothing', async () => {
+    const { client, namespace, path, until, untilRecords } = await setUp('restore');
+    const pause = (value: string | null) =>
+      client.patch(path, { metadata: { annotations: { 'homeostat.dev/paused': value } } });
+    await pause('true');
+    await client.untilObject(path, (each) => conditionOf(each)?.reason === 'Paused');
+    await client.apply(config(namespace, '2'));
+    await untilRecords(2);
+    await client.patch(path, ask(1));
+    await shared.audit.quiet(1_000);
+    await untilData(namespace, { a: '2' });
+    await pause(null);
+    await untilData(namespace, { a: '1' });
+    await until('app 1 Changed 1', 'app 2 Changed 2');
   });
 });

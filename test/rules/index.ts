@@ -1,4 +1,5 @@
 import { children } from './children.ts';
+import { history } from './history.ts';
 import { document, kind } from './kind.ts';
 import { language, missingValues, types, vars } from './language.ts';
 import { again, deletion, reporting } from './passes.ts';
@@ -15,6 +16,7 @@ export const ruleSections: readonly RuleSection[] = [
   missingValues,
   types,
   vars,
+  history,
   children,
   reporting,
   again,

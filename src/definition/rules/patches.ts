@@ -24,7 +24,7 @@ export const checkPatches: Rule = function* (document) {
       yield* checkTarget(target, at, keepsHistory);
       yield* checkCrossNamespace(crossNamespace, pointerTo(path, 'crossNamespace'));
       // A recorded object is in the scope of its read, which the runtime checks.
-      const isFree = keepsHistory && isRestore(value);
+      const isFree = isRestore(value);
       if (isNamespaceKind(target) && !isFree) {
         const named = { value: target.name, path: pointerTo(at, 'name') };
         yield* checkNamespaceName({ ...named, crossNamespace });

@@ -62,6 +62,8 @@ export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
         return { stored: { ...stored, object: inMember(stored.object, cluster) }, created };
       });
     },
+    // Only patches replace objects, and they reach the hub only.
+    replace: (manifest, options, signal) => hub.replace(manifest, options, signal),
     editMetadata: (ref, options, signal) =>
       ref.cluster === undefined
         ? hub.editMetadata(ref, options, signal)

@@ -78,6 +78,10 @@ function view(member: FakeMember): Cluster {
     managedFields: (ref) => through(`get ${ref.name}`, () => cluster.managedFields(ref)),
     apply: (manifest, options, signal) =>
       through(`apply ${manifest.metadata.name}`, () => cluster.apply(manifest, options, signal)),
+    replace: (manifest, options, signal) =>
+      through(`replace ${manifest.metadata.name}`, () =>
+        cluster.replace(manifest, options, signal),
+      ),
     editMetadata: (ref, options) =>
       through(`edit ${ref.name}`, () => cluster.editMetadata(ref, options)),
     delete: (ref, options, signal) =>

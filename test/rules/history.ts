@@ -1,0 +1,81 @@
+import type { RuleSection } from './rule.ts';
+
+const file = 'test/integration/history.test.ts';
+const track = 'src/reconcile/history/object-track.test.ts';
+
+export const history: RuleSection = {
+  heading: 'History',
+  page: 'history.md',
+  rules: [
+    {
+      rule: 'A read with `history` keeps each state and the deletion; the current state is no version',
+      shownBy: [
+        `${file} › each change and the deletion has its version`,
+        'operators/tests/config-journal.yaml',
+      ],
+    },
+    {
+      rule: 'After downtime only the state found is recorded; nothing is sent when nothing changes or after a restart',
+      shownBy: [
+        `${file} › after a restart the states found are one version for all that was missed`,
+        `${file} › nothing is sent when nothing changes, also after a restart`,
+      ],
+    },
+    {
+      rule: '`keep` limits the versions of an object; `keepDeleted` the time of those of a deleted one',
+      shownBy: [
+        `${file} › the oldest versions beyond "keep" are deleted`,
+        'src/reconcile/history/history-recorder.test.ts › versions of a deleted object expire',
+      ],
+    },
+    {
+      rule: '`onChange` names the fields whose change creates a version',
+      shownBy: [
+        'src/reconcile/history/recorded-state.test.ts › is the same version',
+        'test/fixtures/invalid/history.yaml',
+      ],
+    },
+    {
+      rule: '`secrets: true` is required for Secrets, whose versions are Secrets',
+      shownBy: [`${file} › versions of Secrets are Secrets, and are restored`],
+    },
+    {
+      rule: 'More than 20 versions in 60 s are throttled',
+      shownBy: [`${track} › more than 20 records in 60 s`],
+    },
+    {
+      rule: 'An object over the limit is reported, not recorded, and not overwritten',
+      shownBy: [
+        `${file} › an object that is too large is reported and not recorded; a smaller state is`,
+        `${file} › a restore of what is not recorded waits`,
+      ],
+    },
+    {
+      rule: 'Versions in other namespaces are deleted by a finalizer; a narrower scope is no deletion',
+      shownBy: [
+        `${file} › versions in other namespaces are deleted with the resource; a namespace that leaves the selector keeps them`,
+      ],
+    },
+    {
+      rule: 'A patch with `once` is sent once for each value; `replace` removes fields; `create` restores a deleted object',
+      shownBy: [
+        `${file} › a changed object is restored exactly, once; the next edit stays`,
+        `${file} › a deleted object is restored, and is not a child`,
+      ],
+    },
+    {
+      rule: 'A computed target is an object that the resource has recorded, in the scope of its read',
+      shownBy: [
+        'test/fixtures/invalid/restores.yaml',
+        `${file} › forged records and taken names change nothing`,
+      ],
+    },
+    {
+      rule: 'A restore waits until versions are listed and its target is recorded; a paused resource restores nothing',
+      shownBy: [
+        `${file} › a request that is there before the versions are listed is not lost`,
+        `${file} › a paused resource records, and restores nothing`,
+      ],
+    },
+  ],
+};
