@@ -14,7 +14,8 @@ export {
   importFiles,
 } from './import/import-files.ts';
 export type { Construct, Outcome } from './import/import-report.ts';
-export type { ImportedDefinition } from './import/importer.ts';
+export type { ImportedDefinition, SourceDocument } from './import/importer.ts';
+export { pluralOf } from './import/names.ts';
 export { UnknownKinds } from './import/unknown-kinds.ts';
 export {
   type RenderedChild,

@@ -107,4 +107,30 @@ describe('homeostat import', () => {
     assert.deepEqual(lines, []);
     assert.match(errors.join('\n'), /broken\.yaml:\d+:\d+: error\[yaml-syntax\]/);
   });
+
+  test('an answer without a request and response, and a mistyped kind, are noted', async () => {
+    const { lines, output } = recordOutput();
+    const [controller, answer] = [join(folder, 'labeler.yaml'), join(folder, 'answer.json')];
+    const decorator = `apiVersion: metacontroller.k8s.io/v1alpha1
+kind: DecoratorController
+metadata: { name: labeler }
+spec:
+  resources: [{ apiVersion: v1, resource: namespaces }]
+  attachments: [{ apiVersion: v1, resource: resourcequotas }]
+  hooks: { sync: { webhook: { url: "http://hooks/sync" } } }
+`;
+    writeFileSync(controller, `${decorator}---\n${decorator.replace('Decorator', 'Decoratr')}`);
+    writeFileSync(answer, '{ "object": { "kind": "Namespace" }, "attachments": [] }');
+    const flags = { output: join(folder, 'labeler'), syncResponse: [answer] };
+    assert.equal(await importDefinitions([controller], flags, output), 1);
+    const text = lines.join('\n').replaceAll(`${folder}/`, '');
+    assert.match(
+      text,
+      /^Note: labeler\.yaml:9:1: DecoratrController is not imported\. Did you mean "DecoratorController"\?$/m,
+    );
+    assert.match(text, /^Note: answer\.json:1:1: This is no recorded answer for a parent/m);
+    // The skeleton is in the Namespace that is decorated.
+    const definition = readFileSync(join(folder, 'labeler/labeler.yaml'), 'utf8');
+    assert.match(definition, /namespace: \$\{ metadata\.name \}/);
+  });
 });

@@ -8,8 +8,10 @@ import {
   importedFormats,
   importFiles,
   renderResource,
+  type SourceDocument,
   UnknownKinds,
 } from '../../simulation/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
@@ -92,7 +94,7 @@ function documentsText(objects: readonly KubeObject[]): string {
 
 type Print = (line: string) => void;
 
-function printReport({ results, ignored }: ImportedFiles, print: Print): void {
+function printReport({ results, ignored, unusedAnswers }: ImportedFiles, print: Print): void {
   for (const { file, format, name, constructs } of results) {
     print('');
     print(`${file}: ${format} "${name}"`);
@@ -104,13 +106,25 @@ function printReport({ results, ignored }: ImportedFiles, print: Print): void {
     for (const line of tableLines(['PLACE', 'CONSTRUCT', 'RESULT'], rows)) print(line);
     const count = (wanted: string) => constructs.filter(({ outcome }) => outcome === wanted).length;
     print(
-      `${constructs.length} constructs: ${count('converted')} converted, ${count('approximated')} approximated, ${count('left out')} left out`,
+      `${constructs.length} ${constructs.length === 1 ? 'construct' : 'constructs'}: ${count('converted')} converted, ${count('approximated')} approximated, ${count('left out')} left out`,
     );
   }
-  for (const { value, source } of ignored) {
+  const placeOf = ({ source }: SourceDocument) => {
     const { line, column } = source.valueAt('');
-    print(`Note: ${source.file}:${line}:${column}: ${String(value.kind)} is not imported`);
+    return `${source.file}:${line}:${column}`;
+  };
+  const kinds = importedFormats().map((format) => format.split(' ').at(-1) ?? '');
+  for (const document of ignored) {
+    const kind = String(document.value.kind);
+    const hint = didYouMean(kind, kinds);
+    print(
+      `Note: ${placeOf(document)}: ${kind} is not imported${hint === undefined ? '' : `. ${hint}`}`,
+    );
   }
+  for (const document of unusedAnswers)
+    print(
+      `Note: ${placeOf(document)}: This is no recorded answer for a parent of an imported controller. Expected "request" and "response", or a request and then its response`,
+    );
 }
 
 interface Printers {

@@ -1,3 +1,5 @@
+import { pluralOf } from '../../simulation/index.ts';
+
 /** Names in the files of `homeostat init`. */
 export interface StarterNames {
   /** Of the definition: `web-app`. */
@@ -17,11 +19,6 @@ export function starterNames(name: string, group: string): StarterNames {
     .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
     .join('');
   return { name, kind, plural: pluralOf(kind.toLowerCase()), group };
-}
-
-function pluralOf(singular: string): string {
-  if (/(?:s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
-  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
 /** A definition that runs as it is: a Deployment, a Service for its port, and the status. */

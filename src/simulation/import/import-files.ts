@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createCrossplaneImporter } from './crossplane/crossplane-importer.ts';
 import type { Construct } from './import-report.ts';
-import type { ImportedDefinition, Importer, ImportOptions, SourceDocument } from './importer.ts';
+import type { ImportedDefinition, Importer, SourceDocument } from './importer.ts';
 import { createKroImporter } from './kro/kro-importer.ts';
 import { createMetacontrollerImporter } from './metacontroller/metacontroller-importer.ts';
 
@@ -27,6 +27,8 @@ export interface ImportedFiles {
   readonly results: readonly ImportResult[];
   /** Documents that are neither of a known format nor resources of a converted kind. */
   readonly ignored: readonly SourceDocument[];
+  /** Documents of answers that are no request with its response, or not for a parent of a converted kind. */
+  readonly unusedAnswers: readonly SourceDocument[];
   /** Syntax errors, also of answers; nothing of such a file is converted. */
   readonly syntaxErrors: readonly Diagnostic[];
 }
@@ -40,18 +42,18 @@ export function importedFormats(): readonly string[] {
   return createImporters().flatMap(({ tool, kinds }) => kinds.map((kind) => `${tool} ${kind}`));
 }
 
-/** Converts documents of other formats to definitions. Does not throw for errors in the files. */
+/**
+ * Converts documents of other formats to definitions. Does not throw for errors in the files.
+ * @param answers files with recorded answers of hooks
+ */
 export function importFiles(
   files: readonly DefinitionManifest[],
-  options: ImportOptions = {},
+  { answers: answerFiles = [] }: { readonly answers?: readonly DefinitionManifest[] } = {},
 ): ImportedFiles {
-  const parsed = files.map(({ text, file }) => readBoundedDocuments(text, file));
-  const documents = parsed
-    .filter(({ syntaxErrors }) => syntaxErrors.length === 0)
-    .flatMap((each) => each.documents)
-    .flatMap(({ value, source }) => (isJsonObject(value) ? [{ value, source }] : []));
+  const { documents, syntaxErrors } = readDocuments(files);
+  const { documents: answers, syntaxErrors: answerErrors } = readDocuments(answerFiles);
   const conversions = createImporters().flatMap((importer) =>
-    importer.convert(documents, options).map((each) => ({ ...each, tool: importer.tool })),
+    importer.convert(documents, { answers }).map((each) => ({ ...each, tool: importer.tool })),
   );
   const used = new Set(conversions.flatMap(({ document, parts = [] }) => [document, ...parts]));
   const results = conversions.map(({ document, report, imported, tool }): ImportResult => {
@@ -75,11 +77,21 @@ export function importFiles(
   return {
     results,
     ignored: documents.filter((each) => !used.has(each)),
-    syntaxErrors: [
-      ...parsed,
-      ...(options.answers ?? []).map(({ text, file }) => readBoundedDocuments(text, file)),
-    ].flatMap(({ syntaxErrors }) => syntaxErrors),
+    unusedAnswers: answers.filter((each) => !used.has(each)),
+    syntaxErrors: [...syntaxErrors, ...answerErrors],
   };
+}
+
+/** The documents of the files without a syntax error. */
+function readDocuments(files: readonly DefinitionManifest[]) {
+  const parsed = files.map(({ text, file }) => readBoundedDocuments(text, file));
+  const documents = parsed
+    .filter(({ syntaxErrors }) => syntaxErrors.length === 0)
+    .flatMap((each) => each.documents)
+    .flatMap(({ value, source }): SourceDocument[] =>
+      isJsonObject(value) ? [{ value, source }] : [],
+    );
+  return { documents, syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors) };
 }
 
 /** Also the resources for which it is known what the source creates. */

@@ -1,4 +1,3 @@
-import type { DefinitionManifest } from '../../check/index.ts';
 import type { SourceMap } from '../../definition/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
@@ -43,8 +42,8 @@ export interface Conversion {
 }
 
 export interface ImportOptions {
-  /** Files with recorded answers of hooks. */
-  readonly answers?: readonly DefinitionManifest[];
+  /** Recorded answers of hooks. */
+  readonly answers: readonly SourceDocument[];
 }
 
 /** Converts one format. To add a format, add its importer to the list in `import-files.ts`. */

@@ -14,13 +14,15 @@ export interface PermissionContext {
   readonly isNamespaced: boolean;
   /** Are kinds that Kubernetes does not have cluster-scoped? */
   readonly isUnknownCluster?: boolean;
+  /** `crossNamespace` for a namespace as the source writes it. @default permissionOf: it is written as in a template */
+  readonly permissionFor?: (namespace: string) => Json | undefined;
 }
 
 /** `crossNamespace` of a child with this `metadata` in its template. */
 export function childPermission(
   gvk: Gvk,
   metadata: JsonObject,
-  { isNamespaced, isUnknownCluster = false }: PermissionContext,
+  { isNamespaced, isUnknownCluster = false, permissionFor = permissionOf }: PermissionContext,
 ): Json | undefined {
   const known = bundledSchemas().isNamespaced(gvk);
   const isNamespace = gvk.group === '' && gvk.kind === 'Namespace';
@@ -31,7 +33,7 @@ export function childPermission(
       : undefined;
   // A cluster-scoped resource may create a Namespace with a literal name.
   if (isNamespace && !isNamespaced && !place.includes('${')) return undefined;
-  return permissionOf(place);
+  return permissionFor(place);
 }
 
 /** The difference of a permission by glob. */

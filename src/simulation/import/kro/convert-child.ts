@@ -4,7 +4,7 @@ import { expressionText } from '../template-text.ts';
 import { convertConditions, convertReadiness } from './child-conditions.ts';
 import { convertValue } from './convert-value.ts';
 import { definitionId, type GraphResource, shortId } from './graph.ts';
-import { childPermission } from './namespaces.ts';
+import { permissionOfChild } from './namespaces.ts';
 import type { ResourceUses } from './resource-uses.ts';
 import { convertExpression, type GraphContext, graphVariables, loopVariables } from './scope.ts';
 
@@ -44,7 +44,7 @@ export function convertChild(
       notes.add(`it waits until all objects of "${each}" are ready`);
   }
   if (definitionId(id) !== id) notes.add(shortId(id));
-  const crossNamespace = childPermission(resource, context, notes);
+  const crossNamespace = permissionOfChild(resource, context, notes);
   report.converted({ name, pointer }, notes);
   graph.report.addAll(report);
   return {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../../../util/json.ts';
+import { childPermission } from '../permission.ts';
 import type { GraphResource } from './graph.ts';
 import type { GraphContext } from './scope.ts';
 import { piecesOf } from './text-pieces.ts';
@@ -9,19 +10,17 @@ export function isOwnNamespace(text: unknown): boolean {
 }
 
 /** `crossNamespace` of a child. Undefined: it is in the namespace of its resource. */
-export function childPermission(
+export function permissionOfChild(
   { gvk, body }: GraphResource,
   context: GraphContext,
   notes: Set<string>,
 ): Json | undefined {
   const metadata = isJsonObject(body.metadata) ? body.metadata : {};
-  const isNamespace = gvk.group === '' && gvk.kind === 'Namespace';
-  const place = isNamespace ? metadata.name : metadata.namespace;
-  if (typeof place !== 'string')
-    return context.isNamespaced && context.isNamespacedKind(gvk) === false ? true : undefined;
-  if (isOwnNamespace(place)) return undefined;
-  if (isNamespace && !context.isNamespaced && !place.includes('${')) return undefined;
-  return permissionFor(place, context, notes);
+  return childPermission(gvk, metadata, {
+    isNamespaced: context.isNamespaced,
+    permissionFor: (place) =>
+      isOwnNamespace(place) ? undefined : permissionFor(place, context, notes),
+  });
 }
 
 /** `true` for a literal namespace, globs for a computed one. */

@@ -1,4 +1,5 @@
-import { type Gvk, gvkKey, gvkOf } from '../../../util/gvk.ts';
+import { bundledSchemas } from '../../../compile/index.ts';
+import { apiVersionOf, type Gvk, gvkKey, gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import { childId } from '../../convert/child-id.ts';
 import { idsOf } from '../../convert/convert-manifests.ts';
@@ -7,6 +8,7 @@ import { childPermission, globNotes } from '../permission.ts';
 import { expressionText } from '../template-text.ts';
 import { Explainer, type Scope, scopeOf } from './explain.ts';
 import type { HookAnswer } from './hook-answers.ts';
+import type { ParentKind } from './parent-kind.ts';
 import { parentScope, type RecordedChild } from './recorded-children.ts';
 
 /** One entry of `childResources` or `attachments`. */
@@ -111,12 +113,23 @@ export function convertRecorded(
   };
 }
 
-/** A child whose template the user writes. */
-export function skeletonOf({ gvk, fields }: ChildRule, taken: ReadonlySet<string>): JsonObject {
-  const { group, version, kind } = gvk;
-  const apiVersion = group === '' ? version : `${group}/${version}`;
-  const template = { apiVersion, kind, metadata: { name: '${ metadata.name }' } };
-  return { id: childId(kind, taken), ...fields, template };
+/** A child whose template the user writes. That of a cluster-scoped parent needs a namespace: of a Namespace, the parent itself. */
+export function skeletonOf(
+  { gvk, fields }: ChildRule,
+  parent: Pick<ParentKind, 'gvk' | 'isNamespaced'>,
+  taken: ReadonlySet<string>,
+): JsonObject {
+  const { kind } = gvk;
+  const needsNamespace = !parent.isNamespaced && bundledSchemas().isNamespaced(gvk) === true;
+  const namespace = parent.gvk.kind === 'Namespace' ? '${ metadata.name }' : 'default';
+  const metadata = { name: '${ metadata.name }', ...(needsNamespace && { namespace }) };
+  const permission = childPermission(gvk, metadata, parent);
+  return {
+    id: childId(kind, taken),
+    ...fields,
+    ...(permission !== undefined && { crossNamespace: permission }),
+    template: { apiVersion: apiVersionOf(gvk), kind, metadata },
+  };
 }
 
 /** `status`, from what the answers show. */

@@ -1,5 +1,3 @@
-import type { DefinitionManifest } from '../../../check/index.ts';
-import { readBoundedDocuments } from '../../../definition/index.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
 import { cleanObject } from '../../convert/clean-object.ts';
@@ -8,6 +6,8 @@ import type { SourceDocument } from '../importer.ts';
 /** What a hook has answered for one parent. */
 export interface HookAnswer {
   readonly document: SourceDocument;
+  /** With that of the request. */
+  readonly documents: readonly SourceDocument[];
   readonly parent: KubeObject;
   /** Objects that it wants, as a user would write them. */
   readonly children: readonly { readonly object: KubeObject; readonly pointer: string }[];
@@ -21,27 +21,27 @@ export interface HookAnswer {
 /** A response without its request is that for the only parent. */
 interface RawAnswer {
   readonly document: SourceDocument;
+  /** The document of the request, if it is another one. */
+  readonly asked?: SourceDocument;
   readonly request: JsonObject;
   readonly response: JsonObject;
   readonly pointer: string;
 }
 
 /** Reads recorded answers: `{ request, response }`, a request followed by its response, or a response alone. */
-export function readAnswers(files: readonly DefinitionManifest[]): readonly RawAnswer[] {
-  const documents = files
-    .flatMap(({ text, file }) => readBoundedDocuments(text, file).documents)
-    .flatMap(({ value, source }) => (isJsonObject(value) ? [{ value, source }] : []));
+export function readAnswers(documents: readonly SourceDocument[]): readonly RawAnswer[] {
   const answers: RawAnswer[] = [];
-  let request: JsonObject = {};
+  let asked: SourceDocument | undefined;
   for (const document of documents) {
     const { value } = document;
     if (isJsonObject(value.response)) {
       const own = isJsonObject(value.request) ? value.request : {};
       answers.push({ document, request: own, response: value.response, pointer: '/response' });
-    } else if (value.parent !== undefined || value.object !== undefined) request = value;
+    } else if (value.parent !== undefined || value.object !== undefined) asked = document;
     else {
-      answers.push({ document, request, response: value, pointer: '' });
-      request = {};
+      const request = asked?.value ?? {};
+      answers.push({ document, ...(asked && { asked }), request, response: value, pointer: '' });
+      asked = undefined;
     }
   }
   return answers;
@@ -53,7 +53,7 @@ export function answersFor(
   isParent: (object: JsonObject) => boolean,
   only: JsonObject | undefined,
 ): readonly HookAnswer[] {
-  return answers.flatMap(({ document, request, response, pointer }) => {
+  return answers.flatMap(({ document, asked, request, response, pointer }) => {
     const parent = request.parent ?? request.object ?? only;
     if (!isJsonObject(parent) || !isParent(parent)) return [];
     const field = response.attachments === undefined ? 'children' : 'attachments';
@@ -74,6 +74,7 @@ export function answersFor(
     return [
       {
         ...{ document, children, response, pointer },
+        documents: asked === undefined ? [document] : [asked, document],
         parent: parent as unknown as KubeObject,
         observed: observed as unknown as readonly KubeObject[],
       },

@@ -67,8 +67,13 @@ function convertController(
     };
     const parent = parentKind(rule, place, { documents, report, isDecorator });
     const sources = hookParts(spec.hooks, documents);
-    const parts = [...(parent?.crd === undefined ? [] : [parent.crd]), ...sources];
-    const imported = parent && convertRule(parent, context);
+    const answers = parent === undefined ? [] : answersOf(parent, context);
+    const parts = [
+      ...(parent?.crd === undefined ? [] : [parent.crd]),
+      ...sources,
+      ...answers.flatMap((answer) => answer.documents),
+    ];
+    const imported = parent && convertRule(parent, answers, context);
     return { document, parts, report, imported };
   });
 }
@@ -83,12 +88,23 @@ interface ControllerContext {
   readonly suffix: string;
 }
 
-function convertRule(parent: ParentKind, context: ControllerContext): ImportedDefinition {
-  const { document, documents, spec, report, options, suffix } = context;
+/** The recorded answers about parents of a kind. */
+function answersOf(
+  { gvk }: ParentKind,
+  { documents, options }: ControllerContext,
+): readonly HookAnswer[] {
   const isParent = ({ apiVersion, kind }: JsonObject) =>
-    gvkKey(gvkOf(String(apiVersion), String(kind))) === gvkKey(parent.gvk);
-  const samples = documents.map(({ value }) => value).filter(isParent);
-  const answers = answersFor(readAnswers(options.answers ?? []), isParent, samples[0]);
+    gvkKey(gvkOf(String(apiVersion), String(kind))) === gvkKey(gvk);
+  const sample = documents.map(({ value }) => value).find(isParent);
+  return answersFor(readAnswers(options.answers), isParent, sample);
+}
+
+function convertRule(
+  parent: ParentKind,
+  answers: readonly HookAnswer[],
+  context: ControllerContext,
+): ImportedDefinition {
+  const { document, documents, spec, report, suffix } = context;
   const synced = answers.filter(({ response }) => response.relatedResources === undefined);
   const rules = childRules(context, answers);
   const recorded = recordedChildren(synced);
@@ -108,7 +124,7 @@ function convertRule(parent: ParentKind, context: ControllerContext): ImportedDe
   for (const { place, isRolling } of rules.filter((rule) => !missing.includes(rule)))
     report.converted(place, isRolling ? [rollingNote] : []);
   for (const rule of missing) {
-    const skeleton = skeletonOf(rule, new Set(children.map(({ id }) => String(id))));
+    const skeleton = skeletonOf(rule, parent, new Set(children.map(({ id }) => String(id))));
     todos.set(String(skeleton.id), 'write the template; the hook has it');
     report.leftOut(
       rule.place,
