@@ -23,6 +23,18 @@ export interface ProgramContext {
   readonly environment?: RunEnvironment;
 }
 
+/** How an operator is made, below the list of all commands. */
+const firstSteps = `
+A first operator:
+  homeostat init web-app                      writes operators/web-app.yaml, a sample and a test
+  homeostat explain operatordefinition.spec   explains the fields of a definition
+  homeostat explain functions                 prints what expressions \${ } can call
+  homeostat validate operators                checks definitions, samples and tests
+  homeostat test operators                    runs the tests
+  homeostat dev operators                     runs it in a simulated cluster; then, in a second terminal:
+  homeostat tree                              shows the resources with their objects
+  homeostat plan operators                    prints what the files would change in a cluster`;
+
 /** All commands and their flags. Each command imports its modules when it is called: `validate` must not load an HTTP client. */
 export function createProgram(context: ProgramContext): Command {
   const { output, signal, exit } = context;
@@ -102,6 +114,7 @@ export function createProgram(context: ProgramContext): Command {
   addDevCommands(program, { output, signal, exit });
   addVersion(program, context);
   addCompletion(program, context);
+  program.addHelpText('after', firstSteps);
   return program;
 }
 

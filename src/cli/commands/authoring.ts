@@ -22,11 +22,11 @@ function addExplain(program: Command, { output, signal, exit }: ProgramContext):
   const command = program
     .command('explain')
     .description(
-      'explain a definition (PATH...), the objects of a resource (PATH RESOURCE), or a field of a kind (TYPE.FIELD)',
+      'explain a definition (PATH...), the objects of a resource (PATH RESOURCE), a field of a kind (TYPE.FIELD), or what expressions can call (functions)',
     )
     .argument(
       '<what...>',
-      'files or folders with definitions; a definition and a resource, which is a file or TYPE/NAME of a cluster; or a type: "deployments.spec.replicas", "operatordefinition.spec"',
+      'files or folders with definitions; a definition and a resource, which is a file or TYPE/NAME of a cluster; a type: "deployments.spec.replicas", "operatordefinition.spec"; or "functions"',
     )
     .addOption(
       new Option('-o, --output <format>', 'format; of a definition also a diagram')

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import { homeostatCommand } from '../../../test/support/recipes/homeostat-command.ts';
+import { languageNames } from '../../compile/index.ts';
+import type { Output } from '../output.ts';
+import { explainFunctions } from './explain-functions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-explain-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -318,5 +321,28 @@ describe('homeostat explain TYPE', () => {
     assert.equal(field, 'PodSet.spec has no field "sise"');
     const [path] = await explain('missing/podset.yaml');
     assert.equal(path, 'Cannot read "missing/podset.yaml": no such file or directory');
+  });
+});
+
+describe('homeostat explain functions', () => {
+  const explained = (word: string) => {
+    const lines: string[] = [];
+    const output = { print: (line: string) => void lines.push(line) } as unknown as Output;
+    explainFunctions(word, output);
+    return lines.join('\n');
+  };
+
+  test('names all functions, variables and helpers', () => {
+    const text = explained('functions');
+    for (const { call } of languageNames()) assert.ok(text.includes(call), call);
+    assert.ok(text.split('\n').every((line) => line.length <= 110));
+  });
+
+  test('one function has its signature, description and example', () => {
+    assert.match(explained('$randomString'), /^\$randomString\(length\): string\nA random string/);
+  });
+
+  test('a mistyped function has a suggestion', () => {
+    assert.throws(() => explained('$randomstring'), { hint: 'Did you mean "$randomString"?' });
   });
 });

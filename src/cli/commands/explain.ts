@@ -7,6 +7,7 @@ import { loadManifests, standardInput } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import type { ClusterFlags, SessionContext } from './cluster-session.ts';
+import { explainFunctions, namesFunctions } from './explain-functions.ts';
 import { graphOf, mermaidLines } from './explanation-graph.ts';
 import { explanationSvg } from './explanation-svg.ts';
 
@@ -24,7 +25,7 @@ export interface ExplainFlags extends ClusterFlags {
 
 /**
  * `homeostat explain`: of definitions (paths) what they create, of a definition and a resource (a file, or `TYPE/NAME` in a cluster) why each
- * object is as it is, and of a type (`deployments.spec`) its fields. What exists as a file or folder is a path.
+ * object is as it is, of a type (`deployments.spec`) its fields, and `functions` of expressions. What exists as a file or folder is a path.
  * @returns the exit code
  * @throws CliError for what is none of these
  */
@@ -36,6 +37,7 @@ export async function explain(
   const [first = '', second, ...others] = words;
   const isPath = (word: string) => word === standardInput.path || existsSync(word);
   if (!isPath(first)) {
+    if (second === undefined && namesFunctions(first)) return explainFunctions(first, output);
     if (second === undefined && !looksLikePath(first)) {
       const { explainType } = await import('./explain-type.ts');
       const { recursive: isRecursive = false, definitions } = flags;

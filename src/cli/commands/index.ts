@@ -15,6 +15,12 @@ import type { SandboxOptions } from './sandbox.ts';
 /** Flags of `dev` that apply only to the sandbox, not to a given cluster. */
 const sandboxFlags = ['persist', 'port', 'writeKubeconfig'];
 
+function portOption(): Option {
+  return new Option('--port <number>', 'port of the API')
+    .argParser(parsePort)
+    .default(0, 'any free one');
+}
+
 /** Adds `dev` and the commands that show and change objects. */
 export function addDevCommands(program: Command, context: ProgramContext): void {
   addDev(program, context);
@@ -48,7 +54,7 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
       defaultKubeconfig,
     )
     .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
-    .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)
+    .addOption(portOption())
     .option('--samples', 'apply the samples (default: only in a new cluster)')
     .option('--no-samples', 'do not apply the samples')
     .addOption(
@@ -72,7 +78,7 @@ function addSandbox(program: Command, { signal, exit, output }: ProgramContext):
       defaultKubeconfig,
     )
     .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
-    .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)
+    .addOption(portOption())
     .option('--no-controllers', 'do not simulate controllers and Pods: only the API server')
     .action(async (options: SandboxOptions) => {
       const { sandbox } = await import('./sandbox.ts');

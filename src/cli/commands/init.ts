@@ -35,6 +35,14 @@ export interface InitFlags {
   readonly parameter?: readonly string[];
 }
 
+/** What to do with the files. The commands have the same length. */
+const nextSteps = [
+  ['validate', 'checks it, with its sample and test'],
+  ['test    ', 'runs its test'],
+  ['dev     ', 'runs it in a simulated cluster, and reloads changes'],
+  ['plan    ', 'prints what it would change in a cluster'],
+] as const;
+
 /** A DNS label that begins with a letter, as the kind is made of it. */
 const validName = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const validGroup = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
@@ -53,7 +61,7 @@ export async function init(
 ): Promise<number> {
   if (!validName.test(name))
     throw new CliError(`Expected a name of lowercase letters, digits and "-", found "${name}"`, {
-      hint: 'For a kind WebApp: homeostat init web-app',
+      hint: hintForName(name),
     });
   if (!validGroup.test(flags.group))
     throw new CliError(`Expected an API group such as "apps.example.com", found "${flags.group}"`);
@@ -77,11 +85,20 @@ export async function init(
     ? await checkConversion(conversion, { file: paths.definition, text: texts.definition }, output)
     : exitCode.ok;
   output.print('');
-  output.print(`homeostat test ${folder}     # runs its test`);
-  output.print(
-    `homeostat dev ${folder}      # runs it in a simulated cluster, and reloads changes`,
-  );
+  for (const [command, what] of nextSteps)
+    output.print(`homeostat ${command} ${folder}   # ${what}`);
   return code;
+}
+
+/** `WebApp` and `web_app` are meant as `web-app`. */
+function hintForName(name: string): string {
+  const meant = name
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .toLowerCase();
+  return validName.test(meant)
+    ? `For a kind ${starterNames(meant, '').kind}: homeostat init ${meant}`
+    : 'For a kind WebApp: homeostat init web-app';
 }
 
 interface Texts {
