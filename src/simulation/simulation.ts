@@ -13,6 +13,7 @@ import {
 } from '../compile/index.ts';
 import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
+import type { MemberClusters } from '../kube/roles.ts';
 import { ClusterRuntime } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
@@ -121,10 +122,19 @@ export class Simulation {
   }
 
   /** Like {@link start}, with these definitions in place of the files, and without objects of kind `OperatorDefinition`: it takes less time. */
-  startDefinitions(definitions: readonly LocatedDefinition[]): DefinitionRunners {
+  startDefinitions(
+    definitions: readonly LocatedDefinition[],
+    members?: MemberClusters,
+  ): DefinitionRunners {
     const { coverage } = this.#options;
     return this.#start(
-      (shared) => new DefinitionRunners({ ...shared, definitions, ...(coverage && { coverage }) }),
+      (shared) =>
+        new DefinitionRunners({
+          ...shared,
+          definitions,
+          ...(members && { members }),
+          ...(coverage && { coverage }),
+        }),
     );
   }
 
