@@ -3,6 +3,7 @@ import { history } from './history.ts';
 import { document, kind } from './kind.ts';
 import { language, missingValues, types, vars } from './language.ts';
 import { again, deletion, reporting } from './passes.ts';
+import { placement } from './placement.ts';
 import type { RuleSection } from './rule.ts';
 import { controller, sources } from './sources.ts';
 
@@ -18,6 +19,7 @@ export const ruleSections: readonly RuleSection[] = [
   vars,
   history,
   children,
+  placement,
   reporting,
   again,
   deletion,

@@ -162,7 +162,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     params: ['object'],
     returns: 'string',
     doc: 'The name of the member cluster that a child or read is in; no value on the hub',
-    example: { source: '$clusterOf(children.web)' },
+    example: { source: '$clusterOf(children.web)', gives: 'paris-1' },
     run: ([object]) => (isJsonObject(object) ? memberOf(object) : undefined),
   },
   {

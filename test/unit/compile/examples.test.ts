@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { languageFunctions } from '../../../src/compile/language/functions.ts';
 import { templateHelpers } from '../../../src/compile/language/template/template-helpers.ts';
+import { inMember } from '../../../src/util/member-cluster.ts';
 import { exampleChild, exampleResource, exampleTime } from '../../support/compile/examples.ts';
 import { phaseOf, planOfThing, present, thing } from '../../support/thing-plan.ts';
 
@@ -21,7 +22,7 @@ async function evaluate(text: string): Promise<unknown> {
   const phase = phaseOf(plan, {
     phase: 'reporting',
     resource: { ...thing(), ...exampleResource },
-    children: new Map([['web', present(exampleChild)]]),
+    children: new Map([['web', present(inMember(exampleChild, 'paris-1'))]]),
     now: exampleTime,
   });
   const { fields, failures } = await phase.status();
