@@ -210,6 +210,7 @@ export class HistoryRecorder implements History {
     const tracks = [...(state?.tracks.values() ?? [])];
     for (const track of tracks) {
       this.#tracks.delete(track.series);
+      track.isDropped = true;
       track.clear();
     }
     return tracks;
@@ -250,9 +251,11 @@ export class HistoryRecorder implements History {
   /** Queues a state, unless it equals the last one. `isOverwritten`: a restore is about to overwrite it. */
   #offer(track: ObjectTrack, stored: StoredObject, isOverwritten = false): void {
     const { resourceVersion = '', uid = '' } = stored.object.metadata;
-    const isSeen =
-      track.seenVersion !== undefined && !mayBeNewer(resourceVersion, track.seenVersion);
-    if (isSeen && !isOverwritten) return;
+    const { seenVersion } = track;
+    const isSame = resourceVersion === seenVersion;
+    // An older state comes too late; a restore of it is rejected, because it is the precondition.
+    if (seenVersion !== undefined && !isSame && !mayBeNewer(resourceVersion, seenVersion)) return;
+    if (isSame && !isOverwritten) return;
     track.seenVersion = resourceVersion;
     const state = {
       kind: 'state',

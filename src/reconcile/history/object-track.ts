@@ -48,6 +48,8 @@ export class ObjectTrack {
   /** Record without a delay: a restore waits for it. */
   isUrgent = false;
   isThrottled = false;
+  /** It is no longer recorded by this operator. */
+  isDropped = false;
   /** Record names up to this version belong to others. */
   takenVersions = 0;
   /** Why the newest state is not recorded. */

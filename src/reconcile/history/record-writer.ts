@@ -103,6 +103,9 @@ export class RecordWriter {
     signal: AbortSignal,
   ): Promise<Problem | undefined> {
     for (;;) {
+      // Another process or operator may record newer states by now.
+      signal.throwIfAborted();
+      if (track.isDropped) return undefined;
       const newest = this.#newest(track);
       const isOpen = newest !== undefined && newest.deletedAt === undefined;
       if (isOpen && track.isRecorded(state, newest.object)) return undefined;
@@ -148,12 +151,13 @@ export class RecordWriter {
       return true;
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
+      const found = await cluster.get(refOfStored(manifest), this.#write, signal);
+      if (found === undefined) throw error;
+      // A record of ours is in the store now: its state decides.
+      const isOurs = isRecord(found, definition) && this.#newest(track)?.version === version;
+      if (!isOurs) track.takenVersions = version;
+      return false;
     }
-    const found = await cluster.get(refOfStored(manifest), this.#write, signal);
-    // A record of ours is in the store now: its state decides.
-    const isOurs = found !== undefined && isRecord(found, definition);
-    if (!isOurs || this.#newest(track)?.version !== version) track.takenVersions = version;
-    return false;
   }
 
   /** Only an object that the server no longer has is deleted: it may have been relabelled, or the scope is narrower. */
@@ -162,7 +166,9 @@ export class RecordWriter {
     const newest = this.#newest(track);
     if (newest === undefined || newest.deletedAt !== undefined) return;
     const live = await cluster.get(track.ref, this.#write, signal);
-    if (live !== undefined && live.object.metadata.uid === uid) return;
+    // Another object of that name: the newest record may be of it already.
+    const isReplaced = live !== undefined && live.object.metadata.uid !== uid;
+    if (live !== undefined && !(isReplaced && newest.objectUid === uid)) return;
     const deletedAt = new Date(clock.nowMs()).toISOString();
     const ref = refOfRecord(newest);
     const { uid: recordUid = '' } = newest.meta;

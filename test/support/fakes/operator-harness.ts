@@ -24,6 +24,12 @@ const namespaced = { namespaced: true, hasStatus: true, verbs: [] };
 export const types: readonly ResourceType[] = [
   { gvk: gvkOf('apps.example.com/v1', 'PodSet'), plural: 'podsets', ...namespaced },
   { gvk: gvkOf('apps/v1', 'Deployment'), plural: 'deployments', ...namespaced },
+  {
+    gvk: gvkOf('apps/v1', 'ControllerRevision'),
+    plural: 'controllerrevisions',
+    ...namespaced,
+    hasStatus: false,
+  },
   { gvk: gvkOf('v1', 'ConfigMap'), plural: 'configmaps', ...namespaced, hasStatus: false },
   { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', ...namespaced, hasStatus: false },
   { gvk: gvkOf('v1', 'Service'), plural: 'services', ...namespaced },
