@@ -181,7 +181,12 @@ export class HistoryRecorder implements History {
   removable(uid: string): readonly PruneCandidate[] {
     if (this.state.kind !== 'synced') return [];
     const { clock, plan } = this.#options;
-    return removableRecords(this.#store, uid, { reads: plan.reads, nowMs: clock.nowMs() });
+    return removableRecords(this.#store, uid, {
+      reads: plan.reads,
+      nowMs: clock.nowMs(),
+      // The oldest record is deleted after a new one is written.
+      isBusy: (series) => this.#tracks.get(series)?.isBusy === true,
+    });
   }
 
   async remove(

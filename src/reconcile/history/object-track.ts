@@ -68,6 +68,11 @@ export class ObjectTrack {
     this.ref = ref;
   }
 
+  /** Whether a state is being written. */
+  get isBusy(): boolean {
+    return this.#writing !== undefined;
+  }
+
   /** The last state that waits. */
   get last(): PendingState | undefined {
     return this.#pending.at(-1);

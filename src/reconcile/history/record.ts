@@ -97,7 +97,9 @@ export function parseRecord(
 ): StateRecord | undefined {
   const { object: record } = stored;
   const { labels = {}, annotations = {}, namespace: place, name = '' } = record.metadata;
-  const object = isRecord(stored, definition) ? stateIn(record) : undefined;
+  // The response to a deletion arrives before the watch event.
+  const isDeleted = record.metadata.deletionTimestamp !== undefined;
+  const object = isRecord(stored, definition) && !isDeleted ? stateIn(record) : undefined;
   if (object === undefined) return undefined;
   const [, series = '', number = ''] = /^(.+)-([1-9]\d{0,14})$/.exec(name) ?? [];
   const { namespace } = object.metadata;

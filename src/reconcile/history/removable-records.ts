@@ -24,6 +24,14 @@ export function expiryOf(
   return Number.isNaN(expiryMs) ? undefined : expiryMs;
 }
 
+interface RemovableOptions {
+  readonly reads: readonly ReadPlan[];
+  /** Wall clock. */
+  readonly nowMs: number;
+  /** Whether a state of this series is being written. */
+  readonly isBusy: (series: string) => boolean;
+}
+
 /**
  * Records of a resource that are no longer to be kept: beyond `keep`, of deleted objects after `keepDeleted`, and of reads that keep no
  * versions any more.
@@ -31,12 +39,13 @@ export function expiryOf(
 export function removableRecords(
   store: RecordStore,
   ownerUid: string,
-  { reads, nowMs }: { readonly reads: readonly ReadPlan[]; readonly nowMs: number },
+  { reads, nowMs, isBusy }: RemovableOptions,
 ): readonly PruneCandidate[] {
   return [...store.seriesOf(ownerUid)].flatMap((records) => {
     const [first] = records;
-    const keep = reads.find(({ id }) => id === first?.readId)?.history?.keep;
-    const isKept = first !== undefined && keep !== undefined && store.isKept(first);
+    if (first === undefined || isBusy(first.series)) return [];
+    const keep = reads.find(({ id }) => id === first.readId)?.history?.keep;
+    const isKept = keep !== undefined && store.isKept(first);
     const isExpired = (expiryOf(records, reads) ?? Infinity) <= nowMs;
     const removable = isKept && !isExpired ? records.slice(0, -(keep + 1)) : records;
     return removable.map(candidateOf);
