@@ -24,6 +24,14 @@ export const otherFaults = {
       'the resource and all objects with its label are deleted; the orphan stays and is released',
     runs: 'every write, twice: not executed; executed with a lost response',
   },
+  historySweep: {
+    name: 'SIGKILL at each write of versions and restores',
+    injected:
+      'an object of another namespace is recorded, edited, restored, edited, deleted and restored; the process is killed at the first write, then at the second, and so on; another one is started',
+    oracle:
+      'the versions are a part of the true history that ends with the last state, each restore is carried out, nothing undoes the next edit, and all versions are deleted with the resource',
+    runs: 'every write, twice: not executed; executed with a lost response',
+  },
   apiServerKilled: {
     name: 'the API server is killed in the middle of 200 creations',
     injected:
