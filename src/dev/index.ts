@@ -20,9 +20,7 @@ export {
   writeFileAtomically,
 } from './snapshot-saver.ts';
 export { createTextLogger, type TextLoggerOptions } from './text-logger.ts';
-export { buildTree, type TreeNode } from './tree/object-tree.ts';
 export {
-  objectState,
   type PrintedTree,
   treeChanges,
   treeLines,

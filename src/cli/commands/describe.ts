@@ -1,8 +1,9 @@
 import { printYaml } from '../../definition/index.ts';
-import { objectState, treeLines } from '../../dev/index.ts';
+import { treeLines } from '../../dev/index.ts';
 import type { KindInfo } from '../../kube/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { objectState } from '../../util/object-tree/object-state.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { eventLinesOf } from './events.ts';

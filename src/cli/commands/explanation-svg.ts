@@ -1,8 +1,13 @@
 import type { Explanation } from '../../compile/index.ts';
 import { escapeMarkup } from '../../simulation/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
-import { graphOf } from './explanation-graph.ts';
-import { type Layout, layOut, type PlacedEdge, type PlacedNode } from './layered-layout.ts';
+import {
+  type Layout,
+  layOut,
+  type PlacedEdge,
+  type PlacedNode,
+} from '../../util/layered-layout.ts';
+import { type Graph, type GraphEdge, type GraphNode, graphOf } from './explanation-graph.ts';
 
 const margin = 16;
 const titleHeight = 34;
@@ -39,7 +44,7 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 export function explanationSvg(explanations: readonly Explanation[]): string {
   const pictures = explanations.map((explanation) => ({
     title: `${explanation.gvk.kind} (${apiVersionOf(explanation.gvk)}), definition "${explanation.name}"`,
-    layout: layOut(graphOf(explanation)),
+    layout: layOut(sized(graphOf(explanation))),
   }));
   const width = Math.max(
     ...pictures.map(({ title, layout }) => Math.max(layout.width, title.length * 8)),
@@ -65,12 +70,36 @@ export function explanationSvg(explanations: readonly Explanation[]): string {
   ].join('\n');
 }
 
-function picture({ nodes, edges }: Layout): readonly string[] {
+/** A character of the font, on average; texts are not measured. */
+const characterWidth = 7.4;
+const nodeHeight = 44;
+
+interface SizedNode extends GraphNode {
+  readonly width: number;
+  readonly height: number;
+  readonly minLayer: number;
+  readonly isLast: boolean;
+}
+
+function sized({ nodes, edges }: Graph) {
+  const sizedNodes = nodes.map((node): SizedNode => {
+    const length = Math.max(...node.lines.map((line) => line.length));
+    const { shape } = node;
+    return {
+      ...{ ...node, width: Math.round(length * characterWidth) + 28, height: nodeHeight },
+      minLayer: shape === 'resource' ? 0 : 1,
+      isLast: shape === 'status',
+    };
+  });
+  return { nodes: sizedNodes, edges };
+}
+
+function picture({ nodes, edges }: Layout<SizedNode, GraphEdge>): readonly string[] {
   return [...edges.map(edgeMarkup), ...nodes.flatMap(nodeMarkup)];
 }
 
 /** A smooth line through the points, horizontal at each. */
-function edgeMarkup({ points, isDotted }: PlacedEdge): string {
+function edgeMarkup({ points, isDotted }: PlacedEdge<GraphEdge>): string {
   const [start = { x: 0, y: 0 }, ...others] = points;
   let from = start;
   const curves = others.map((to) => {
@@ -84,7 +113,14 @@ function edgeMarkup({ points, isDotted }: PlacedEdge): string {
   return `<path class="${name}" marker-end="url(#arrow)" d="M${round(start.x)} ${round(start.y)}${curves.join('')}"/>`;
 }
 
-function nodeMarkup({ shape, lines, x, y, width, height }: PlacedNode): readonly string[] {
+function nodeMarkup({
+  shape,
+  lines,
+  x,
+  y,
+  width,
+  height,
+}: PlacedNode<SizedNode>): readonly string[] {
   const radius = shape === 'resource' || shape === 'status' ? height / 2 : 4;
   const box = (offset: number) =>
     `<rect class="node ${shape}" x="${round(x + offset)}" y="${round(y + offset)}" width="${round(width)}" height="${round(height)}" rx="${radius}"/>`;

@@ -1,5 +1,6 @@
-import { buildTree, type TreeNode, treeLines } from '../../dev/index.ts';
+import { treeLines } from '../../dev/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { buildTree, type TreeNode } from '../../util/object-tree/object-tree.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { isBuiltInKind } from './kinds.ts';

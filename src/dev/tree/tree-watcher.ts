@@ -1,8 +1,9 @@
 import type { Informer, Watcher } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { buildTree, type TreeNode } from './object-tree.ts';
+import { withDescendants } from '../../util/object-tree/created-kinds.ts';
+import { buildTree, type TreeNode } from '../../util/object-tree/object-tree.ts';
 
 export interface TreeWatcherOptions {
   readonly watcher: Watcher;
@@ -85,34 +86,4 @@ export class TreeWatcher {
 function release({ informer, unsubscribe }: WatchedKind): void {
   unsubscribe();
   informer.release();
-}
-
-const [apps, batch] = ['apps/v1', 'batch/v1'];
-const pod = gvkOf('v1', 'Pod');
-const replicaSet = gvkOf(apps, 'ReplicaSet');
-const job = gvkOf(batch, 'Job');
-const endpointSlice = gvkOf('discovery.k8s.io/v1', 'EndpointSlice');
-
-/** Kinds that the controllers of Kubernetes create for an object of a kind. */
-const createdKinds: Readonly<Record<string, readonly Gvk[]>> = {
-  [gvkKey(gvkOf(apps, 'Deployment'))]: [replicaSet],
-  [gvkKey(replicaSet)]: [pod],
-  [gvkKey(gvkOf(apps, 'StatefulSet'))]: [pod],
-  [gvkKey(gvkOf(apps, 'DaemonSet'))]: [pod],
-  [gvkKey(gvkOf(batch, 'CronJob'))]: [job],
-  [gvkKey(job)]: [pod],
-  [gvkKey(gvkOf('v1', 'Service'))]: [endpointSlice],
-};
-
-/** These kinds and all kinds that controllers create for them, without duplicates. */
-export function withDescendants(kinds: readonly Gvk[]): readonly Gvk[] {
-  const found = new Map<string, Gvk>();
-  const add = (gvk: Gvk): void => {
-    const key = gvkKey(gvk);
-    if (found.has(key)) return;
-    found.set(key, gvk);
-    for (const below of createdKinds[key] ?? []) add(below);
-  };
-  for (const gvk of kinds) add(gvk);
-  return [...found.values()];
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { buildTree } from './object-tree.ts';
-import { objectState, treeChanges, treeLines } from './tree-lines.ts';
-import { withDescendants } from './tree-watcher.ts';
+import { withDescendants } from '../../util/object-tree/created-kinds.ts';
+import { objectState } from '../../util/object-tree/object-state.ts';
+import { buildTree } from '../../util/object-tree/object-tree.ts';
+import { treeChanges, treeLines } from './tree-lines.ts';
 
 interface Extras {
   readonly owner?: string;

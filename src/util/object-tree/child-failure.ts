@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { isJsonObject } from '../json.ts';
+import type { KubeObject } from '../kube-object.ts';
 
 /** A failed child, as `status.children` of its resource lists it. */
 export interface ChildFailure {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../util/kube-object.ts';
+import type { KubeObject } from '../kube-object.ts';
 import { type ChildFailure, failedChildren } from './child-failure.ts';
 
 /** An object with the objects that it owns, and the failed children of a resource that do not exist. */

@@ -1,40 +1,51 @@
-import type { Graph, GraphEdge, GraphNode } from './explanation-graph.ts';
-
-/** A node with its place; x and y are those of its upper left corner. */
-export interface PlacedNode extends GraphNode {
-  readonly x: number;
-  readonly y: number;
+/** A node to place. Its text is measured by the caller. */
+export interface LayoutNode {
+  readonly id: string;
   readonly width: number;
   readonly height: number;
+  /** The first layer that it may be in. @default 0 */
+  readonly minLayer?: number;
+  /** Alone in the last layer. At most one node. */
+  readonly isLast?: boolean;
 }
+
+export interface LayoutEdge {
+  readonly from: string;
+  readonly to: string;
+  /** Does not count for the order of layers, and may lead back. */
+  readonly isDotted: boolean;
+}
+
+export interface LayoutGraph<Node extends LayoutNode, Edge extends LayoutEdge> {
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+}
+
+/** A node with its place; x and y are those of its upper left corner. */
+export type PlacedNode<Node extends LayoutNode> = Node & { readonly x: number; readonly y: number };
 
 /**
  * An edge with the points that it passes: from the right side of a node to the left side of a later one, the other way round if it leads back,
  * and from right to right between nodes of one layer.
  */
-export interface PlacedEdge extends GraphEdge {
-  readonly points: readonly Point[];
-}
+export type PlacedEdge<Edge extends LayoutEdge> = Edge & { readonly points: readonly Point[] };
 
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-export interface Layout {
-  readonly nodes: readonly PlacedNode[];
-  readonly edges: readonly PlacedEdge[];
+export interface Layout<Node extends LayoutNode, Edge extends LayoutEdge> {
+  readonly nodes: readonly PlacedNode<Node>[];
+  readonly edges: readonly PlacedEdge<Edge>[];
   readonly width: number;
   readonly height: number;
 }
 
-const nodeHeight = 44;
 /** Of an edge that passes a layer. */
 const passageHeight = 10;
 const rowGap = 16;
 const layerGap = 56;
-/** A character of the font, on average; texts are not measured. */
-const characterWidth = 7.4;
 const sweeps = 4;
 
 /** The width of a layer, where a node or a passage is. */
@@ -45,16 +56,19 @@ interface Span {
 }
 
 /** A place in a layer: a node, or where an edge passes that ends in a later layer. */
-interface Slot {
+interface Slot<Node extends LayoutNode> {
   readonly key: string;
-  readonly node: GraphNode | undefined;
+  readonly node: Node | undefined;
   readonly height: number;
 }
 
 /**
  * Places a graph in layers from left to right: each node is right of all that it reads. Edges of `observed` may lead back and do not count.
  */
-export function layOut({ nodes, edges }: Graph): Layout {
+export function layOut<Node extends LayoutNode, Edge extends LayoutEdge>({
+  nodes,
+  edges,
+}: LayoutGraph<Node, Edge>): Layout<Node, Edge> {
   const layerOf = layersOf(nodes, edges);
   const layers = slotsOf(nodes, layerOf);
   const chains = edges.map((edge) => ({ edge, keys: addPassages(edge, layerOf, layers) }));
@@ -62,14 +76,14 @@ export function layOut({ nodes, edges }: Graph): Layout {
   const heights = layers.map(heightOf);
   const height = Math.max(...heights);
   const spans = new Map<string, Span>();
-  const placed: PlacedNode[] = [];
+  const placed: PlacedNode<Node>[] = [];
   let x = 0;
   for (const [index, slots] of layers.entries()) {
-    const width = Math.max(...slots.map(({ node }) => (node === undefined ? 0 : widthOf(node))));
+    const width = Math.max(...slots.map(({ node }) => node?.width ?? 0));
     let y = (height - (heights[index] ?? 0)) / 2;
     for (const slot of slots) {
       spans.set(slot.key, { left: x, right: x + width, y: y + slot.height / 2 });
-      if (slot.node !== undefined) placed.push({ ...slot.node, x, y, width, height: slot.height });
+      if (slot.node !== undefined) placed.push({ ...slot.node, x, y, width });
       y += slot.height + rowGap;
     }
     x += width + layerGap;
@@ -83,37 +97,43 @@ export function layOut({ nodes, edges }: Graph): Layout {
   };
 }
 
-/** The length of the longest way to each node; the status is the last. */
+/** The length of the longest way to each node. */
 function layersOf(
-  nodes: readonly GraphNode[],
-  edges: readonly GraphEdge[],
+  nodes: readonly LayoutNode[],
+  edges: readonly LayoutEdge[],
 ): ReadonlyMap<string, number> {
   const layers = new Map(nodes.map(({ id }) => [id, 0]));
   const solid = edges.filter(({ isDotted, from }) => !isDotted && layers.has(from));
   for (let round = 0; round < nodes.length; round++)
     for (const { from, to } of solid)
       layers.set(to, Math.max(layers.get(to) ?? 0, (layers.get(from) ?? 0) + 1));
-  for (const { id, shape } of nodes)
-    if (shape !== 'resource') layers.set(id, Math.max(layers.get(id) ?? 0, 1));
+  for (const { id, minLayer = 0 } of nodes) layers.set(id, Math.max(layers.get(id) ?? 0, minLayer));
   const last = Math.max(...layers.values());
   const isAlone = [...layers.values()].filter((layer) => layer === last).length === 1;
-  if (layers.has('status') && !(layers.get('status') === last && isAlone))
-    layers.set('status', last + 1);
+  const closing = nodes.find(({ isLast }) => isLast === true);
+  if (closing !== undefined && !(layers.get(closing.id) === last && isAlone))
+    layers.set(closing.id, last + 1);
   return layers;
 }
 
-function slotsOf(nodes: readonly GraphNode[], layerOf: ReadonlyMap<string, number>): Slot[][] {
-  const layers: Slot[][] = Array.from({ length: Math.max(...layerOf.values()) + 1 }, () => []);
+function slotsOf<Node extends LayoutNode>(
+  nodes: readonly Node[],
+  layerOf: ReadonlyMap<string, number>,
+): Slot<Node>[][] {
+  const layers: Slot<Node>[][] = Array.from(
+    { length: Math.max(...layerOf.values()) + 1 },
+    () => [],
+  );
   for (const node of nodes)
-    layers[layerOf.get(node.id) ?? 0]?.push({ key: node.id, node, height: nodeHeight });
+    layers[layerOf.get(node.id) ?? 0]?.push({ key: node.id, node, height: node.height });
   return layers.filter((slots) => slots.length > 0);
 }
 
 /** Adds a passage to each layer between the ends of an edge. Returns the keys that the edge passes, its ends included. */
-function addPassages(
-  edge: GraphEdge,
+function addPassages<Node extends LayoutNode>(
+  edge: LayoutEdge,
   layerOf: ReadonlyMap<string, number>,
-  layers: Slot[][],
+  layers: Slot<Node>[][],
 ): readonly string[] {
   const { from, to, isDotted } = edge;
   const start = layerOf.get(from) ?? 0;
@@ -143,7 +163,10 @@ function neighborsOf(chains: readonly (readonly string[])[]): ReadonlyMap<string
 }
 
 /** Orders each layer by the mean position of the neighbors, forth and back: fewer edges cross. */
-function order(layers: Slot[][], neighbors: ReadonlyMap<string, string[]>): void {
+function order<Node extends LayoutNode>(
+  layers: Slot<Node>[][],
+  neighbors: ReadonlyMap<string, string[]>,
+): void {
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const indexes = layers.map((_, index) => index);
     for (const index of sweep % 2 === 0 ? indexes : indexes.reverse()) {
@@ -151,7 +174,7 @@ function order(layers: Slot[][], neighbors: ReadonlyMap<string, string[]>): void
       for (const slots of layers)
         for (const [position, { key }] of slots.entries())
           positions.set(key, (position + 0.5) / slots.length);
-      const meanOf = ({ key }: Slot) => {
+      const meanOf = ({ key }: Slot<Node>) => {
         const around = neighbors.get(key) ?? [key];
         return around.reduce((sum, each) => sum + (positions.get(each) ?? 0), 0) / around.length;
       };
@@ -162,24 +185,20 @@ function order(layers: Slot[][], neighbors: ReadonlyMap<string, string[]>): void
   }
 }
 
-function heightOf(slots: readonly Slot[]): number {
+function heightOf(slots: readonly { readonly height: number }[]): number {
   return slots.reduce((sum, { height }) => sum + height + rowGap, -rowGap);
 }
 
-function widthOf({ lines }: GraphNode): number {
-  return Math.round(Math.max(...lines.map((line) => line.length)) * characterWidth) + 28;
-}
-
 interface Places {
-  readonly byId: ReadonlyMap<string, PlacedNode>;
+  readonly byId: ReadonlyMap<string, PlacedNode<LayoutNode>>;
   readonly spans: ReadonlyMap<string, Span>;
 }
 
-function placedEdge(
-  edge: GraphEdge,
+function placedEdge<Edge extends LayoutEdge>(
+  edge: Edge,
   keys: readonly string[],
   { byId, spans }: Places,
-): readonly PlacedEdge[] {
+): readonly PlacedEdge<Edge>[] {
   const from = byId.get(edge.from);
   const to = byId.get(edge.to);
   if (from === undefined || to === undefined) return [];
