@@ -9,14 +9,13 @@ import {
   type Secrecy,
 } from '../compile/index.ts';
 import type { LocatedDefinition } from '../definition/index.ts';
-import { type ChildDecision, createOperator } from '../reconcile/index.ts';
-import { compileFor } from '../runtime/index.ts';
+import type { ChildDecision } from '../reconcile/index.ts';
 import { gvkKey } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
-import { DryRunCluster } from './dry-run-cluster.ts';
-import type { PlanOptions } from './plan-definition.ts';
+import type { PlannedChange } from './plan.ts';
+import { changesOf } from './planned-changes.ts';
+import { type DryReconcileOptions, reconcileDry } from './reconcile-dry.ts';
 
 /** The value of a reference now. */
 export type PresentValue =
@@ -56,6 +55,8 @@ export interface ResourceExplanation {
   readonly children: readonly ChildExplanation[];
   /** Objects of children that the definition no longer has. */
   readonly others: readonly ChildDecision[];
+  /** What the next reconcile would write. Values of Secrets are masked. */
+  readonly changes: readonly PlannedChange[];
 }
 
 /**
@@ -67,47 +68,21 @@ export interface ResourceExplanation {
 export async function explainResource(
   located: LocatedDefinition,
   key: string,
-  options: Omit<PlanOptions, 'resources' | 'onProgress'>,
+  options: DryReconcileOptions,
   signal: AbortSignal,
 ): Promise<ResourceExplanation | { readonly problem: string } | undefined> {
-  const cluster = new DryRunCluster(options.cluster);
-  const compiled = await compileFor(located, { cluster }, signal);
-  if (compiled.kind === 'rejected') return { problem: compiled.rejection.message };
-  const { plan } = compiled;
-  let inputs: PhaseInput | undefined;
-  let decisions: readonly ChildDecision[] | undefined;
-  const operator = createOperator({
-    ...{ ...options, cluster, timeSlicer: unlimitedTimeSlicer },
-    plan: {
-      ...plan,
-      startPhase(input) {
-        // The phase that reports is given everything that the reconcile has read.
-        if (input.phase === 'reporting') inputs = input;
-        return plan.startPhase(input);
-      },
-    },
-    enqueue: () => undefined,
-    recordsHistory: false,
-    onDecisions: (_key, record) => {
-      decisions = record.children;
-    },
-  });
-  await operator.start(signal);
-  try {
-    const resource = operator.resource(key);
-    if (resource === undefined) return undefined;
-    await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
-    const lookUp = inputs === undefined ? () => missing : createLookUp(plan, inputs);
-    return {
-      definition: plan.name,
-      resource,
-      isReconciled: decisions !== undefined,
-      isStatusOpen: plan.secrecy === 'none',
-      ...childrenOf(located, { plan, decisions: decisions ?? [], lookUp }),
-    };
-  } finally {
-    operator.stop();
-  }
+  const found = await reconcileDry(located, key, options, signal);
+  if (found === undefined || 'problem' in found) return found;
+  const { plan, resource, decisions, writes, inputs } = found;
+  const lookUp = inputs === undefined ? () => missing : createLookUp(plan, inputs);
+  return {
+    definition: plan.name,
+    resource,
+    isReconciled: decisions !== undefined,
+    isStatusOpen: plan.secrecy === 'none',
+    changes: changesOf(plan, writes),
+    ...childrenOf(located, { plan, decisions: decisions ?? [], lookUp }),
+  };
 }
 
 const missing: PresentValue = { state: 'missing' };
@@ -140,8 +115,8 @@ function childrenOf(
   };
 }
 
-/** Looks up references in what a reconcile has read. */
-function createLookUp(
+/** Looks up references in what a reconcile has read. Values that may come from a Secret are hidden. */
+export function createLookUp(
   plan: OperatorPlan,
   { resource, children, reads, observed }: PhaseInput,
 ): (reference: ExplainedReference) => PresentValue {

@@ -1,3 +1,4 @@
+export { type EvaluatedExpression, evaluateExpression } from './evaluate-expression.ts';
 export {
   type ChildExplanation,
   explainResource,

@@ -5,7 +5,7 @@ import {
   type OperatorDefinition,
 } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
-import { childLabel, createOperator, type DecisionRecord } from '../reconcile/index.ts';
+import { createOperator, type DecisionRecord } from '../reconcile/index.ts';
 import { compileFor, definitionGvk, recordOf, servedKinds } from '../runtime/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
@@ -14,10 +14,9 @@ import { type KubeObject, keyOf } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
-import { fieldChanges } from './field-changes.ts';
-import type { DefinitionPlan, PlannedChange, ResourcePlan, UnresolvedChild } from './plan.ts';
+import type { DefinitionPlan, ResourcePlan, UnresolvedChild } from './plan.ts';
 import { planCrd } from './plan-crd.ts';
-import { contentOf, maskChanges, newContentOf } from './planned-object.ts';
+import { changesOf, userManager } from './planned-changes.ts';
 
 export interface PlanOptions {
   readonly cluster: KubeCluster;
@@ -77,9 +76,6 @@ export async function planDefinition(
     ...(deletions > maxDeletions && { heldDeletions: { count: deletions, maxDeletions } }),
   };
 }
-
-/** The field manager of a user's applies. */
-const userManager = 'homeostat-cli';
 
 /** Applies the given resources of the definition's kind, as a dry run. Returns the writes by key. */
 async function applyResources(
@@ -196,60 +192,4 @@ function unresolvedOf({
     verdict.kind === 'waiting' || verdict.kind === 'failed' || verdict.kind === 'conflict';
   if (!isOpen) return [];
   return [{ child, state: state === 'Waiting' ? state : 'Failed', message, line }];
-}
-
-/** A deletion with a creation of the same object is one replacement. */
-function changesOf(plan: OperatorPlan, writes: readonly DryRunWrite[]): readonly PlannedChange[] {
-  const replaced = new Set(
-    writes.flatMap((write) =>
-      write.kind === 'apply' && write.isReplacement ? [identityOf(write.manifest)] : [],
-    ),
-  );
-  return writes.flatMap((write): readonly PlannedChange[] => {
-    if (write.kind === 'delete') {
-      if (replaced.has(identityOf(write.object))) return [];
-      return [{ action: 'delete', ...titleOf(write.object), fields: [] }];
-    }
-    if (write.kind === 'metadata') {
-      const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
-      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after), fields }];
-    }
-    const change = appliedChange(plan, write);
-    // A resource that a user applies as it is.
-    return write.fieldManager === userManager && change.fields.length === 0 ? [] : [change];
-  });
-}
-
-function appliedChange(
-  plan: OperatorPlan,
-  { manifest, before, after, isReplacement }: Extract<DryRunWrite, { kind: 'apply' }>,
-): PlannedChange {
-  const isNew = before === undefined;
-  // A new object is shown as it is sent, without the defaults of the server.
-  const fields = isNew
-    ? fieldChanges({}, newContentOf(manifest))
-    : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
-  const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
-  const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
-  return { action, ...titleOf(manifest), fields: masked };
-}
-
-/** Do expressions put values of a Secret into the object? */
-function isSecret(plan: OperatorPlan, { apiVersion, kind, metadata }: KubeObject): boolean {
-  const { gvk } = plan.definition.kind;
-  if (kind === gvk.kind && gvkOf(apiVersion, kind).group === gvk.group)
-    return plan.secrecy !== 'none';
-  const id = metadata.labels?.[childLabel];
-  const child = plan.children.find((each) => each.id === id);
-  if (child !== undefined) return child.secrecy !== 'none';
-  // The target of a patch.
-  return plan.secrecy !== 'none' || plan.reads.some(({ secrecy }) => secrecy !== 'none');
-}
-
-function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
-  return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject) {
-  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
 }

@@ -1,0 +1,70 @@
+import type { OperatorPlan } from '../compile/index.ts';
+import { childLabel } from '../reconcile/index.ts';
+import { gvkOf } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { DryRunWrite } from './dry-run-cluster.ts';
+import { fieldChanges } from './field-changes.ts';
+import type { PlannedChange } from './plan.ts';
+import { contentOf, maskChanges, newContentOf } from './planned-object.ts';
+
+/** The field manager of a user's applies. */
+export const userManager = 'homeostat-cli';
+
+/** The writes of a reconcile as changes. A deletion with a creation of the same object is one replacement. Masks values of Secrets. */
+export function changesOf(
+  plan: OperatorPlan,
+  writes: readonly DryRunWrite[],
+): readonly PlannedChange[] {
+  const replaced = new Set(
+    writes.flatMap((write) =>
+      write.kind === 'apply' && write.isReplacement ? [identityOf(write.manifest)] : [],
+    ),
+  );
+  return writes.flatMap((write): readonly PlannedChange[] => {
+    if (write.kind === 'delete') {
+      if (replaced.has(identityOf(write.object))) return [];
+      return [{ action: 'delete', ...titleOf(write.object), fields: [] }];
+    }
+    if (write.kind === 'metadata') {
+      const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
+      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after), fields }];
+    }
+    const change = appliedChange(plan, write);
+    // A resource that a user applies as it is.
+    return write.fieldManager === userManager && change.fields.length === 0 ? [] : [change];
+  });
+}
+
+function appliedChange(
+  plan: OperatorPlan,
+  { manifest, before, after, isReplacement }: Extract<DryRunWrite, { kind: 'apply' }>,
+): PlannedChange {
+  const isNew = before === undefined;
+  // A new object is shown as it is sent, without the defaults of the server.
+  const fields = isNew
+    ? fieldChanges({}, newContentOf(manifest))
+    : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
+  const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
+  const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
+  return { action, ...titleOf(manifest), fields: masked };
+}
+
+/** Do expressions put values of a Secret into the object? */
+function isSecret(plan: OperatorPlan, { apiVersion, kind, metadata }: KubeObject): boolean {
+  const { gvk } = plan.definition.kind;
+  if (kind === gvk.kind && gvkOf(apiVersion, kind).group === gvk.group)
+    return plan.secrecy !== 'none';
+  const id = metadata.labels?.[childLabel];
+  const child = plan.children.find((each) => each.id === id);
+  if (child !== undefined) return child.secrecy !== 'none';
+  // The target of a patch.
+  return plan.secrecy !== 'none' || plan.reads.some(({ secrecy }) => secrecy !== 'none');
+}
+
+function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject) {
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
+}

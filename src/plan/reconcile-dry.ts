@@ -1,0 +1,66 @@
+import type { OperatorPlan, PhaseInput } from '../compile/index.ts';
+import type { LocatedDefinition } from '../definition/index.ts';
+import { type ChildDecision, createOperator } from '../reconcile/index.ts';
+import { compileFor } from '../runtime/index.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
+import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
+import type { PlanOptions } from './plan-definition.ts';
+
+export type DryReconcileOptions = Omit<PlanOptions, 'resources' | 'onProgress'>;
+
+/** One reconcile of one resource, whose writes were dry runs. */
+export interface DryReconcile {
+  readonly plan: OperatorPlan;
+  readonly resource: KubeObject;
+  /** Undefined: the resource is not reconciled, as it is paused or being deleted. */
+  readonly decisions: readonly ChildDecision[] | undefined;
+  /** What it has read. Undefined: it did not report. */
+  readonly inputs: PhaseInput | undefined;
+  readonly writes: readonly DryRunWrite[];
+}
+
+/**
+ * Reconciles a resource once without writes.
+ * @param key `namespace/name`, `/name` for a cluster-scoped resource
+ * @returns undefined: there is no such resource, or a problem of the definition on this cluster
+ * @throws KubeError when a request fails
+ */
+export async function reconcileDry(
+  located: LocatedDefinition,
+  key: string,
+  options: DryReconcileOptions,
+  signal: AbortSignal,
+): Promise<DryReconcile | { readonly problem: string } | undefined> {
+  const cluster = new DryRunCluster(options.cluster);
+  const compiled = await compileFor(located, { cluster }, signal);
+  if (compiled.kind === 'rejected') return { problem: compiled.rejection.message };
+  const { plan } = compiled;
+  let inputs: PhaseInput | undefined;
+  let decisions: readonly ChildDecision[] | undefined;
+  const operator = createOperator({
+    ...{ ...options, cluster, timeSlicer: unlimitedTimeSlicer },
+    plan: {
+      ...plan,
+      startPhase(input) {
+        // The phase that reports is given everything that the reconcile has read.
+        if (input.phase === 'reporting') inputs = input;
+        return plan.startPhase(input);
+      },
+    },
+    enqueue: () => undefined,
+    recordsHistory: false,
+    onDecisions: (_key, record) => {
+      decisions = record.children;
+    },
+  });
+  await operator.start(signal);
+  try {
+    const resource = operator.resource(key);
+    if (resource === undefined) return undefined;
+    await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
+    return { plan, resource, decisions, inputs, writes: cluster.takeWrites() };
+  } finally {
+    operator.stop();
+  }
+}
