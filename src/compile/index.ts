@@ -10,6 +10,13 @@ export {
   explainDefinition,
 } from './explain.ts';
 export {
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+  graphOf,
+  mermaidLines,
+} from './explanation-graph.ts';
+export {
   ExpressionError,
   expressionAt,
   type LanguageName,

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { checkDefinitions } from '../../check/index.ts';
-import { bundledSchemas, type Explanation, explainDefinition } from '../../compile/index.ts';
+import {
+  bundledSchemas,
+  type Explanation,
+  explainDefinition,
+  graphOf,
+  mermaidLines,
+} from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests, standardInput } from '../load-manifests.ts';
@@ -8,7 +14,6 @@ import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import type { ClusterFlags, SessionContext } from './cluster-session.ts';
 import { explainFunctions, namesFunctions } from './explain-functions.ts';
-import { graphOf, mermaidLines } from './explanation-graph.ts';
 import { explanationSvg } from './explanation-svg.ts';
 
 export interface ExplainFlags extends ClusterFlags {

@@ -1,4 +1,10 @@
-import type { Explanation } from '../../compile/index.ts';
+import {
+  type Explanation,
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+  graphOf,
+} from '../../compile/index.ts';
 import { escapeMarkup } from '../../simulation/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import {
@@ -7,7 +13,6 @@ import {
   type PlacedEdge,
   type PlacedNode,
 } from '../../util/layered-layout.ts';
-import { type Graph, type GraphEdge, type GraphNode, graphOf } from './explanation-graph.ts';
 
 const margin = 16;
 const titleHeight = 34;

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../compile/index.ts';
+import type { Explanation } from './explain.ts';
 
 /** A box of a diagram. */
 export interface GraphNode {
