@@ -1,12 +1,7 @@
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type Response,
-} from 'express';
 import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { createWebApp, type Express, endWebApp, type Request, type Response } from './express.ts';
 import { MetricsPage } from './metrics-page.ts';
 import {
   type Check,
@@ -36,10 +31,7 @@ export function createHealthApp({
   failure,
   clock,
 }: HealthAppOptions): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  // An ETag would be computed from the whole body of each response.
-  app.disable('etag');
+  const app = createWebApp();
   app.use(({ method }, response, next) => {
     response.set('connection', 'close');
     if (method === 'GET' || method === 'HEAD') next();
@@ -73,9 +65,9 @@ export function createHealthApp({
     // The connection may have been closed by the connection limit meanwhile.
     if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
   });
-  app.use((_request, response) => sendText(response, 404, 'not found\n'));
-  app.use(((_error, _request, response, _next) =>
-    sendText(response, 500, 'internal error\n')) satisfies ErrorRequestHandler);
+  endWebApp(app, (response, status) =>
+    sendText(response, status, status === 404 ? 'not found\n' : 'internal error\n'),
+  );
   return app;
 }
 
