@@ -289,12 +289,13 @@ class PlanOperator implements Operator {
   }
 
   #createQueue(): ResourceQueue {
-    const { plan, enqueue } = this.#options;
+    const { plan, enqueue, onEnqueuingChange } = this.#options;
     return new ResourceQueue({
       definition: plan.name,
       keys: () => this.#allKeys(),
       noteEvent: (key) => this.#states.get(key)?.attempts.pace.noteEvent(),
       enqueue,
+      onEnqueuingChange,
     });
   }
 

@@ -27,3 +27,4 @@ export { DeletionHold } from './preview/deletion-hold.ts';
 export { type Preview, type Previewer, previewAll } from './preview/preview.ts';
 export { isKindMissing, settled, untilInformer } from './watch/informer-waits.ts';
 export { membershipOf } from './watch/membership.ts';
+export type { Change as ObjectChange } from './watch/object-change.ts';

@@ -33,6 +33,7 @@ export interface ClusterRuntimeOptions
     | 'memory'
     | 'allowBreakingChanges'
     | 'coverage'
+    | 'observer'
   > {
   /** Sources whose manifests are published. On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];

@@ -23,7 +23,7 @@ export { definitionGvk } from './objects/names.ts';
 export type { ParsedManifest } from './publish/parsed-manifest.ts';
 export { DefinitionRunner } from './runner/definition-runner.ts';
 export { compileFor } from './runner/prepare-definition.ts';
-export type { RuntimeCluster } from './runner-options.ts';
+export type { ReconcileObserver, RuntimeCluster } from './runner-options.ts';
 export { servedKinds } from './served-kinds.ts';
 export { createConfigMapSource } from './sources/configmap-source.ts';
 export { loadPath, loadTree } from './sources/definition-files.ts';

@@ -1,4 +1,4 @@
-import type { CoverageRecorder } from '../compile/index.ts';
+import type { CoverageRecorder, OperatorPlan } from '../compile/index.ts';
 import type {
   Cluster,
   EventsDenied,
@@ -6,6 +6,7 @@ import type {
   MemberClusters,
   ServerUnreachable,
 } from '../kube/roles.ts';
+import type { DecisionRecord, ObjectChange } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
@@ -40,6 +41,18 @@ export interface SharedOptions {
   readonly allowBreakingChanges?: boolean;
   /** Records what the definitions evaluate, for tests of definitions. @default undefined: nothing is recorded */
   readonly coverage?: CoverageRecorder;
+  /** Records reconciles for people who look at them. @default undefined: nothing is recorded */
+  readonly observer?: ReconcileObserver;
+}
+
+/** What is called for each reconcile. Calls must be cheap, and must not throw. */
+export interface ReconcileObserver {
+  /** A change enqueues a resource. */
+  onChange(plan: OperatorPlan, key: string, change: ObjectChange): void;
+  /** A reconcile begins. */
+  onBegin(plan: OperatorPlan, key: string): void;
+  /** It has ended. */
+  onDecisions(plan: OperatorPlan, key: string, record: DecisionRecord): void;
 }
 
 /** The cluster as the runtime uses it, in addition to what a pass uses. */

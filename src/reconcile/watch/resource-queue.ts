@@ -1,5 +1,6 @@
 import type { Priority } from '../../controller/index.ts';
-import type { PassToken } from '../../kube/roles.ts';
+import type { CacheEvent } from '../../kube/roles.ts';
+import type { Change } from './object-change.ts';
 
 export interface ResourceQueueOptions {
   /** The definition's name. */
@@ -9,15 +10,12 @@ export interface ResourceQueueOptions {
   /** Called before a resource is enqueued for a change outside its own reconcile. */
   readonly noteEvent: (key: string) => void;
   readonly enqueue: (key: string, priority: Priority) => void;
+  /** See `OperatorOptions.onEnqueuingChange`. */
+  readonly onEnqueuingChange?: ((key: string, change: Change) => void) | undefined;
 }
 
 /** The parts of an event that determine how it enqueues. */
-export interface EnqueuingEvent {
-  /** Part of a first list. */
-  readonly initial: boolean;
-  /** The reconcile whose write caused it. */
-  readonly pass?: PassToken;
-}
+export type EnqueuingEvent = Pick<CacheEvent, 'initial' | 'pass'> & Change;
 
 /** Maximum number of resources that one event enqueues with normal priority. */
 const sharedByMany = 100;
@@ -42,9 +40,18 @@ export class ResourceQueue {
   }
 
   /** Enqueues a resource for an event, unless a write of its own reconcile caused it. */
-  enqueueFor(key: string, { pass, initial }: EnqueuingEvent, isShared = false): void {
-    if (pass?.key === key && pass.definition === this.#options.definition) return;
+  enqueueFor(key: string, event: EnqueuingEvent, isShared = false): void {
+    const { pass, initial } = event;
+    const { definition, onEnqueuingChange } = this.#options;
+    if (pass?.key === key && pass.definition === definition) return;
+    onEnqueuingChange?.(key, event);
     this.enqueue(key, initial || isShared ? 'low' : 'normal');
+  }
+
+  /** Enqueues a resource for a change of it that is not its own, whatever write delivered it. */
+  enqueueForeign(key: string, event: EnqueuingEvent): void {
+    this.#options.onEnqueuingChange?.(key, event);
+    this.enqueue(key, event.initial ? 'low' : 'normal');
   }
 
   /** Enqueues all resources: an informer changed its state. */

@@ -63,7 +63,7 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
     else keys.delete(key);
     // Of objects that do not match, only the transition and pending finalizers matter.
     if (!wasThere && !keys.has(key) && !isHeld(event)) return;
-    if (change.isForeign(event)) queue.enqueue(key, event.initial ? 'low' : 'normal');
+    if (change.isForeign(event)) queue.enqueueForeign(key, event);
     else if (change.isOfStatus(event)) queue.enqueueFor(key, event);
   });
 

@@ -9,7 +9,7 @@ import type { RolloutRecord, RolloutView } from '../definition-view.ts';
 import type { RevisionOperator, RevisionOperatorHooks } from '../rollout/revision-operator.ts';
 import { RevisionRouter } from '../rollout/revision-router.ts';
 import { logRollout } from '../rollout/rollout.ts';
-import type { SharedOptions } from '../runner-options.ts';
+import type { ReconcileObserver, SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 import { type OperatorSummary, summarize } from './definition-state-tracker.ts';
 import { type PreparedDefinition, previousKindsOf } from './prepare-definition.ts';
@@ -216,8 +216,8 @@ export class ResourceController {
     previousKinds: readonly Gvk[],
     hooks: RevisionOperatorHooks,
   ): Operator {
-    const { definitionMetrics, notifier } = this.#options;
-    return createOperator({
+    const { definitionMetrics, notifier, observer } = this.#options;
+    const operator = createOperator({
       // Passes add the definition's name to the logger.
       ...this.#options,
       plan,
@@ -225,10 +225,15 @@ export class ResourceController {
       ...hooks,
       onDecisions: (key, record) => {
         hooks.onDecisions(key, record);
+        observer?.onDecisions(plan, key, record);
         definitionMetrics.recordPass(record);
         notifier.notifyLater();
       },
+      ...(observer && {
+        onEnqueuingChange: (key, change) => observer.onChange(plan, key, change),
+      }),
     });
+    return observer === undefined ? operator : observed(operator, plan, observer);
   }
 
   #runAll(): void {
@@ -269,6 +274,17 @@ export class ResourceController {
     );
     void migrateResources(options, signal);
   }
+}
+
+/** The operator that reports when a reconcile begins. */
+function observed(operator: Operator, plan: OperatorPlan, observer: ReconcileObserver): Operator {
+  const reconcile = operator.reconcile.bind(operator);
+  return Object.assign(operator, {
+    reconcile: (...[key, context]: Parameters<Operator['reconcile']>) => {
+      observer.onBegin(plan, key);
+      return reconcile(key, context);
+    },
+  });
 }
 
 function settingsOf({ controller: { concurrency, retry } }: OperatorDefinition) {
