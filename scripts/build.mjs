@@ -8,6 +8,7 @@ import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
 import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
+import { bundleWebFiles } from './bundle/web.mjs';
 
 const target = 'node22.19';
 
@@ -57,7 +58,11 @@ for (const [name, text] of texts) {
   written.set(`dist/chunks/${name}`, content);
 }
 for (const [name, text] of Object.entries(await entries())) written.set(`dist/${name}`, text);
-written.set('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(metafile));
+const web = await bundleWebFiles();
+mkdirSync('dist/console', { recursive: true });
+for (const { name, content } of web.files) written.set(`dist/console/${name}`, content);
+const all = { outputs: { ...metafile.outputs, ...web.metafile.outputs } };
+written.set('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(all));
 for (const [path, text] of written) writeFileSync(path, text);
 chmodSync('dist/homeostat.mjs', 0o755);
 copyFileSync('src/library/api.ts', 'dist/index.d.mts');

@@ -17,6 +17,13 @@ export const suites = {
     environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
     leftOut: 'test/integration/not-on-sandbox.json',
   },
+  // The console in a browser, of the bundle. One file at a time: a browser and a sandbox take both cores.
+  browser: {
+    patterns: ['test/browser/**/*.test.ts'],
+    processes: 'file',
+    concurrency: 1,
+    bundle: true,
+  },
   // One hostile tenant beside a good definition, on the sandbox.
   attacks: {
     patterns: ['test/attacks/**/*.test.ts'],

@@ -13,6 +13,7 @@ import {
   type DefinitionView,
   type DesiredDefinition,
   type ParsedManifest,
+  type ReconcileObserver,
   watchFolders,
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
@@ -31,6 +32,8 @@ export interface DevSessionOptions {
   readonly logger: Logger;
   /** Resources that all definitions share. */
   readonly capacity?: Pick<ClusterRuntimeOptions, 'timeSlicer' | 'memory'>;
+  /** Records reconciles for the console. @default undefined: nothing is recorded */
+  readonly observer?: ReconcileObserver;
   /** Where definitions are saved. */
   readonly sources: readonly DefinitionSource[];
   /** Namespace of the ConfigMaps with definitions. */
@@ -92,12 +95,13 @@ export class DevSession {
 
   /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, logger, capacity, sources, check } = this.#options;
+    const { cluster, clock, random, logger, capacity, sources, check, observer } = this.#options;
     const metrics = createMetricRegistry();
     const runtime = new ClusterRuntime({
       ...{ cluster, clock, random, logger, metrics, sources, check },
       timeSlicer: unlimitedTimeSlicer,
       ...capacity,
+      ...(observer && { observer }),
       // The schema changes often during development, and the samples are applied again.
       allowBreakingChanges: true,
       readsObjects: true,

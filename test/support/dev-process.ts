@@ -12,7 +12,7 @@ export interface DevProcessOptions {
   readonly files: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** @default 'dev' */
-  readonly subcommand?: 'dev' | 'sandbox';
+  readonly subcommand?: 'dev' | 'sandbox' | 'console';
   /** Where it works; a new one unless given. It is left alone in the end if it was given. */
   readonly folder?: string;
 }

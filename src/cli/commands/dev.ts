@@ -1,6 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
+import type { ReconcileRecords } from '../../console/index.ts';
+import type { ConsoleServer } from '../../console/node/index.ts';
 import {
   createTextLogger,
   DevSession,
@@ -11,11 +13,11 @@ import {
   treeChanges,
   treeLines,
 } from '../../dev/index.ts';
-import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
+import { createKubeCluster, type KubeCluster, loadKubeConfig } from '../../kube/index.ts';
 import { createConfigMapSource, createDirectorySource } from '../../runtime/index.ts';
 import { checkObjectsOf } from '../../simulation/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
+import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';
 import { exitCode } from '../exit-code.ts';
 import { limitHeapGrowth } from '../heap-settings.ts';
@@ -39,6 +41,8 @@ export interface DevOptions {
   readonly port: number;
   /** @default samples are applied in a new sandbox */
   readonly samples?: boolean;
+  /** Serve the console? */
+  readonly console: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -104,7 +108,10 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const metrics = createMetricRegistry();
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
   const isFile = /\.(?:ya?ml|json)$/.test(folder);
+  const { ReconcileRecorder } = await import('../../console/index.ts');
+  const records = options.console ? new ReconcileRecorder(clock) : undefined;
   const session = new DevSession({
+    ...(records && { observer: records }),
     cluster,
     clock,
     random,
@@ -124,11 +131,45 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     onErrors: showErrors(screen),
     onTree: showTree(screen),
   });
+  const server = records
+    ? await startDevConsole({
+        ...{ records, folder, cluster, clock, random, logger },
+        isSandbox: devCluster !== undefined,
+      })
+    : undefined;
+  if (server !== undefined) screen.print(`  ${server.url}  (console)\n`);
   try {
     await session.run(signal);
   } finally {
+    await server?.close();
     await cluster.close();
   }
+}
+
+interface DevConsoleOptions {
+  readonly folder: string;
+  readonly cluster: KubeCluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly isSandbox: boolean;
+  readonly records: ReconcileRecords;
+}
+
+/** The console of the session: it may edit the cluster, and the files of the folder. */
+async function startDevConsole({
+  folder,
+  isSandbox,
+  ...shared
+}: DevConsoleOptions): Promise<ConsoleServer> {
+  const { ConsoleService } = await import('../../console/index.ts');
+  const { folderFiles, startConsoleServer } = await import('../../console/node/index.ts');
+  const backend = new ConsoleService({
+    ...shared,
+    info: { home: 'dev', version, cluster: isSandbox ? 'sandbox' : 'dev', canEdit: true },
+    files: folderFiles(folder, shared.random),
+  });
+  return startConsoleServer({ ...shared, backend });
 }
 
 /** The snapshot may be in the folder of the definitions. */

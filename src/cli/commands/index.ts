@@ -4,6 +4,7 @@ import type { ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
+import type { ConsoleFlags } from './console.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
@@ -24,6 +25,7 @@ function portOption(): Option {
 /** Adds `dev` and the commands that show and change objects. */
 export function addDevCommands(program: Command, context: ProgramContext): void {
   addDev(program, context);
+  addConsole(program, context);
   addSandbox(program, context);
   addGet(program, context);
   addApply(program, context);
@@ -57,6 +59,7 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
     .addOption(portOption())
     .option('--samples', 'apply the samples (default: only in a new cluster)')
     .option('--no-samples', 'do not apply the samples')
+    .option('--no-console', 'do not serve the console, the web application')
     .addOption(
       new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)
@@ -65,6 +68,23 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
     .action(async (folder: string, options: DevOptions) => {
       const { dev } = await import('./dev.ts');
       exit(await dev(folder, options, output, signal));
+    });
+}
+
+function addConsole(program: Command, { output, signal, exit }: ProgramContext): void {
+  program
+    .command('console')
+    .description('serve a web application that shows the definitions and resources of a cluster')
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig (default: KUBECONFIG, ~/.kube/config, or the service account of the pod)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--port <number>', 'port of the console (default: any free one)', parsePort, 0)
+    .option('--allow-edits', 'permit changes of the cluster (default: read-only)')
+    .action(async (flags: ConsoleFlags) => {
+      const { serveConsole } = await import('./console.ts');
+      exit(await serveConsole(flags, output, signal));
     });
 }
 

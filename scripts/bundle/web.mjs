@@ -1,0 +1,52 @@
+// Bundles the console for the browser: the files of `dist/console` with hashed names, and the page that names them.
+
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The files by name, in memory. `metafile` is esbuild's, for licenses. */
+export async function bundleWebFiles() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/web/main.ts', 'src/web/console.css'],
+    outdir: 'console',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    platform: 'browser',
+    target: 'es2024',
+    format: 'esm',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  const files = outputFiles.map(({ path, contents }) => ({
+    name: basename(path),
+    content: contents,
+  }));
+  const named = (pattern) => files.find(({ name }) => pattern.test(name)).name;
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Homeostat</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="assets/${named(/^console-.*\.css$/)}">
+<script type="module" src="assets/${named(/^main-.*\.js$/)}"></script>
+</head>
+<body><div id="console"></div></body>
+</html>
+`;
+  return { files: [...files, { name: 'index.html', content: Buffer.from(page) }], metafile };
+}
+
+/** For a run from source. */
+export async function bundleWeb() {
+  return (await bundleWebFiles()).files;
+}

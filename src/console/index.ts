@@ -1,0 +1,8 @@
+export {
+  ConsoleService,
+  type ConsoleServiceOptions,
+  type ReconcileRecords,
+} from './console-service.ts';
+export type { SourceFiles } from './definition-source.ts';
+export { answer, openStream } from './questions.ts';
+export { ReconcileRecorder } from './reconcile-recorder.ts';

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { allowedPath } from './kube-paths.ts';
+
+describe('console/kube-paths', () => {
+  for (const path of [
+    '/api',
+    '/apis',
+    '/api/v1/pods',
+    '/api/v1/namespaces',
+    '/api/v1/namespaces/shop',
+    '/api/v1/namespaces/shop/secrets/a.b-c',
+    '/apis/apps/v1/namespaces/shop/deployments/site',
+    '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node',
+  ])
+    test(`passes on ${path}`, () => assert.notEqual(allowedPath({ path }), undefined));
+
+  for (const path of [
+    '/',
+    '/metrics',
+    '/api/v1/namespaces/shop/pods/web/exec',
+    '/api/v1/namespaces/shop/pods/web/log',
+    '/api/v1/namespaces/shop/services/web/proxy',
+    '/api/v1/namespaces/shop/serviceaccounts/default/token',
+    '/api/v1/nodes/one/proxy',
+    '/api/v1/watch/secrets',
+    '/api/v1/namespaces/../secrets',
+    '/api/v1/namespaces/shop%2Fpods/web',
+    '/api/v1//pods',
+    '/api/v1/pods?watch=true',
+    '/apis/apps/v1/namespaces/shop/deployments/site/scale',
+  ])
+    test(`does not pass on ${path}`, () => assert.equal(allowedPath({ path }), undefined));
+
+  test('passes on the query parameters of lists, watches and dry runs, and no others', () => {
+    const query = { limit: '5', watch: 'true', pretty: 'true', timeoutSeconds: '1' };
+    assert.deepEqual(allowedPath({ path: '/api/v1/pods', query })?.query, {
+      limit: '5',
+      watch: 'true',
+    });
+  });
+
+  test('a path with a name is that of one object', () => {
+    assert.equal(allowedPath({ path: '/api/v1/namespaces/shop/pods/web' })?.name, 'web');
+    assert.equal(allowedPath({ path: '/api/v1/namespaces/shop/pods' })?.name, undefined);
+  });
+});

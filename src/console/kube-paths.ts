@@ -1,0 +1,39 @@
+import type { KubeRequest } from '../web/index.ts';
+
+const segment = '[A-Za-z0-9][A-Za-z0-9._:-]*';
+/** A collection or one object, without subresources: `proxy`, `exec`, `log` and `token` do more than read and write objects. */
+const objects = new RegExp(
+  `^/(?:api/v1|apis/${segment}/${segment})(?:/namespaces/${segment})?/(?<plural>${segment})(?:/(?<name>${segment}))?$`,
+);
+const discovery = new Set(['/api', '/apis']);
+
+/** Query parameters that are passed on. */
+const permitted = new Set([
+  ...['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion'],
+  ...['watch', 'allowWatchBookmarks', 'dryRun', 'fieldManager'],
+]);
+
+export interface AllowedPath {
+  readonly isDiscovery: boolean;
+  /** Undefined: a collection. */
+  readonly name: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** A path that the console passes on, with the query that it passes on. Undefined: none. Pure. */
+export function allowedPath({
+  path,
+  query = {},
+}: Pick<KubeRequest, 'path' | 'query'>): AllowedPath | undefined {
+  const kept = Object.fromEntries(
+    Object.entries(query).filter(
+      ([name, value]) => permitted.has(name) && typeof value === 'string',
+    ),
+  );
+  if (discovery.has(path)) return { isDiscovery: true, name: undefined, query: {} };
+  const groups = objects.exec(path)?.groups;
+  // The old form of a watch: `/api/v1/watch/secrets`.
+  if (groups === undefined || groups.plural === 'watch' || groups.plural === 'proxy')
+    return undefined;
+  return { isDiscovery: false, name: groups.name, query: kept };
+}

@@ -1,0 +1,191 @@
+import type { IncomingMessage } from 'node:http';
+import type { Express, Request, Response } from '../../http/index.ts';
+import { loadWebFramework } from '../../http/index.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { Random } from '../../util/random.ts';
+import { BackendError, type BackendErrorCode, type ConsoleBackend } from '../../web/index.ts';
+import { answer, openStream } from '../questions.ts';
+import { StreamSessions } from '../stream-sessions.ts';
+import type { Assets } from './assets.ts';
+
+export interface ConsoleAppOptions {
+  readonly backend: ConsoleBackend;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Path of the console, which grants access: `/secret`. */
+  readonly basePath: string;
+  /** `host:port` pairs by which the server may be named. */
+  readonly hosts: ReadonlySet<string>;
+  readonly loadAssets: () => Promise<Assets>;
+}
+
+const maxBodyBytes = 3 * 1024 * 1024;
+
+const statuses: Readonly<Record<BackendErrorCode, number>> = {
+  unreachable: 502,
+  forbidden: 403,
+  'not-found': 404,
+  gone: 410,
+  failed: 500,
+};
+
+/** Nothing but files of this server; no inline script and no inline style. */
+const policy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The routes of the console: its files, questions of pages, and streams. */
+export async function createConsoleApp(options: ConsoleAppOptions): Promise<Express> {
+  const { backend, basePath, hosts, loadAssets } = options;
+  const { createWebApp, endWebApp } = await loadWebFramework();
+  const app = createWebApp();
+  const sessions = new StreamSessions(options);
+  let assets: Promise<Assets> | undefined;
+  app.use((request, response, next) => {
+    response.set({
+      'content-security-policy': policy,
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    if (isOwn(request, hosts)) next();
+    else
+      sendError(
+        response,
+        new BackendError('forbidden', 'The request comes from another page or names another host'),
+      );
+  });
+  app.get(basePath, (request, response) => {
+    if (request.path === basePath) response.redirect(`${basePath}/`);
+    else void sendAsset('index.html', response);
+  });
+  app.get(`${basePath}/assets/:name`, (request, response) => {
+    // Names hold a hash of the content.
+    response.set('cache-control', 'public, max-age=31536000, immutable');
+    void sendAsset(String(request.params.name), response);
+  });
+  app.post(`${basePath}/api/:question`, (request, response) => {
+    void reply(response, async (signal) =>
+      answer(backend, String(request.params.question), await readJson(request), signal),
+    );
+  });
+  app.get(`${basePath}/streams`, (_request, response) => {
+    response.type('application/x-ndjson');
+    const stopper = closing(response);
+    sessions
+      .serve((line) => writeLine(response, line), stopper)
+      .then(
+        () => response.end(),
+        (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
+      );
+  });
+  const nameOf = ({ params }: Request) => ({
+    session: String(params.session),
+    number: Number(params.number),
+  });
+  app.put(`${basePath}/streams/:session/:number`, (request, response) => {
+    void reply(response, async () => {
+      const body = await readJson(request);
+      await sessions.start(nameOf(request), (signal) => openStream(backend, body, signal));
+    });
+  });
+  app.delete(`${basePath}/streams/:session/:number`, (request, response) => {
+    sessions.stop(nameOf(request));
+    response.json({});
+  });
+  endWebApp(app, (response, status) =>
+    sendError(
+      response,
+      new BackendError(status === 404 ? 'not-found' : 'failed', 'There is nothing at this address'),
+    ),
+  );
+  return app;
+
+  async function sendAsset(name: string, response: Response): Promise<void> {
+    try {
+      assets ??= loadAssets();
+      const asset = (await assets).get(name);
+      if (asset === undefined) throw new BackendError('not-found', 'There is no such file');
+      response.type(asset.type).send(Buffer.from(asset.content));
+    } catch (error) {
+      sendError(response, error);
+    }
+  }
+}
+
+/**
+ * A page of another origin must neither read nor write, also if its name resolves to this host. Browsers send the origin with all requests
+ * but plain reads, which another origin cannot read.
+ */
+function isOwn({ headers, method }: Request, hosts: ReadonlySet<string>): boolean {
+  const { host = '', origin } = headers;
+  if (!hosts.has(host)) return false;
+  if (origin !== undefined) return origin === `http://${host}`;
+  return method === 'GET' || method === 'HEAD';
+}
+
+async function reply(
+  response: Response,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  try {
+    const value = await work(closing(response));
+    if (!response.destroyed) response.json(value ?? {});
+  } catch (error) {
+    if (!response.destroyed) sendError(response, error);
+  }
+}
+
+function sendError(response: Response, error: unknown): void {
+  const code = error instanceof BackendError ? error.code : 'failed';
+  const message = error instanceof Error ? error.message : String(error);
+  response.status(statuses[code]).json({ code, message });
+}
+
+/** A signal that aborts when the client disconnects. */
+function closing(response: Response): AbortSignal {
+  const stopper = new AbortController();
+  response.once('close', () => stopper.abort(new Error('The page has disconnected')));
+  return stopper.signal;
+}
+
+/** Resolves when the client keeps up. */
+async function writeLine(response: Response, line: unknown): Promise<void> {
+  if (response.destroyed) return;
+  if (response.write(`${JSON.stringify(line)}\n`)) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.once('drain', done);
+    response.once('close', done);
+  });
+}
+
+/** @throws BackendError */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes)
+      throw new BackendError('failed', `The request is larger than ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (cause) {
+    throw new BackendError('failed', 'The request is not JSON', { cause });
+  }
+  throw new BackendError('failed', 'Expected a JSON object');
+}

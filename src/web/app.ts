@@ -1,0 +1,157 @@
+import type { Clock } from '../util/clock.ts';
+import type { ConsoleBackend } from './contract.ts';
+import { handleKeys } from './keyboard.ts';
+import { needsOf, pageOf } from './pages/page.ts';
+import { connecting } from './pages/shell.ts';
+import { render } from './preact.ts';
+import { hrefOf, parseRoute } from './route.ts';
+import { ConsoleStore } from './store/console-store.ts';
+import type { Actions, Notice, Theme, UiState, View } from './view.ts';
+
+export interface AppOptions {
+  readonly backend: ConsoleBackend;
+  readonly clock: Clock;
+  readonly window: Window;
+  readonly root: HTMLElement;
+}
+
+const narrowQuery = '(max-width: 720px)';
+/** Ages are drawn again. */
+const ageMs = 5_000;
+/** How long the result of an action is shown. */
+const noticeMs = 6_000;
+const themeKey = 'homeostat.theme';
+
+/** Runs the console in an element until the returned function is called. */
+export function startApp(options: AppOptions): () => void {
+  const app = new App(options);
+  return app.start();
+}
+
+class App {
+  readonly #options: AppOptions;
+  readonly #store: ConsoleStore;
+  #ui: UiState;
+  #isScheduled = false;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    const { backend, clock, window } = options;
+    this.#store = new ConsoleStore({ backend, clock, onChange: () => this.#schedule() });
+    this.#ui = {
+      search: '',
+      theme: storedTheme(window),
+      isHelpOpen: false,
+      question: undefined,
+      notice: undefined,
+      isUnfolded: false,
+      revealed: undefined,
+    };
+  }
+
+  start(): () => void {
+    const { window } = this.#options;
+    const draw = () => this.#schedule();
+    const narrow = window.matchMedia(narrowQuery);
+    const timer = window.setInterval(draw, ageMs);
+    const stopKeys = handleKeys(window, this.#actions, () => this.#ui);
+    window.addEventListener('hashchange', this.#onAddress);
+    narrow.addEventListener('change', draw);
+    void this.#store.start();
+    this.#draw();
+    return () => {
+      window.clearInterval(timer);
+      window.removeEventListener('hashchange', this.#onAddress);
+      narrow.removeEventListener('change', draw);
+      stopKeys();
+      this.#store.stop();
+      render(null, this.#options.root);
+    };
+  }
+
+  readonly #onAddress = (): void => {
+    // A Secret stays masked on the next page.
+    this.#ui = { ...this.#ui, revealed: undefined };
+    this.#schedule();
+  };
+
+  readonly #actions: Actions = {
+    set: (change) => {
+      this.#ui = { ...this.#ui, ...change };
+      this.#schedule();
+    },
+    go: (route) => {
+      this.#options.window.location.hash = hrefOf(route);
+    },
+    run: (action) => {
+      action().then(
+        (text) => this.#showNotice({ isError: false, text }),
+        (error: unknown) =>
+          this.#actions.set({
+            notice: { isError: true, text: error instanceof Error ? error.message : String(error) },
+          }),
+      );
+    },
+    ask: (question) => this.#actions.set({ question }),
+  };
+
+  /** Errors stay until they are closed. */
+  #showNotice(notice: Notice): void {
+    this.#actions.set({ notice });
+    this.#options.clock.after(noticeMs, () => {
+      if (this.#ui.notice === notice) this.#actions.set({ notice: undefined });
+    });
+  }
+
+  /** Changes of one frame are drawn together. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const draw = () => {
+      this.#isScheduled = false;
+      this.#draw();
+    };
+    const { window } = this.#options;
+    // A hidden window has no frames, and its lists must still be followed.
+    if (window.document.hidden) window.setTimeout(draw, 250);
+    else window.requestAnimationFrame(draw);
+  }
+
+  #draw(): void {
+    const { window, root, backend, clock } = this.#options;
+    const { info } = this.#store;
+    window.document.documentElement.dataset.theme = this.#ui.theme;
+    window.localStorage.setItem(themeKey, this.#ui.theme);
+    if (info === undefined) {
+      render(connecting(this.#store.error, this.#ui, this.#actions), root);
+      return;
+    }
+    const view: View = {
+      route: parseRoute(window.location.hash),
+      store: this.#store,
+      ...{ backend, info, ui: this.#ui, actions: this.#actions },
+      nowMs: clock.nowMs(),
+      isNarrow: window.matchMedia(narrowQuery).matches,
+    };
+    this.#store.follow(needsOf(view, backend));
+    window.document.title = titleOf(view);
+    render(pageOf(view), root);
+  }
+}
+
+function titleOf({ route, info }: View): string {
+  const page =
+    route.page === 'definition'
+      ? route.name
+      : route.page === 'resource'
+        ? `${route.resource.kind} ${route.resource.name}`
+        : route.page === 'resources'
+          ? 'Resources'
+          : 'Overview';
+  return `${page} \u00b7 ${info.cluster} \u00b7 Homeostat`;
+}
+
+function storedTheme({ localStorage }: Window): Theme {
+  const stored = localStorage.getItem(themeKey);
+  return stored === 'light' || stored === 'dark' ? stored : 'system';
+}

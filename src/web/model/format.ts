@@ -1,0 +1,33 @@
+/** `12 s`, `2 min`, `3 h`, `5 d`: the age of something. Empty: no time. */
+export function ageText(time: string | undefined, nowMs: number): string {
+  const at = Date.parse(time ?? '');
+  if (Number.isNaN(at)) return '';
+  const seconds = Math.max(0, Math.round((nowMs - at) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** `14:02:11`, in local time. */
+export function clockText(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return '';
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+/** `1 resource`, `2 resources`. */
+export function countText(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}
+
+/** Whether all words are in one of the texts, in any case. */
+export function matches(search: string, texts: readonly string[]): boolean {
+  const all = texts.join('\n').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}

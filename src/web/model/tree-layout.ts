@@ -1,0 +1,51 @@
+/** A node of a tree to place. */
+interface Branch<Node> {
+  readonly children: readonly Node[];
+}
+
+export interface PlacedBranch<Node> {
+  readonly node: Node;
+  readonly parent: Node | undefined;
+  /** Upper left corner, in px. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface TreeLayout<Node> {
+  readonly nodes: readonly PlacedBranch<Node>[];
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface TreeSizes {
+  readonly nodeWidth: number;
+  readonly nodeHeight: number;
+  readonly columnGap: number;
+  readonly rowGap: number;
+}
+
+/** Places a tree from left to right: a column for each depth, a parent beside the middle of its children. Linear in the number of nodes. */
+export function placeTree<Node extends Branch<Node>>(
+  root: Node,
+  sizes: TreeSizes,
+): TreeLayout<Node> {
+  const { nodeWidth, nodeHeight, columnGap, rowGap } = sizes;
+  const nodes: PlacedBranch<Node>[] = [];
+  let nextY = 0;
+  let depth = 0;
+  const place = (node: Node, parent: Node | undefined, column: number): number => {
+    depth = Math.max(depth, column);
+    const at = nodes.push({ node, parent, x: 0, y: 0 }) - 1;
+    const rows = node.children.map((child) => place(child, node, column + 1));
+    const y = rows.length === 0 ? nextY : ((rows[0] ?? 0) + (rows.at(-1) ?? 0)) / 2;
+    if (rows.length === 0) nextY += nodeHeight + rowGap;
+    nodes[at] = { node, parent, x: column * (nodeWidth + columnGap), y };
+    return y;
+  };
+  place(root, undefined, 0);
+  return {
+    nodes,
+    width: (depth + 1) * nodeWidth + depth * columnGap,
+    height: Math.max(nextY - rowGap, nodeHeight),
+  };
+}

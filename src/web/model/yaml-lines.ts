@@ -1,0 +1,63 @@
+import { isJsonObject } from '../../util/json.ts';
+
+/** A line of YAML for reading: its indentation, the key with its colon, and the value. */
+export interface YamlLine {
+  readonly indent: number;
+  readonly dash: boolean;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Prints a value as YAML lines, for reading: long texts stay on their lines. */
+export function yamlLines(value: unknown, indent = 0): readonly YamlLine[] {
+  if (isJsonObject(value))
+    return Object.entries(value).flatMap(([key, field]) => entryLines(key, field, indent));
+  if (Array.isArray(value)) return value.flatMap((item) => itemLines(item, indent));
+  return [{ indent, dash: false, key: '', value: scalar(value) }];
+}
+
+/** The text of lines. */
+export function yamlText(value: unknown): string {
+  return yamlLines(value)
+    .map(
+      (line) =>
+        `${' '.repeat(line.indent)}${line.dash ? '- ' : ''}${line.key}${line.key !== '' && line.value !== '' ? ' ' : ''}${line.value}`,
+    )
+    .join('\n');
+}
+
+function entryLines(key: string, field: unknown, indent: number): readonly YamlLine[] {
+  const name = /^[\w./$-]+$/.test(key) ? `${key}:` : `${JSON.stringify(key)}:`;
+  const head = { indent, dash: false, key: name };
+  if (isJsonObject(field) && Object.keys(field).length > 0)
+    return [{ ...head, value: '' }, ...yamlLines(field, indent + 2)];
+  if (Array.isArray(field) && field.length > 0)
+    return [{ ...head, value: '' }, ...yamlLines(field, indent)];
+  if (typeof field === 'string' && field.includes('\n'))
+    return [{ ...head, value: field.endsWith('\n') ? '|' : '|-' }, ...textLines(field, indent + 2)];
+  return [{ ...head, value: scalar(field) }];
+}
+
+function itemLines(item: unknown, indent: number): readonly YamlLine[] {
+  const [first, ...rest] = yamlLines(item, indent + 2);
+  if (first === undefined) return [{ indent, dash: true, key: '', value: scalar(item) }];
+  return [{ ...first, indent, dash: true }, ...rest];
+}
+
+function textLines(text: string, indent: number): readonly YamlLine[] {
+  return text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => ({ indent: line === '' ? 0 : indent, dash: false, key: '', value: line }));
+}
+
+const plain = /^[A-Za-z_./][\w./@ -]*$/;
+const reserved = /^(?:true|false|null|yes|no|on|off|~)$/i;
+
+function scalar(value: unknown): string {
+  if (typeof value === 'string')
+    return plain.test(value) && !reserved.test(value) && !value.endsWith(' ')
+      ? value
+      : JSON.stringify(value);
+  return JSON.stringify(value) ?? 'null';
+}

@@ -1,0 +1,187 @@
+import type { KubeObject } from '../../util/kube-object.ts';
+import { ageText, countText, matches } from '../model/format.ts';
+import {
+  type DefinitionSummary,
+  healthOrder,
+  type ObjectSummary,
+  placeOf,
+  summaryOf,
+} from '../model/object-summary.ts';
+import { type Column, dataTable } from '../parts/data-table.ts';
+import {
+  emptyBox,
+  glyph,
+  link,
+  listProblem,
+  muted,
+  section,
+  staleNote,
+} from '../parts/elements.ts';
+import { h, type VNode } from '../preact.ts';
+import { definitionHref, hrefOf, resourceHref } from '../route.ts';
+import type { Needs } from '../store/console-store.ts';
+import type { View } from '../view.ts';
+import { allResourceNeeds, definitionSummaries, definitionsNeed } from './kinds.ts';
+
+/** A resource with its state. */
+export interface ResourceRow extends ObjectSummary {
+  readonly object: KubeObject;
+}
+
+export function overviewNeeds(store: View['store']): Needs {
+  return { lists: [definitionsNeed, ...allResourceNeeds(store)], details: [], records: [] };
+}
+
+/** One row per definition, the most severe first; below, the resources that are not ready. */
+export function overviewPage(view: View): VNode {
+  const { store, ui } = view;
+  const list = store.list(definitionsNeed);
+  const problem = listProblem(list, {
+    what: 'definitions',
+    right: 'list and watch operatordefinitions.homeostat.dev',
+  });
+  if (problem !== undefined) return h('main', null, h('h1', null, 'Overview'), problem);
+  const definitions = definitionSummaries(store)
+    .filter(({ name, kind, state, message }) => matches(ui.search, [name, kind, state, message]))
+    .sort((a, b) => healthOrder[a.health] - healthOrder[b.health] || (a.name < b.name ? -1 : 1));
+  return h(
+    'main',
+    null,
+    h('h1', { class: 'hidden' }, 'Overview'),
+    staleNote(list, 'The list of definitions'),
+    definitions.length === 0 ? noDefinitions(view) : definitionTable(definitions),
+    notReady(view),
+  );
+}
+
+function noDefinitions({ ui, info }: View): VNode {
+  if (ui.search !== '') return emptyBox(`No definition matches "${ui.search}"`);
+  return emptyBox(
+    'No definitions',
+    info.home === 'dev'
+      ? 'Save an OperatorDefinition in the folder of "homeostat dev", and it appears here.'
+      : 'Apply an OperatorDefinition, or a ConfigMap with the label homeostat.dev/definitions.',
+  );
+}
+
+const definitionColumns: readonly Column<DefinitionSummary>[] = [
+  {
+    title: 'Definition',
+    cell: ({ health, name }) => [glyph(health), ' ', link(definitionHref(name), name, 'strong')],
+  },
+  { title: 'Kind', className: 'optional', cell: ({ kind }) => kind },
+  {
+    title: 'Ready',
+    className: 'number',
+    cell: ({ kind, resources, ready }) =>
+      kind === '' ? muted('-') : link(hrefOf({ page: 'resources', kind }), `${ready}/${resources}`),
+  },
+  { title: 'Revision', className: 'optional', cell: ({ revision }) => h('code', null, revision) },
+  { title: 'State', className: 'wide', cell: definitionState },
+];
+
+function definitionState({ state, message, rollout, isPaused }: DefinitionSummary) {
+  if (rollout !== undefined)
+    return [
+      `Roll-out ${rollout.state} `,
+      h('progress', {
+        value: rollout.reached,
+        max: Math.max(rollout.total, 1),
+        'aria-label': 'Roll-out',
+      }),
+      ` ${rollout.reached}/${rollout.total}`,
+    ];
+  if (isPaused) return 'Paused';
+  return message === '' ? state : [h('span', { class: 'strong' }, state), ` ${message}`];
+}
+
+function definitionTable(rows: readonly DefinitionSummary[]): VNode {
+  return dataTable({
+    label: 'Definitions',
+    columns: definitionColumns,
+    rows,
+    keyOf: ({ name }) => name,
+  });
+}
+
+function notReady(view: View): VNode | null {
+  const rows = resourceRows(view).filter(({ health }) => health !== 'ready');
+  const lists = allResourceNeeds(view.store).map((need) => view.store.list(need));
+  if (lists.some(({ status }) => status === 'loading')) return null;
+  if (rows.length === 0)
+    return section(
+      'Not ready',
+      h(
+        'p',
+        { class: 'muted' },
+        view.ui.search === '' ? 'All resources are ready.' : 'No resource matches.',
+      ),
+    );
+  return section(
+    `Not ready ${rows.length}`,
+    resourceTable(view, rows, 'Resources that are not ready'),
+  );
+}
+
+/** All resources of all definitions that match the search, the most severe first. */
+export function resourceRows({ store, ui }: View): readonly ResourceRow[] {
+  return allResourceNeeds(store)
+    .flatMap((need) => store.list(need).objects)
+    .map((object): ResourceRow => ({ object, ...summaryOf(object) }))
+    .filter(({ object, state, message }) =>
+      matches(ui.search, [object.kind, placeOf(object.metadata), state, message]),
+    )
+    .sort(
+      (a, b) =>
+        healthOrder[a.health] - healthOrder[b.health] ||
+        compare(a.object.kind, b.object.kind) ||
+        compare(placeOf(a.object.metadata), placeOf(b.object.metadata)),
+    );
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Resources with their state, each a link. */
+export function resourceTable(
+  { store, nowMs }: Pick<View, 'store' | 'nowMs'>,
+  rows: readonly ResourceRow[],
+  label: string,
+): VNode {
+  const needs = allResourceNeeds(store);
+  return dataTable<ResourceRow>({
+    label,
+    rows,
+    keyOf: ({ object }) => object.metadata.uid ?? '',
+    isChanged: ({ object }) =>
+      needs.some(
+        (need) => need.kind.kind === object.kind && store.isChanged(need, object.metadata.uid),
+      ),
+    columns: [
+      {
+        title: 'Resource',
+        cell: ({ object, health }) => [
+          glyph(health),
+          ' ',
+          h('span', { class: 'kind' }, object.kind),
+          ' ',
+          link(resourceHref(object), placeOf(object.metadata), 'strong'),
+        ],
+      },
+      { title: 'State', className: 'narrow', cell: ({ state }) => state },
+      { title: 'Why', className: 'wide', cell: ({ message }) => message },
+      {
+        title: 'Age',
+        className: 'number optional',
+        cell: ({ object }) => ageText(object.metadata.creationTimestamp, nowMs),
+      },
+    ],
+  });
+}
+
+/** `41 of 43 ready`, for people. */
+export function readyText(ready: number, all: number): string {
+  return `${countText(all, 'resource')}, ${ready} ready`;
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { patienceMs } from '../../support/patience.ts';
+
+export interface OpenOptions {
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** A page of the console, with all that must not happen on it. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors of scripts, violations of the content security policy, and failed requests but those that are aborted. */
+  readonly problems: readonly string[];
+  /** Opens another page of the console. */
+  go(hash: string): Promise<void>;
+  /** Resolves when the page shows the text. */
+  untilText(text: string | RegExp): Promise<void>;
+  /** Violations that axe finds. */
+  violations(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** A real Chromium without a window. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env.HOMEOSTAT_CHROMIUM ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  { theme = 'light', width = 1280, height = 800 }: OpenOptions = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patienceMs);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  await page.goto(url);
+  return {
+    page,
+    problems,
+    async go(hash) {
+      await page.evaluate((next) => {
+        location.hash = next;
+      }, hash);
+    },
+    async untilText(text) {
+      await page.getByText(text).first().waitFor();
+    },
+    async violations() {
+      // Through the debugger: the policy of the page permits no other script.
+      await page.evaluate(
+        readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+      );
+      return page.evaluate(async () => {
+        const { axe } = globalThis as unknown as {
+          axe: {
+            run(): Promise<{
+              violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
+            }>;
+          };
+        };
+        const { violations } = await axe.run();
+        return violations.flatMap(({ id, nodes }) =>
+          nodes.map(
+            ({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`,
+          ),
+        );
+      });
+    },
+    async close() {
+      await context.close();
+    },
+  };
+}
+
+/** Fails with all violations in both themes and both widths. */
+export async function assertAccessible(console_: ConsolePage, what: string): Promise<void> {
+  assert.deepEqual(await console_.violations(), [], what);
+}
