@@ -83,7 +83,7 @@ async function bench(): Promise<void> {
   try {
     await homeostat.whenReady();
     const indexes = Array.from({ length: objects }, (_, index) => index);
-    await inParallel(indexes, 20, (index) => put(client, index, 0));
+    await inParallel(indexes, (index) => put(client, index, 0));
     await sleep(3_000);
     console.log('before', await figuresOf(homeostat));
     await client.apply(thing('journal', namespace, {}));
