@@ -27,6 +27,9 @@ const formats: Readonly<Record<Exclude<DocumentKind, 'Object'>, JsonSchema>> = {
   OperatorFuzz: operatorFuzzSchema,
 };
 
+/** Its `apiVersion`, `kind` and `metadata` are described as those of any kind. */
+const configMap = 'io.k8s.api.core.v1.ConfigMap';
+
 /** The schemas of Homeostat's own formats, of the built-in kinds, and of the kinds of definitions. */
 export class KindSchemas {
   readonly #schemas: SchemaSource = bundledSchemas();
@@ -81,7 +84,11 @@ export class KindSchemas {
 
   /** The resources of a definition. */
   served(kind: ServedKind): SchemaNode {
-    return this.#nodeOf(resourceSchema(kind, this.#schemas));
+    const schema = resourceSchema(kind, this.#schemas);
+    if (kind.source === 'for') return this.#nodeOf(schema);
+    const { properties = {} } = this.#descriptions[configMap] ?? {};
+    const own = { [schema.root]: { properties } };
+    return this.#nodeOf(schema, Object.assign(Object.create(this.#descriptions), own));
   }
 
   /** All `apiVersion`s with a known kind. */
@@ -105,10 +112,10 @@ export class KindSchemas {
     });
   }
 
-  #nodeOf({ root, components }: KindSchema): SchemaNode {
+  #nodeOf({ root, components }: KindSchema, descriptions = this.#descriptions): SchemaNode {
     return schemaNode(
       { $ref: `#/components/schemas/${root}` },
-      { prefix: '#/components/schemas/', schemas: components, descriptions: this.#descriptions },
+      { prefix: '#/components/schemas/', schemas: components, descriptions },
     );
   }
 }

@@ -10,13 +10,15 @@ import {
   type PodOutcome,
   WorkloadControllers,
 } from './controllers/index.ts';
-import { CrdController, crdRules } from './crd/index.ts';
+import { CrdController, crdNames, crdRules } from './crd/index.ts';
 import { type Descriptions, OpenApiDocuments } from './discovery/index.ts';
 import {
   type BuiltinSchemas,
   builtinKinds,
   KindRegistry,
+  modelledNames,
   objectMetaComponent,
+  type ResourceNames,
 } from './kinds/index.ts';
 import { ProtobufReader } from './protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from './request/index.ts';
@@ -113,6 +115,15 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       for (const stop of stops.splice(0)) stop();
     },
   };
+}
+
+/** The names of the kinds that every sandbox serves, those of the core group first. */
+export function builtinNames(): readonly ResourceNames[] {
+  const names = [...modelledNames(), crdNames];
+  return [
+    ...names.filter(({ group }) => group === ''),
+    ...names.filter(({ group }) => group !== ''),
+  ];
 }
 
 function createRestContext(options: SandboxOptions): RestContext {

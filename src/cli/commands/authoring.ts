@@ -35,8 +35,9 @@ function addExplain(program: Command, { output, signal, exit }: ProgramContext):
     )
     .option('--recursive', 'of a type: name all fields below')
     .option(
-      '--definitions <path...>',
-      'of a type: definitions with more kinds (default: the folder "operators")',
+      '--definitions <path>',
+      'of a type: definitions with more kinds, can be repeated (default: the folder "operators")',
+      (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--with <file...>', 'of a resource in a file: objects that exist before')
     .option('--no-simulate', 'of a resource in a file: leave children unready');

@@ -11,9 +11,11 @@ import {
   definitionSchema,
   operatorFuzzSchema,
   operatorTestSchema,
+  type ServedKind,
 } from '../../definition/index.ts';
-import { type ApiClient, type KindInfo, KubeError } from '../../kube/index.ts';
-import { Simulation, silentLogger, TestCluster } from '../../simulation/index.ts';
+import { type ApiClient, KubeError } from '../../kube/index.ts';
+import { KindSchemas } from '../../lsp/index.ts';
+import { builtinNames, type ResourceNames } from '../../sandbox/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
@@ -21,7 +23,7 @@ import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { cliFlow, type SessionContext, withCluster } from './cluster-session.ts';
-import { Kinds, loadKinds } from './kinds.ts';
+import { Kinds, type NamedKind } from './kinds.ts';
 import { type SchemaField, type SchemaView, viewSchema } from './schema-fields.ts';
 
 export interface ExplainTypeOptions {
@@ -74,32 +76,40 @@ function isSame(name: string, word: string): boolean {
   return name.toLowerCase() === word.toLowerCase();
 }
 
-/** On a sandbox with the CRDs of the definitions. */
+/** With the kinds of the bundle and of the definitions. */
 async function explainOffline(
   options: ExplainTypeOptions,
-  { output, signal }: SessionContext,
+  { output }: SessionContext,
 ): Promise<void> {
   const usual = existsSync(definitionsFolder) ? [definitionsFolder] : [];
   const texts = await loadManifests(options.definitions ?? usual, { mayBeEmpty: true });
   const { accepted } = checkDefinitions(texts, { schemas: bundledSchemas() });
-  const simulation = new Simulation({ definitions: [], logger: silentLogger, controllers: false });
-  try {
-    const cluster = new TestCluster(simulation);
-    for (const { located } of accepted) {
-      const { kind } = located.definition;
-      if (kind.source === 'crd') await cluster.apply(kind.crd);
-    }
-    await simulation.idle();
-    const api = simulation.client;
-    const { all } = await loadKinds(api, signal);
-    const kinds = new Kinds(
-      all,
-      (name) => `"${name}" is neither a file or folder, nor a kind of Kubernetes or a definition`,
-    );
-    await explainServed({ ...options, api, kinds, signal }, output);
-  } finally {
-    await simulation.close();
-  }
+  const served = accepted.map(({ located }) => located.definition.kind);
+  const kinds = new Kinds(
+    [...builtinNames().map(builtinKind), ...served.flatMap(customKinds)],
+    (name) => `"${name}" is neither a file or folder, nor a kind of Kubernetes or a definition`,
+  );
+  const { kind, steps } = splitPath(kinds, options.what);
+  const node = (await KindSchemas.load()).withServed(served).find(kind.gvk);
+  if (node === undefined) throw withoutSchema(kind.gvk);
+  print({ gvk: kind.gvk, kind: viewSchema(node) }, steps, options, output);
+}
+
+function builtinKind({ group, version, kind, ...names }: ResourceNames): NamedKind {
+  return { gvk: { group, version, kind }, ...names };
+}
+
+/** Without those of `for`, which others serve. */
+function customKinds(served: ServedKind): readonly NamedKind[] {
+  if (served.source !== 'crd') return [];
+  const { gvk, plural, crd } = served;
+  const { names = {} } = (crd.spec ?? {}) as { readonly names?: Partial<NamedKind> };
+  const { singular = gvk.kind.toLowerCase(), shortNames = [], categories = [] } = names;
+  return [{ gvk, plural, singular, shortNames, categories }];
+}
+
+function withoutSchema(gvk: Gvk): CliError {
+  return new CliError(`The server publishes no schema of ${gvk.kind} (${apiVersionOf(gvk)})`);
 }
 
 interface ServedOptions extends ExplainTypeOptions {
@@ -116,14 +126,16 @@ async function explainServed(options: ServedOptions, output: Output): Promise<vo
   const document = await openApi(api, path, signal);
   const schemas = document && componentsOf(document);
   const root = schemas && Object.values(schemas).find((schema) => isKind(schema, gvk));
-  if (schemas === undefined || !isJsonObject(root))
-    throw new CliError(`The server publishes no schema of ${gvk.kind} (${apiVersionOf(gvk)})`);
+  if (schemas === undefined || !isJsonObject(root)) throw withoutSchema(gvk);
   const library: SchemaLibrary = { prefix: '#/components/schemas/', schemas };
   print({ gvk, kind: viewSchema(schemaNode(root, library)) }, steps, options, output);
 }
 
 /** `deployments.apps.spec.replicas`: the longest name of a kind that the words begin with, and the fields after it. */
-function splitPath(kinds: Kinds, what: string): { kind: KindInfo; steps: readonly string[] } {
+function splitPath<Kind extends NamedKind>(
+  kinds: Kinds<Kind>,
+  what: string,
+): { kind: Kind; steps: readonly string[] } {
   const words = what.split('.');
   const [first = ''] = words;
   const lengths = words.map((_, index) => words.length - index);

@@ -291,6 +291,11 @@ describe('homeostat explain TYPE', () => {
     assert.match(found, /^ {2}keepClaims <boolean>\n {4}default: false\n/m);
     const [missing] = await explain('podset.spec', ...flags);
     assert.match(missing ?? '', /"podset" is neither/);
+    const before = (await homeostatCommand(['explain', ...flags, 'database.spec'])).join('\n');
+    assert.equal(before, found);
+    const both = ['--definitions', 'operators/podset.yaml', ...flags];
+    assert.match((await explain('podset', ...both)).join('\n'), /KIND: {7}PodSet/);
+    assert.match((await explain('database', ...both)).join('\n'), /KIND: {7}Database/);
     const size = (await explain('podset.spec.size')).join('\n');
     assert.match(size, /FIELD: size <integer> -required-/);
   });

@@ -10,14 +10,17 @@ export async function loadKinds(api: ApiClient, signal: AbortSignal): Promise<Ki
   return new Kinds(await listServedKinds(api, flow, signal));
 }
 
+/** A kind with all of its names. */
+export type NamedKind = Pick<KindInfo, 'gvk' | 'plural' | 'singular' | 'shortNames' | 'categories'>;
+
 /** The kinds of a server, by all of their names. */
-export class Kinds {
-  readonly all: readonly KindInfo[];
+export class Kinds<Kind extends NamedKind = KindInfo> {
+  readonly all: readonly Kind[];
   readonly #missing: (name: string) => string;
 
   /** @param missing message for a name that no kind has */
   constructor(
-    all: readonly KindInfo[],
+    all: readonly Kind[],
     missing = (name: string) => `The server does not serve "${name}"`,
   ) {
     this.all = all;
@@ -25,15 +28,15 @@ export class Kinds {
   }
 
   /** Parses `pods`, `po`, `Pod`, `deployments.apps`, `all`, or several of these with commas. @throws CliError */
-  resolve(text: string): readonly KindInfo[] {
+  resolve(text: string): readonly Kind[] {
     const found = text.split(',').flatMap((name) => this.#named(name.trim()));
     return [...new Set(found)];
   }
 
   /** The kind with this name; undefined when there is none. @throws CliError when there are several */
-  find(name: string): KindInfo | undefined {
+  find(name: string): Kind | undefined {
     const wanted = name.toLowerCase();
-    const isCalled = (one: KindInfo, words: readonly string[]) =>
+    const isCalled = (one: Kind, words: readonly string[]) =>
       words.some((word) => matchesName(one, word, wanted));
     const byName = this.all.filter((one) => isCalled(one, namesOf(one)));
     const byShortName = this.all.filter((one) => isCalled(one, one.shortNames));
@@ -45,7 +48,7 @@ export class Kinds {
   }
 
   /** The kind of a manifest; undefined when the server does not serve it. */
-  of(apiVersion: string, kind: string): KindInfo | undefined {
+  of(apiVersion: string, kind: string): Kind | undefined {
     const wanted = gvkOf(apiVersion, kind);
     return this.all.find(
       ({ gvk }) =>
@@ -53,7 +56,7 @@ export class Kinds {
     );
   }
 
-  #named(name: string): readonly KindInfo[] {
+  #named(name: string): readonly Kind[] {
     const byCategory = this.all.filter(({ categories }) => categories.includes(name));
     if (byCategory.length > 0) return byCategory;
     const kind = this.find(name);
@@ -74,17 +77,17 @@ export function isBuiltInKind({ gvk: { group } }: Pick<KindInfo, 'gvk'>): boolea
   return !group.includes('.') || group.endsWith('.k8s.io');
 }
 
-function namesOf({ plural, singular, gvk }: KindInfo): readonly string[] {
+function namesOf({ plural, singular, gvk }: NamedKind): readonly string[] {
   return [plural, singular, gvk.kind.toLowerCase()];
 }
 
 /** `podsets`, `podsets.apps.example.com`, `podsets.v1.apps.example.com`. */
-function matchesName({ gvk }: KindInfo, word: string, wanted: string): boolean {
+function matchesName({ gvk }: NamedKind, word: string, wanted: string): boolean {
   return [word, `${word}.${gvk.group}`, `${word}.${gvk.version}.${gvk.group}`].includes(wanted);
 }
 
 /** An ambiguous name is an error: a delete must not hit the kind of another operator. */
-function ambiguous(name: string, found: readonly KindInfo[]): CliError {
+function ambiguous(name: string, found: readonly NamedKind[]): CliError {
   const names = found.map(({ plural, gvk }) => `"${plural}.${gvk.group}"`);
   return new CliError(`Several kinds are called "${name}"`, {
     hint: `Write which: ${names.join(' or ')}`,

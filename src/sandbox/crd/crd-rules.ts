@@ -17,7 +17,8 @@ import { validateCrd, validateCrdUpdate, validateNewCrd } from './validate-crd.t
 /** The finalizer that keeps a CRD until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-const names = resourceNames({
+/** The names of CRDs as a kind. */
+export const crdNames = resourceNames({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   plural: 'customresourcedefinitions',
@@ -42,7 +43,7 @@ export function crdRules(patternProblem: PatternProblem): BuiltinRules {
 }
 
 const plainRules: BuiltinRules = {
-  names,
+  names: crdNames,
   hasStatus: true,
   hasGeneration: true,
   allowsUnconditionalUpdate: false,

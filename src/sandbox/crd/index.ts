@@ -1,2 +1,2 @@
 export { CrdController, type CrdControllerOptions } from './crd-controller.ts';
-export { crdRules } from './crd-rules.ts';
+export { crdNames, crdRules } from './crd-rules.ts';

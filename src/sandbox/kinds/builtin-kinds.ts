@@ -29,7 +29,7 @@ import {
 import { podTemplateRules, replicationControllerRules } from './replication-kinds.ts';
 import { reviewKinds } from './review-kinds.ts';
 import { autoscalerRules, disruptionBudgetRules } from './scaling-kinds.ts';
-import type { ServedKind } from './served-kind.ts';
+import type { ResourceNames, ServedKind } from './served-kind.ts';
 import { serviceRules } from './service-kind.ts';
 import { cronJobRules, daemonSetRules, statefulSetRules } from './stateful-kinds.ts';
 import { claimRules, storageClassRules, volumeRules } from './storage-kinds.ts';
@@ -84,6 +84,11 @@ const simpleKinds: readonly BuiltinRules[] = [
   leaseRules,
   endpointSliceRules,
 ];
+
+/** The names of these kinds. */
+export function modelledNames(): readonly ResourceNames[] {
+  return simpleKinds.map(({ names }) => names);
+}
 
 export interface BuiltinKindsOptions {
   readonly schemas: BuiltinSchemas;

@@ -1,5 +1,5 @@
 export type { BuiltinRules } from './builtin-kind.ts';
-export { type BuiltinSchemas, builtinKinds } from './builtin-kinds.ts';
+export { type BuiltinSchemas, builtinKinds, modelledNames } from './builtin-kinds.ts';
 export { type CustomVersion, customKind } from './custom-kind.ts';
 export { objectMetaComponent, publishedSchema } from './custom-openapi.ts';
 export { validateEmbedded } from './embedded-resources.ts';
