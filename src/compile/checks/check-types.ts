@@ -1,7 +1,7 @@
 import type { CheckContext } from '../check-context.ts';
-import type { Reference } from '../language/index.ts';
+import type { Reference, ResultType } from '../language/index.ts';
 import { anyType } from '../schema/schema-compiler.ts';
-import { fieldForScalar, type SchemaType, typeAt } from '../schema/schema-type.ts';
+import { fieldForScalar, type ScalarName, type SchemaType, typeAt } from '../schema/schema-type.ts';
 import { CoercionError, coerce, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -10,30 +10,78 @@ import { isCondition, type TemplateUse, templateUses } from '../template-uses.ts
 /** So many vars are followed that consist of another one. */
 const maxVars = 20;
 
-/** Reports an expression that consists of one field whose type never fits the field that it is written into. */
+/** Reports expressions with a result whose type never fits the field that it is written into. */
 export function checkTypes(context: CheckContext): void {
   for (const use of templateUses(context.parts)) {
     if (isCondition(use)) continue;
     for (const slot of use.template.slots) {
-      const reference = plainReference(slot);
-      if (slot.type === undefined || reference === undefined) continue;
-      const found = typeOf(reference, use, context);
-      if (found === undefined || mayFit(found, slot.type)) continue;
-      const name = nameOf(reference);
-      context.diagnostics.report({
-        code: 'wrong-type',
-        message: `Expected ${typeName(slot.type)} at ${slot.place.field}, but "${name}" is ${typeName(found)}`,
-        hint: hintFor(found, slot.type, name),
-        ...positionInLeaf(slot, reference.offset),
-      });
+      const { type } = slot;
+      if (type === undefined) continue;
+      for (const { found, name, offset, text } of resultsOf(slot, use, context)) {
+        if (text === undefined ? mayFit(found, type) : isOpen(type) || isCoercible(text, type))
+          continue;
+        const what = name === undefined ? 'the result' : `"${name}"`;
+        context.diagnostics.report({
+          code: 'wrong-type',
+          message: `Expected ${typeName(type)} at ${slot.place.field}, but ${what} is ${typeName(found)}`,
+          hint: name === undefined ? undefined : hintFor(found, type, name),
+          ...positionInLeaf(slot, offset),
+        });
+        // Results of one expression have the same reason.
+        break;
+      }
     }
   }
 }
 
-/** The field that the expression of a slot consists of. Undefined: it is more than a field. */
-function plainReference({ leaf, role }: Slot): Reference | undefined {
-  if (role !== 'value' || leaf.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
-  return leaf.expression.references[0];
+/** A result of an expression whose type is known. */
+interface KnownResult {
+  readonly found: SchemaType;
+  readonly offset: number;
+  /** Of a path. */
+  readonly name?: string;
+  /** Of a literal. */
+  readonly text?: string | undefined;
+}
+
+/** The results of an expression whose type is known. */
+function resultsOf(
+  { leaf, role }: Slot,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth = 0,
+): readonly KnownResult[] {
+  if (role !== 'value' || leaf.kind !== 'value') return [];
+  const { results, references } = leaf.expression;
+  return results.flatMap((result): readonly KnownResult[] => {
+    const { kind, offset } = result;
+    if (kind === 'path') {
+      const reference = references.find((each) => each.offset === offset);
+      if (reference === undefined) return [];
+      const name = nameOf(reference);
+      return typesOf(reference, use, context, depth).map((found) => ({ found, name, offset }));
+    }
+    return [{ found: formTypes[kind], offset, text: kind === 'string' ? result.value : undefined }];
+  });
+}
+
+/** The types that the value of a reference may have; a var has those of its results. Empty: not known. */
+function typesOf(
+  reference: Reference,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth: number,
+): readonly SchemaType[] {
+  const { root, path } = reference;
+  if (root !== 'vars') {
+    const type = typeOf(reference, use, context);
+    return type === undefined ? [] : [type];
+  }
+  const [id = '', ...below] = path;
+  const template = context.parts.vars.get(id);
+  return template === undefined || depth === maxVars
+    ? []
+    : typesOfVar(template, below, context, depth);
 }
 
 /** Undefined: the type of the field is not known. */
@@ -41,7 +89,6 @@ function typeOf(
   { root, path }: Reference,
   use: Pick<TemplateUse, 'child'>,
   context: CheckContext,
-  depth = 0,
 ): SchemaType | undefined {
   const { child } = use;
   const { parts, types } = context;
@@ -62,29 +109,24 @@ function typeOf(
       const isOne = read?.name !== undefined && below.length > 0;
       return isOne && read.type !== undefined ? typeAt(read.type, below) : undefined;
     }
-    case 'vars': {
-      const template = parts.vars.get(id);
-      if (template === undefined || depth === maxVars) return undefined;
-      return typeOfVar(template, below, context, depth);
-    }
     default:
       return undefined;
   }
 }
 
-/** The type of a var, or of a literal field of it. */
-function typeOfVar(
+/** The types of a var, or of a literal field of it. */
+function typesOfVar(
   { root, slots }: CompiledTemplate,
   below: readonly string[],
   context: CheckContext,
   depth: number,
-): SchemaType | undefined {
+): readonly SchemaType[] {
   const node = nodeAt(root, below);
   if (node?.kind === 'list' || (node?.kind === 'constant' && Array.isArray(node.value)))
-    return listOfAny;
+    return [listOfAny];
   const slot = node?.kind === 'slot' ? slots[node.slot] : undefined;
-  const reference = slot && plainReference(slot);
-  return reference && typeOf(reference, {}, context, depth + 1);
+  if (slot === undefined) return [];
+  return resultsOf(slot, {}, context, depth + 1).map(({ found }) => found);
 }
 
 const listOfAny: SchemaType = {
@@ -94,6 +136,18 @@ const listOfAny: SchemaType = {
   keys: [],
   item: anyType,
 };
+
+const formTypes: Readonly<Record<Exclude<ResultType['kind'], 'path'>, SchemaType>> = {
+  string: scalarOf('string'),
+  number: scalarOf('number'),
+  boolean: scalarOf('boolean'),
+  list: listOfAny,
+  map: { kind: 'map', builtIn: false, atomic: false, item: anyType, keepsNull: true },
+};
+
+function scalarOf(name: ScalarName): SchemaType {
+  return { kind: 'scalar', builtIn: false, accepts: [name], format: 'exact' };
+}
 
 /** Whether any value of a type can be coerced to another one. */
 function mayFit(found: SchemaType, expected: SchemaType): boolean {

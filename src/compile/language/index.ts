@@ -17,6 +17,7 @@ export type {
 export { createLeafParser } from './leaf-parser.ts';
 export { patternProblem } from './parse-tree.ts';
 export { boundedText } from './plain-json.ts';
+export type { ResultType } from './result-types.ts';
 export {
   childNodes,
   isDefaultOperator,

@@ -11,6 +11,7 @@ import { parseTree } from './parse-tree.ts';
 import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
+import { resultTypesOf } from './result-types.ts';
 import { findSuspiciousExpressions } from './suspicious-expressions.ts';
 import { firstPosition, type SyntaxNode, walk } from './syntax-tree.ts';
 import { startOf, type Token } from './tokens.ts';
@@ -49,6 +50,7 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
       offset: 0,
       references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
+      results: resultTypesOf(tree, tokens),
     };
     const warnings = findSuspiciousExpressions(source, tree, tokens);
     const fast = compileFast(tree);

@@ -99,7 +99,12 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
   const placed = problems.map((problem) => ({ ...problem, offset: problem.offset + part.offset }));
   if (expression === undefined) return { problems: placed };
   const references = expression.references.map((reference) => shifted(reference, part.offset));
-  return { expression: { ...expression, references, offset: part.offset }, problems: placed };
+  const results = expression.results.map((result) => ({
+    ...result,
+    offset: result.offset + part.offset,
+  }));
+  const { offset } = part;
+  return { expression: { ...expression, references, results, offset }, problems: placed };
 }
 
 function shifted(reference: Reference, by: number): Reference {

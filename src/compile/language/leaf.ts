@@ -2,7 +2,9 @@
  * The expression language of string leaves: docs/definition/expressions.md. CONTRACT between compile/language, which hides
  * JSONata and Handlebars, and the rest of compile.
  */
+
 import type { DiagnosticCode } from '../../definition/index.ts';
+import type { ResultType } from './result-types.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -35,6 +37,8 @@ export interface Expression {
   readonly references: readonly Reference[];
   /** A path of names without predicates, usually evaluated synchronously without JSONata. */
   readonly isPlainPath: boolean;
+  /** What it may result in, as far as its form shows. Empty for Handlebars. */
+  readonly results: readonly ResultType[];
   /**
    * Evaluates the expression. Undefined: no result (also for `null`). The result is plain JSON and never references
    * the input; `__proto__` keys are rejected, numbers are finite.

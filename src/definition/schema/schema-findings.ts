@@ -153,6 +153,7 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
   if (schema.type === 'array' && ['string', 'number', 'boolean'].includes(typeof value))
     return `Write a list: "${field}: [${String(value)}]"`;
   if (schema.type !== 'string' || typeof value === 'object') return undefined;
+  if (/\/versions\/\d+\/name$/.test(path)) return 'Write a version of Kubernetes, such as "v1"';
   if (schema.title === undefined) return `Quote it: ${JSON.stringify(String(value))}`;
   return typeof value === 'number' ? `Add a unit: "${value}s"` : undefined;
 }

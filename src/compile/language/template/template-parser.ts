@@ -39,7 +39,10 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
       stepOffsets: reference.stepOffsets.map(inLeaf),
     }),
   );
-  const expression = { source: text, offset: 0, references, isPlainPath: false, evaluate };
+  const expression = {
+    ...{ source: text, offset: 0, references, evaluate },
+    ...{ isPlainPath: false, results: [] },
+  };
   return { leaf: { kind: 'handlebars', expression }, problems };
 }
 
