@@ -19,7 +19,7 @@ import {
   type PassMetrics,
   type Uninstall,
 } from './pass/context.ts';
-import { kindsByText } from './pass/inventory.ts';
+import { hasRecordInMember, kindsByText } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
@@ -100,6 +100,9 @@ class PlanOperator implements Operator {
   hasChildren(gvk: Gvk): boolean {
     if (this.#context === undefined) return true;
     const { plan, watches } = this.#context;
+    // Members may not be reachable now: their objects are on record.
+    const resources = Iterator.from(watches.resources.informer.list());
+    if (resources.some(({ object }) => hasRecordInMember(object, plan, gvk))) return true;
     const { informer } = watches.children(gvk);
     if (informer.state.kind !== 'synced') return true;
     return Iterator.from(informer.list()).some(

@@ -87,8 +87,23 @@ export async function removeOldPlacements(pass: Pass): Promise<void> {
   if (kept.size === current.size) return;
   const annotation = clustersAnnotationOf(pass.context.plan.name);
   const problem = await annotateResource(pass, { [annotation]: placementsText(kept) ?? null });
+  // Before the record changes: what is given up depends on the recorded UID.
+  const givenUp = [...current.keys()].filter((cluster) => isGivenUp(pass, cluster));
+  if (problem === undefined && givenUp.length > 0) reportGivenUp(pass, givenUp);
   if (problem === undefined) pass.effects.placements = kept;
   else pass.effects.finalizerProblem ??= problem;
+}
+
+function reportGivenUp({ context, resource }: Pass, clusters: readonly string[]): void {
+  const names = clusters.map((cluster) => `"${cluster}"`).sort();
+  context.cluster.events.record({
+    regarding: resource,
+    type: 'Warning',
+    reason: 'ObjectsGivenUp',
+    action: 'Reconcile',
+    note: `The objects in cluster ${names.join(', ')} are given up and stay there: its Cluster object was deleted, or is another cluster now`,
+    definition: context.plan.name,
+  });
 }
 
 /** Removes the inventory annotation of an earlier version once the status has an inventory. */

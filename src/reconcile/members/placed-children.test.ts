@@ -207,12 +207,71 @@ describe('reconcile/members: a member that cannot be used', () => {
     await harness.settle();
     assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), ['agent']);
     assert.deepEqual(harness.status('a').clusters, ['berlin']);
+    assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
     harness.stopMember('paris');
     await harness.settle();
     harness.startMember('paris');
     await harness.settle();
     assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), ['agent']);
     assert.deepEqual(harness.status('a').clusters, ['berlin', 'paris']);
+  });
+
+  test('is not written to when it is lost while the reconcile runs', async () => {
+    const harness = await started(agents, ['berlin', 'paris']);
+    harness.label('paris', {});
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    const { cluster } = harness.member('paris');
+    // The object is put on record before it is created: the hub reports the outage in between.
+    harness.cluster.fault = ({ verb }) => {
+      if (verb !== 'status') return undefined;
+      harness.cluster.fault = () => undefined;
+      harness.setConnected('paris', false);
+      harness.cluster.deliver();
+      return undefined;
+    };
+    harness.label('paris', labels);
+    await harness.settle();
+    assert.deepEqual(cluster.takeWrites(), []);
+    harness.setConnected('paris', true);
+    await harness.settle();
+    assert.deepEqual(cluster.takeWrites(), ['apply ConfigMap/agent']);
+  });
+
+  test('is not pruned when it was away only while the reconcile read', async () => {
+    const late = `
+  reads:
+    - id: clusters
+      apiVersion: homeostat.dev/v1alpha1
+      kind: Cluster
+      selector: { matchLabels: { agents: "\${ children.first.data.selected }" } }
+  children:
+    - id: first
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: first }, data: { selected: "true", level: "\${ spec.level }" } }
+    - id: agent
+      forEach: '\${ reads.clusters[$condition($, "Connected").status = "True"].metadata.name }'
+      cluster: \${ $item }
+      crossCluster: { selector: all }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: agent }, data: { level: "\${ spec.level }" } }
+`;
+    const harness = await started(late, ['berlin', 'paris']);
+    const resource = harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    const say = (isConnected: boolean) => async () => {
+      harness.setConnected('paris', isConnected);
+      harness.cluster.deliver();
+    };
+    // It is away when the read is resolved, after "first", and back before anything is pruned.
+    harness.cluster.pace = say(false);
+    harness.member('berlin').cluster.pace = async () => {
+      harness.cluster.pace = undefined;
+      await say(true)();
+    };
+    harness.edit(resource, { spec: { level: 'debug' } });
+    harness.cluster.deliver();
+    await harness.runOne('default/a');
+    assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), ['agent']);
+    assert.ok(!harness.cluster.requests.some(({ verb }) => verb === 'delete'));
   });
 
   test('is not written to before its objects are listed', async () => {
@@ -324,6 +383,9 @@ describe('reconcile/members: deletion', () => {
     await harness.settle();
     assert.equal(placements(harness), 'berlin=berlin-u');
     assert.deepEqual(harness.status('a').childInventory, ['berlin:ConfigMap default/agent']);
+    const events = harness.cluster.told.filter(({ reason }) => reason === 'ObjectsGivenUp');
+    assert.equal(events.length, 1);
+    assert.match(events[0]?.note ?? '', /^The objects in cluster "paris" are given up/);
     harness.remove(resource);
     await harness.settle();
     assert.equal(podSet(harness), undefined);
@@ -392,6 +454,37 @@ describe('reconcile/members: another cluster for a child', () => {
     await harness.settle();
     assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), []);
     assert.deepEqual(harness.member('berlin').names('v1', 'ConfigMap'), ['a']);
+  });
+
+  test('a kind that the definition has dropped is on record while a member that cannot be used has it', async () => {
+    const harness = await started(agents, ['paris']);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    harness.stopMember('paris');
+    const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
+    harness.formerKinds = [kind];
+    await harness.restart(placedPlan('  children: []\n'));
+    await harness.settle();
+    assert.equal(harness.operator.hasChildren(kind), true);
+    harness.startMember('paris');
+    await harness.settle();
+    assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), []);
+    assert.equal(harness.operator.hasChildren(kind), false);
+    assert.equal(placements(harness), undefined);
+  });
+
+  test('also of a list, while the new cluster cannot be used', async () => {
+    const listed = single('forEach: [1]');
+    const harness = await started(listed, ['berlin', 'paris']);
+    const resource = harness.podSet('a', { cluster: 'paris', level: 'info' });
+    await harness.settle();
+    harness.stopMember('berlin');
+    harness.edit(resource, { spec: { cluster: 'berlin', level: 'info' } });
+    await harness.settle();
+    assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), ['a']);
+    harness.startMember('berlin');
+    await harness.settle();
+    assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), []);
   });
 
   test('from the hub to a member, and back', async () => {
@@ -569,6 +662,54 @@ describe('reconcile/members: reads', () => {
     harness.startMember('paris');
     await harness.settle();
     assert.equal(copied(), 'trace');
+  });
+});
+
+describe('reconcile/members: replicas spread over connected members', () => {
+  const spread = `
+  reads:
+    - { id: clusters, apiVersion: homeostat.dev/v1alpha1, kind: Cluster, selector: { matchLabels: { web: "true" } } }
+  vars:
+    names: '\${ [$sort(reads.clusters[$condition($, "Connected").status = "True"].metadata.name)] }'
+  children:
+    - id: web
+      forEach: \${ vars.names }
+      cluster: \${ $item }
+      crossCluster: { selector: { matchLabels: { web: "true" } } }
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          replicas: '\${ $floor(spec.replicas / $count(vars.names)) + ($index < spec.replicas % $count(vars.names) ? 1 : 0) }'
+          selector: { matchLabels: { app: web } }
+          template: { metadata: { labels: { app: web } }, spec: { containers: [{ name: web, image: nginx }] } }
+  status:
+    clusters: '\${ [children.web.{ "name": $clusterOf($), "replicas": spec.replicas }] }'
+`;
+
+  test('the sum stays when a member is lost, which keeps its objects, and comes back', async () => {
+    const harness = new MemberHarness(placedPlan(spread));
+    for (const name of ['berlin', 'paris', 'rome']) harness.addMember(name, { web: 'true' });
+    await harness.start();
+    harness.podSet('a', { replicas: 7 });
+    await harness.settle();
+    const replicas = () =>
+      (harness.status('a').clusters as readonly Record<string, unknown>[]).map(
+        ({ name, replicas: count }) => `${name} ${count}`,
+      );
+    assert.deepEqual(replicas(), ['berlin 3', 'paris 2', 'rome 2']);
+    harness.stopMember('rome');
+    await harness.settle();
+    assert.deepEqual(replicas(), ['berlin 4', 'paris 3']);
+    assert.deepEqual(harness.member('rome').names('apps/v1', 'Deployment'), ['a']);
+    harness.startMember('rome');
+    await harness.settle();
+    assert.deepEqual(replicas(), ['berlin 3', 'paris 2', 'rome 2']);
+    harness.label('rome', {});
+    await harness.settle();
+    assert.deepEqual(replicas(), ['berlin 4', 'paris 3']);
+    assert.deepEqual(harness.member('rome').names('apps/v1', 'Deployment'), []);
   });
 });
 

@@ -103,6 +103,19 @@ export class Inventory {
   }
 }
 
+/** Does the inventory of a resource have an object of this kind in a member cluster? */
+export function hasRecordInMember(
+  resource: KubeObject,
+  plan: OperatorPlan,
+  gvk: GroupKind,
+): boolean {
+  const entries = entriesOf(resource, plan) ?? [];
+  return entries.some((entry) => {
+    const { cluster, kind } = parseEntry(entry) ?? {};
+    return cluster !== undefined && kind !== undefined && kindText(kind) === kindText(gvk);
+  });
+}
+
 /** Inventory entries: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`, `paris-1:Secret team-a/db`; unique and sorted. */
 export function entriesFor(identities: Iterable<string>): readonly string[] {
   return Array.from(new Set(identities), entryOf).sort();
