@@ -34,6 +34,9 @@ writeFileSync(
         kind: ConfigMap
         metadata: { name: "each-\${ $item }" }
         data: { first: "\${ children.first.data.a }", now: "\${ observed.last.data.a ?? 'none' }" }
+    - id: remote
+      cluster: paris-1
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: remote } }
   onDelete:
     children:
       - id: end
@@ -58,6 +61,8 @@ describe('homeostat explain', () => {
       '  1. first: ConfigMap "${ metadata.name }"',
       '       when ${ vars.size > 0 }',
       '       reads metadata.name, spec.size',
+      '  1. remote: ConfigMap "remote"',
+      '       in cluster paris-1',
       '  2. last: ConfigMap "last"',
       '       waits for first',
       '       reads reads.settings.data.a',
@@ -78,6 +83,7 @@ describe('homeostat explain', () => {
       '  resource(["Thing"])',
       '  reads_settings[("settings<br/>ConfigMap")]',
       '  child_first["first<br/>ConfigMap"]',
+      '  child_remote["remote<br/>ConfigMap"]',
       '  child_last["last<br/>ConfigMap"]',
       '  child_each[["each<br/>ConfigMap"]]',
       '  child_end["end<br/>ConfigMap"]',
@@ -106,7 +112,7 @@ describe('homeostat explain', () => {
     // The list has a second box.
     assert.deepEqual(
       [count(/<rect class="node/g), count(/<path class="edge/g), count(/class="edge observed"/g)],
-      [8, 8, 1],
+      [9, 8, 1],
     );
     assert.match(markup, /prefers-color-scheme: dark/);
   });
@@ -118,6 +124,7 @@ describe('homeostat explain', () => {
       children.map(({ id, tier, stage }: Record<string, unknown>) => [id, tier, stage]),
       [
         ['first', 1, 'always'],
+        ['remote', 1, 'always'],
         ['last', 2, 'always'],
         ['each', 2, 'always'],
         ['end', 1, 'onDelete'],

@@ -107,11 +107,12 @@ export function explanationLines({
   reports,
 }: Explanation): readonly string[] {
   const childLines = children.flatMap((child) => {
-    const { id, tier, stage, waitsFor, when, forEach, inputs } = child;
+    const { id, tier, stage, waitsFor, when, forEach, cluster, inputs } = child;
     const title = `${id}: ${child.gvk.kind}${child.name === undefined ? '' : ` "${child.name}"`}`;
     return [
       `  ${stage === 'onDelete' ? 'on delete' : tier}. ${title}`,
       ...detail('for each', forEach),
+      ...detail('in cluster', cluster),
       ...detail('when', when),
       ...detail('waits for', waitsFor.join(', ')),
       ...detail('reads', inputs.join(', ')),
@@ -121,8 +122,9 @@ export function explanationLines({
     `${gvk.kind} (${apiVersionOf(gvk)}), definition "${name}"`,
     ...section(
       'Reads',
-      reads.flatMap(({ id, gvk: { kind }, by, optional, inputs }) => [
+      reads.flatMap(({ id, gvk: { kind }, by, optional, cluster, inputs }) => [
         `  ${id}: ${kind} by ${by}${optional ? ', optional' : ''}`,
+        ...detail('in cluster', cluster),
         ...detail('reads', inputs.join(', ')),
       ]),
     ),
