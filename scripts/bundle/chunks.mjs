@@ -22,7 +22,8 @@ export function asScript(name, text) {
     .replace(exported, (_, names) => `return{${renamed(names, (name, as) => `${as}:${name}`)}};`)
     .replaceAll(/\bimport\(("\.\/[^"]+")\)/g, 'Promise.resolve().then(()=>require($1))')
     .replaceAll('import.meta.url', 'importMetaUrl');
-  const left = /^\s*(?:import|export)\b|import\.meta/m.exec(body);
+  // A line after a backslash continues a string.
+  const left = /(?<!\\\n)^\s*(?:import|export)\b|import\.meta/m.exec(body);
   if (left !== null) throw new Error(`Expected only imports of chunks, found "${left[0]}"`);
   return `(function(require,importMetaUrl){"use strict";${head}${body}})\n`;
 }
