@@ -269,6 +269,28 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    title: 'Member clusters',
+    panels: [
+      {
+        title: 'Connected, and ready',
+        queries: [
+          [`sum(${m.clusterConnected.name})`, 'connected'],
+          [`sum(${m.clusterReady.name})`, 'ready'],
+          [`count(${m.clusterConnected.name})`, 'all'],
+        ],
+      },
+      {
+        title: 'Resources by member',
+        queries: [[`sum by (cluster) (${m.clusterResources.name})`, '{{cluster}}']],
+      },
+      {
+        title: 'Requests by member',
+        unit: 'reqps',
+        queries: [[rate(m.clusterRequests.name, '', 'cluster'), '{{cluster}}']],
+      },
+    ],
+  },
+  {
     title: 'Process',
     panels: [
       {

@@ -67,6 +67,11 @@ export function createProgram(context: ProgramContext): Command {
       'also serve the definitions of this runtime, which no longer exists (default: none)',
     )
     .option(
+      '--cluster-secrets <namespaces>',
+      'namespaces, as globs, whose Secrets may contain kubeconfigs of member clusters (default: --namespace)',
+      (text: string) => text.split(',').map((glob) => glob.trim()),
+    )
+    .option(
       '--http <address>',
       'host:port for /healthz, /readyz and /metrics, or "off"',
       '127.0.0.1:8080',
@@ -104,6 +109,10 @@ export function createProgram(context: ProgramContext): Command {
       '--service-account <namespace/name>',
       'service account of the runtime',
       'homeostat-system/homeostat',
+    )
+    .option(
+      '--members',
+      'print the rights in a member cluster, for definitions with "controller.clusters" (default: those in the cluster of the runtime)',
     )
     .option('--out <file>', 'file to write (default: standard output)')
     .action(async (paths: readonly string[], options: RightsOptions) => {

@@ -12,6 +12,8 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly runtime?: string;
   /** The name of a runtime that will not run again, whose definitions this one takes over. @default none */
   readonly takeOver?: string;
+  /** Globs of the namespaces whose Secrets may contain kubeconfigs of member clusters. @default `namespace` */
+  readonly clusterSecrets?: readonly string[];
   /** `host:port`, or `off`. */
   readonly http: string;
   readonly logLevel: LogLevel;

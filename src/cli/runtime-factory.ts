@@ -8,7 +8,11 @@ import {
 import { bundledSchemas } from '../compile/index.ts';
 import { arrangeDiagnostics, type Diagnostic } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
-import { ClusterRuntime, type ClusterRuntimeOptions } from '../runtime/index.ts';
+import {
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
+  type ConnectMember,
+} from '../runtime/index.ts';
 import { ByteSemaphore } from '../util/byte-semaphore.ts';
 import { FairTimeSlicer } from '../util/time-slicer.ts';
 import { createSources } from './definition-sources.ts';
@@ -67,7 +71,7 @@ export interface RuntimeFactoryOptions
 /** Creates cluster runtimes, one after another. They share the manifest check and the capacity. */
 export function createRuntimeFactory(
   all: RuntimeFactoryOptions,
-): (cluster: KubeCluster) => ClusterRuntime {
+): (cluster: KubeCluster, connect: ConnectMember) => ClusterRuntime {
   const {
     options,
     output,
@@ -91,7 +95,8 @@ export function createRuntimeFactory(
   const name = runtimeName({ ...options, namespace, ownsNamespace });
   const gone = options.takeOver === undefined ? name : toLabelValue(options.takeOver);
   const sources = { kinds, paths, manifests, namespace: definitionsNamespace, clock, logger };
-  return (cluster) =>
+  const secrets = { namespace, allowed: options.clusterSecrets ?? [namespace] };
+  return (cluster, connect) =>
     new ClusterRuntime({
       ...{ clock, random, logger, metrics, cluster, check },
       ...capacity,
@@ -103,6 +108,7 @@ export function createRuntimeFactory(
       namespace,
       name,
       ...(gone !== name && { takeOverFrom: gone }),
+      members: { secrets, connect },
       onFindings: (findings) => reporter.report(findings),
     });
 }

@@ -5,10 +5,16 @@ import {
   type KubeCluster,
   type ServerAvailability,
 } from '../kube/index.ts';
-import type { ClusterRuntime, ClusterRuntimeOptions, RuntimeView } from '../runtime/index.ts';
+import type {
+  ClusterRuntime,
+  ClusterRuntimeOptions,
+  ConnectMember,
+  RuntimeView,
+} from '../runtime/index.ts';
 import type { LogMessage, ReadableMetricRegistry } from '../telemetry/index.ts';
 import { startHealth } from './health.ts';
 import type { LeaderElection } from './leader-election.ts';
+import { memberClients } from './member-clients.ts';
 import { OutageBackoff } from './outage-backoff.ts';
 
 /** The parts of a process that all cluster runtimes share. */
@@ -21,10 +27,12 @@ export interface ServeOptions extends Pick<ClusterRuntimeOptions, 'clock' | 'ran
   readonly availability: ServerAvailability;
   readonly metrics: ReadableMetricRegistry;
   /** Called once, when this process becomes leader. Returns the function that creates a cluster runtime. */
-  readonly loadRuntimeFactory: () => Promise<(cluster: KubeCluster) => ClusterRuntime>;
+  readonly loadRuntimeFactory: () => Promise<CreateRuntime>;
   /** Fields of the log line at the start. */
   readonly startFields: object;
 }
+
+type CreateRuntime = (cluster: KubeCluster, connect: ConnectMember) => ClusterRuntime;
 
 const lossMessages: Readonly<Record<ClusterLossReason, LogMessage>> = {
   outage: 'The API server is unreachable, stopping all controllers until it responds',
@@ -106,7 +114,7 @@ class RuntimeSupervisor {
 
   /** Runs one cluster runtime. Undefined: the signal has aborted. */
   async #runCluster(
-    createRuntime: (cluster: KubeCluster) => ClusterRuntime,
+    createRuntime: CreateRuntime,
     signal: AbortSignal,
   ): Promise<ClusterLossReason | undefined> {
     const { election: contest } = this.#serving;
@@ -120,7 +128,7 @@ class RuntimeSupervisor {
     });
     const cutOff = contest.onLost(() => cluster.dropPendingWrites());
     try {
-      this.#runtime = createRuntime(cluster);
+      this.#runtime = createRuntime(cluster, memberClients(this.#serving));
       await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
     } finally {
       await cluster.close();

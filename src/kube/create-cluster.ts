@@ -40,7 +40,7 @@ import type {
 } from './roles.ts';
 
 export interface KubeClusterOptions
-  extends Pick<ApiClientOptions, 'identity' | 'isForeign' | 'maxResponseBytes'> {
+  extends Pick<ApiClientOptions, 'identity' | 'isForeign' | 'maxResponseBytes' | 'onUnauthorized'> {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly random: Random;

@@ -85,8 +85,16 @@ export function errorFromTransport(error: unknown, context: FailureContext): Kub
   if (error instanceof KubeError) return error;
   const found = transportCode(error);
   const code = codeOfTransport(found, context);
-  return new KubeError(code, transportMessage(code, found), { status: 0, cause: error });
+  const isUntrusted = untrustedCode.test(found);
+  return new KubeError(code, transportMessage(code, found), {
+    ...{ status: 0, cause: error },
+    ...(isUntrusted && { isUntrusted }),
+  });
 }
+
+/** Codes of OpenSSL and Node for certificates that do not verify. */
+const untrustedCode =
+  /^(?:CERT_|ERR_TLS_CERT|ERR_SSL_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF))/;
 
 /** The error of our own signal. */
 export function abortedError(cause: unknown): KubeError {

@@ -80,6 +80,8 @@ export interface KubeErrorOptions {
   readonly causes?: readonly StatusCause[];
   /** Seconds of a Retry-After header or `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
+  /** The certificate of the server is not trusted. */
+  readonly isUntrusted?: boolean;
   /** For `forbidden`: the missing right, if the server names it. */
   readonly right?: AccessRight;
   readonly cause?: unknown;
@@ -99,6 +101,8 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | undefined;
   readonly right: AccessRight | undefined;
+  /** The certificate of the server is not trusted. */
+  readonly isUntrusted: boolean;
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions) {
     super(code, message, { cause: options.cause });
@@ -107,6 +111,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.causes = options.causes ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.right = options.right;
+    this.isUntrusted = options.isUntrusted === true;
   }
 
   /** The same request fails again until the manifest, the rights or the kind change (docs/definition/controller.md#failures-and-retries). */

@@ -4,13 +4,20 @@ import { rightText } from '../reconcile/index.ts';
 import { metricCatalogue } from '../telemetry/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RejectedFile, RuntimeView } from './definition-view.ts';
+import { noMembers } from './definitions/definition-tasks.ts';
 import { DefinitionsController } from './definitions/definitions-controller.ts';
 import type { StatusEvent } from './definitions/status-events.ts';
 import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
 import { originText } from './desired-definition.ts';
+import { clusterGvk } from './members/cluster-kind.ts';
+import {
+  ClustersController,
+  type ClustersControllerOptions,
+} from './members/clusters-controller.ts';
 import { ConfigMapEvents } from './objects/config-map-events.ts';
-import { DefinitionObjectInformer } from './objects/definition-object-informer.ts';
+import { operatorDefinitionKind } from './objects/definition-crd.ts';
 import { isWriteOf } from './objects/names.ts';
+import { OwnObjectInformer } from './objects/own-object-informer.ts';
 import type { Manifests, SourceState } from './publish/manifest-reader.ts';
 import { FindingsTracker, type ParsedManifest } from './publish/parsed-manifest.ts';
 import { Confirmations } from './publish/publication.ts';
@@ -52,6 +59,8 @@ export interface ClusterRuntimeOptions
   readonly takeOverFrom?: string;
   /** Delays after a manifest is removed: until the definition stops, and until its object is deleted. In ms. @default 30_000 and 600_000 */
   readonly withdrawalDelays?: { readonly stopMs: number; readonly deleteMs: number };
+  /** How member clusters are reached. @default undefined: the runtime has no members */
+  readonly members?: Pick<ClustersControllerOptions, 'secrets' | 'connect'>;
   /** Called with new findings whenever they change. */
   readonly onFindings: (findings: readonly ParsedManifest[]) => void;
 }
@@ -63,9 +72,10 @@ export interface ClusterRuntimeOptions
 export class ClusterRuntime {
   readonly #options: ClusterRuntimeOptions;
   readonly #notifier: ViewChangeNotifier;
-  readonly #objects: DefinitionObjectInformer;
+  readonly #objects: OwnObjectInformer;
   readonly #publisher: Publisher;
   readonly #controller: DefinitionsController;
+  readonly #clusters: ClustersController | undefined;
   readonly #findings = new FindingsTracker();
   #configMapEvents: ConfigMapEvents | undefined;
 
@@ -83,10 +93,13 @@ export class ClusterRuntime {
     const shared = { cluster, clock, random, logger, metrics };
     this.#options = options;
     this.#notifier = new ViewChangeNotifier(clock);
-    this.#objects = new DefinitionObjectInformer({
+    this.#objects = new OwnObjectInformer({
       ...shared,
+      kind: operatorDefinitionKind,
       onEvent: (event) => this.#onObjectEvent(event),
       onSynced: () => {
+        // Known from the discovery of the group: no request.
+        if (cluster.resourceFor(clusterGvk) !== undefined) this.#clusters?.activate();
         this.#publisher.enqueueAll();
         this.#controller.enqueueAll();
       },
@@ -102,8 +115,21 @@ export class ClusterRuntime {
       onManifests: (manifests) => this.#onManifests(manifests),
       onRejectedClaims: (name, lost) => this.#onRejectedClaims(name, lost),
     });
+    const { members, ...rest } = options;
+    this.#clusters =
+      members &&
+      new ClustersController({
+        ...rest,
+        ...members,
+        notifier: this.#notifier,
+        runtime,
+        onDefinition: (name) => this.#controller.enqueue(name),
+      });
     this.#controller = new DefinitionsController({
-      ...options,
+      ...rest,
+      memberTasks: this.#clusters ?? noMembers,
+      onClustersUsed: () => this.#clusters?.activate(),
+      ...(this.#clusters && { members: this.#clusters }),
       ...{ runtime, confirmations, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,
@@ -120,7 +146,8 @@ export class ClusterRuntime {
       this.#configMapEvents.recordIgnored();
     }
     try {
-      const parts = [this.#objects, this.#publisher, this.#controller];
+      const always = [this.#objects, this.#publisher, this.#controller];
+      const parts = this.#clusters === undefined ? always : [...always, this.#clusters];
       await Promise.all(parts.map((part) => part.run(signal)));
     } finally {
       this.#configMapEvents?.stop();
@@ -170,6 +197,7 @@ export class ClusterRuntime {
   /** Updates the gauges before a scrape. */
   observe(): void {
     this.#controller.observe();
+    this.#clusters?.observe();
     this.#options.cluster.observe();
     const states = this.#options.metrics.gauge(metricCatalogue.definitions);
     const views = this.#controller.views;

@@ -47,6 +47,23 @@ export interface RolloutView {
   readonly message: string;
 }
 
+/** State of a definition in the members that it selects. */
+export interface ClustersSummary {
+  readonly selected: number;
+  readonly running: number;
+  /** Names of selected members that cannot be reached, sorted. */
+  readonly unreachable: readonly string[];
+  /** Selected members where it does not run, sorted by name. */
+  readonly failing: readonly ClusterFailure[];
+}
+
+export interface ClusterFailure {
+  readonly cluster: string;
+  /** CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface DefinitionView {
   readonly name: string;
   readonly revision: string;
@@ -74,6 +91,10 @@ export interface DefinitionView {
   readonly isPaused?: true;
   /** Active revisions, newest first. @default undefined: none */
   readonly activeRevisions?: readonly string[];
+  /** @default undefined: it runs in the cluster of this runtime */
+  readonly clusters?: ClustersSummary;
+  /** It is starting in some of the members. @default undefined */
+  readonly isSettling?: true;
   /** @default undefined: every resource has the current revision */
   readonly rollout?: RolloutView;
 }

@@ -19,6 +19,8 @@ export type {
 export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
 export { WriteFence } from './leadership/write-fence.ts';
+export { clusterGvk, ensureClusterKind } from './members/cluster-kind.ts';
+export type { ConnectMember, MemberClient } from './members/member-connection.ts';
 export { definitionGvk } from './objects/names.ts';
 export type { ParsedManifest } from './publish/parsed-manifest.ts';
 export { DefinitionRunner } from './runner/definition-runner.ts';

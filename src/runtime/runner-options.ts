@@ -4,6 +4,7 @@ import type {
   EventsDenied,
   KindSchema,
   MemberClusters,
+  Reader,
   ServerUnreachable,
 } from '../kube/roles.ts';
 import type { DecisionRecord, ObjectChange } from '../reconcile/index.ts';
@@ -31,6 +32,8 @@ export interface SharedOptions {
   readonly guardedNamespaces?: ReadonlySet<string>;
   /** The namespace of the runtime, which stores the versions of cluster-scoped objects. @default 'default' */
   readonly namespace?: string;
+  /** Set for a member: the cluster from which this runtime works in it. @default undefined: the cluster is the hub */
+  readonly hub?: Hub;
   /** Shares the event loop fairly between definitions. */
   readonly timeSlicer: TimeSlicer;
   /** Memory limit for the reconciles of all definitions. @default undefined: no limit */
@@ -53,6 +56,13 @@ export interface ReconcileObserver {
   onBegin(plan: OperatorPlan, key: string): void;
   /** It has ended. */
   onDecisions(plan: OperatorPlan, key: string, record: DecisionRecord): void;
+}
+
+/** The cluster with the definitions, seen from a member. */
+export interface Hub {
+  /** UID of its namespace `kube-system`. */
+  readonly uid: string;
+  readonly cluster: Reader;
 }
 
 /** The cluster as the runtime uses it, in addition to what a pass uses. */

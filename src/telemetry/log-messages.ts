@@ -173,10 +173,16 @@ export const logMessages = {
         'Deleting the CRD of OperatorDefinition deletes all definitions. Homeostat deletes nothing of what they created.',
       action: 'Start a runtime with the definitions again to manage the resources as before.',
     },
-  'CustomResourceDefinition of OperatorDefinition cannot be installed, will retry': {
+  'A CustomResourceDefinition of Homeostat cannot be installed, will retry': {
     topic: 'definitions',
     meaning: 'The runtime cannot create or update the CRD of its own objects.',
     action: 'Grant the right, or apply `deploy/crds/` with sufficient rights.',
+  },
+  'The UID of the namespace kube-system cannot be read, will retry': {
+    topic: 'definitions',
+    meaning:
+      'The runtime identifies its own cluster by this UID before it connects to member clusters. No member is connected meanwhile.',
+    action: 'Grant the right to get the namespace `kube-system`.',
   },
   'Definitions can be read again': {
     topic: 'definitions',

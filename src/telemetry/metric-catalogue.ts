@@ -322,6 +322,30 @@ export const metricCatalogue = {
     labels: ['quantile'],
     values: { quantile: ['0.5', '0.9', '0.99', '1'] },
   },
+  clusterConnected: {
+    type: 'gauge',
+    name: 'homeostat_cluster_connected',
+    help: '1: the member cluster is connected, and is the expected one',
+    labels: ['cluster'],
+  },
+  clusterReady: {
+    type: 'gauge',
+    name: 'homeostat_cluster_ready',
+    help: '1: the member cluster is connected, not paused, and every definition runs there',
+    labels: ['cluster'],
+  },
+  clusterResources: {
+    type: 'gauge',
+    name: 'homeostat_cluster_resources',
+    help: 'Resources of all definitions in the member cluster',
+    labels: ['cluster'],
+  },
+  clusterRequests: {
+    type: 'counter',
+    name: 'homeostat_cluster_requests_total',
+    help: 'Requests to the API server of the member cluster',
+    labels: ['cluster'],
+  },
   buildInfo: {
     type: 'gauge',
     name: 'homeostat_build_info',

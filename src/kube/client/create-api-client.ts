@@ -30,6 +30,8 @@ export interface ApiClientOptions {
   readonly availability?: ServerAvailability;
   /** Called once when the server is unreachable. @default no outage detection */
   readonly onOutage?: () => void;
+  /** Called when the server rejects the newest credentials. @default no action */
+  readonly onUnauthorized?: () => void;
   /** @default 'homeostat' */
   readonly userAgent?: string;
   /** Larger responses are aborted with KubeError `unexpected`. @default 134_217_728 */
@@ -221,8 +223,10 @@ class PooledApiClient implements ClosableApiClient {
   /** A server that rejects our credentials counts as unavailable. */
   #noteResponse(status: number): void {
     this.#outages?.responseReceived();
-    if (status === 401) this.#availability.recordFailure('unauthorized');
-    else this.#availability.recordResponse();
+    if (status === 401) {
+      this.#availability.recordFailure('unauthorized');
+      this.#options.onUnauthorized?.();
+    } else this.#availability.recordResponse();
   }
 
   #noteFailure(error: unknown): void {

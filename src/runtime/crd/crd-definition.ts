@@ -5,7 +5,8 @@ import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+import { hubAnnotation } from '../objects/names.ts';
+import type { Hub, RuntimeCluster } from '../runner-options.ts';
 
 /** A definition with a CRD, and its cluster. */
 export interface CrdContext {
@@ -13,6 +14,8 @@ export interface CrdContext {
   readonly cluster: RuntimeCluster;
   /** Name of this runtime, as a label value. @default undefined: unnamed */
   readonly runtime?: string | undefined;
+  /** Set if the cluster is a member. @default undefined: it is the hub */
+  readonly hub?: Pick<Hub, 'uid'> | undefined;
   readonly clock: Clock;
 }
 
@@ -35,8 +38,18 @@ export function isTerminating(live: KubeObject): boolean {
  * Why the definition may not change the CRD, as a message; undefined: it may. Definition names are unique in a cluster, so the label with
  * the definition's name is enough to identify the runtime.
  */
-export function ownershipConflict(live: KubeObject, definition: CrdDefinition): string | undefined {
-  const { name, labels } = live.metadata;
+export function ownershipConflict(
+  live: KubeObject,
+  definition: CrdDefinition,
+  hub?: Pick<Hub, 'uid'>,
+): string | undefined {
+  const { name, labels, annotations } = live.metadata;
+  const liveHub = annotations?.[hubAnnotation];
+  if (liveHub !== undefined && liveHub !== hub?.uid)
+    return `The CustomResourceDefinition "${name}" belongs to the hub "${liveHub}", which serves this cluster as a member`;
+  const isOfOrdinaryRuntime = hub !== undefined && liveHub === undefined;
+  if (isOfOrdinaryRuntime && labels?.[definitionLabel] !== undefined)
+    return `The CustomResourceDefinition "${name}" belongs to a runtime in this cluster`;
   const owner = labels?.[definitionLabel];
   if (owner === definition.name) return undefined;
   if (owner !== undefined) {

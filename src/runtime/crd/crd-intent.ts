@@ -14,8 +14,8 @@ import {
   stamped,
 } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { runtimeLabel } from '../objects/names.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+import { hubAnnotation, runtimeLabel } from '../objects/names.ts';
+import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { crdFlowOf, isAdopted } from './crd-definition.ts';
 
 /** The desired CRD, ready to compare and send. */
@@ -33,10 +33,12 @@ export interface IntentOptions {
   readonly live: KubeObject | undefined;
   /** Name of this runtime, as a label value. @default undefined: unnamed */
   readonly runtime?: string | undefined;
+  /** Set if the cluster is a member. @default undefined: it is the hub */
+  readonly hub?: Pick<Hub, 'uid'> | undefined;
 }
 
 /** Returns the desired CRD with Homeostat's labels. */
-export function intentFor({ definition, type, live, runtime }: IntentOptions): CrdIntent {
+export function intentFor({ definition, type, live, runtime, hub }: IntentOptions): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
@@ -46,6 +48,7 @@ export function intentFor({ definition, type, live, runtime }: IntentOptions): C
   };
   const annotations = {
     ...crd.metadata.annotations,
+    ...(hub !== undefined && { [hubAnnotation]: hub.uid }),
     ...(live !== undefined && isAdopted(live) && { [adoptedAnnotation]: 'true' }),
   };
   const owned = { ...crd, metadata: { ...crd.metadata, labels, annotations } };

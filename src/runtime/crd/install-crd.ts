@@ -46,12 +46,8 @@ export async function installCrd(
     const found = crds.get(undefined, name)?.object;
     const before = schemaGeneration(found);
     // Its resources are being deleted, too; their finalizers still need this definition.
-    if (
-      found !== undefined &&
-      isTerminating(found) &&
-      ownershipConflict(found, definition) === undefined
-    )
-      return undefined;
+    const isOurs = found && ownershipConflict(found, definition, options.hub) === undefined;
+    if (found !== undefined && isTerminating(found) && isOurs) return undefined;
     const obstacle = await applyWhereNeeded(crds, options, signal);
     if (obstacle !== undefined) return obstacle;
     const conflict = await whenEstablished(crds, name, signal);
@@ -90,16 +86,16 @@ async function applyWhereNeeded(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
-  const { definition, cluster, source, runtime, allowBreakingChanges = false } = options;
+  const { definition, cluster, source, runtime, hub, allowBreakingChanges = false } = options;
   const name = definition.kind.crd.metadata.name;
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
   // Two attempts: another client may create the CRD between the read and the create-only apply.
   for (let attempt = 0; attempt < 2; attempt++) {
     const live = crds.get(undefined, name);
-    const intent = intentFor({ definition, type, live: live?.object, runtime });
+    const intent = intentFor({ definition, type, live: live?.object, runtime, hub });
     if (live !== undefined) {
-      const obstacle = checkLiveCrd(live.object, definition);
+      const obstacle = checkLiveCrd(live.object, definition, hub);
       if (obstacle !== undefined) return obstacle;
       if (isUpToDate(intent, live, definition)) return undefined;
       const breaking = checkChange(live.object, definition, source);
@@ -119,8 +115,12 @@ async function applyWhereNeeded(
 }
 
 /** Why the definition may not write the live CRD. Undefined: it may. */
-function checkLiveCrd(live: KubeObject, definition: CrdDefinition): CrdRejection | undefined {
-  const conflict = ownershipConflict(live, definition);
+function checkLiveCrd(
+  live: KubeObject,
+  definition: CrdDefinition,
+  hub: CrdContext['hub'],
+): CrdRejection | undefined {
+  const conflict = ownershipConflict(live, definition, hub);
   if (conflict !== undefined) return rejection(conflict);
   // Installed again after the API server has deleted it with all its objects.
   if (isTerminating(live))

@@ -20,7 +20,7 @@ export async function whenSynced(informer: Informer, signal: AbortSignal): Promi
  * deleted does not count, because its resources may need finalizing. Rejects when the signal aborts.
  */
 export async function whenCrdLost(
-  { definition, cluster }: CrdContext,
+  { definition, cluster, hub }: CrdContext,
   signal: AbortSignal,
 ): Promise<string> {
   const { name } = definition.kind.crd.metadata;
@@ -30,7 +30,7 @@ export async function whenCrdLost(
       if (crds.state.kind !== 'synced') return undefined;
       const live = crds.get(undefined, name)?.object;
       if (live === undefined) return `The CustomResourceDefinition "${name}" was deleted`;
-      return ownershipConflict(live, definition);
+      return ownershipConflict(live, definition, hub);
     });
   } finally {
     crds.release();

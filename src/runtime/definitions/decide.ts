@@ -201,6 +201,14 @@ function finalize(
 }
 
 const deletedMessage = 'Being deleted';
+const deleted: FinalizeTask['reason'] = 'Deleted';
+
+/** A definition that a user deletes, where nothing is uninstalled. */
+export const deletedTask: FinalizeTask = {
+  kind: 'finalize',
+  reason: deleted,
+  message: deletedMessage,
+};
 
 function withdrawnMessage({ origin }: DefinitionRecord): string {
   return `Its manifest in ${origin.source} ${origin.ref} was removed: the definition is stopped, its resources and their children are orphaned`;

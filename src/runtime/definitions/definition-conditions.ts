@@ -169,14 +169,39 @@ function summary(facts: DefinitionFacts, parts: readonly DefinitionCondition[]):
     const progress = view.state.kind === 'failing' ? 'stuck' : 'moves';
     return notReady(runningReasons[view.state.kind], stateMessage(view), progress);
   }
-  return rollingOut(view) ?? watchFailing(view) ?? { ...ready(view), progress: 'none' };
+  return (
+    rollingOut(view) ??
+    watchFailing(view) ??
+    notInEveryCluster(view) ?? { ...ready(view), progress: 'none' }
+  );
+}
+
+/** At most this many names in a message. */
+const maxNames = 5;
+
+/** A selected member that is reachable and where it does not run. */
+function notInEveryCluster({ clusters }: DefinitionView): Summary | undefined {
+  if (clusters === undefined) return undefined;
+  const { selected, running, unreachable, failing } = clusters;
+  if (failing.length > 0) {
+    const lines = failing
+      .slice(0, maxNames)
+      .map(({ cluster, message }) => `${cluster}: ${message}`);
+    return notReady('ClustersFailing', truncated(lines.join('\n')), 'stuck');
+  }
+  const starting = selected - running - unreachable.length;
+  if (starting <= 0) return undefined;
+  return notReady('Starting', `Starting in ${starting} of ${selected} clusters`, 'moves');
 }
 
 /** The object is deleted when no resource has its finalizer any more. */
-function terminating({ view: { state, instances }, isPaused }: DefinitionFacts): Summary {
+function terminating({ view, isPaused }: DefinitionFacts): Summary {
+  const { state, instances } = view;
   if (state.kind === 'uninstalling') return notReady('Terminating', state.message, 'moves');
   if (isPaused)
     return notReady('Terminating', 'Paused by annotation homeostat.dev/paused', 'stuck');
+  if (view.clusters !== undefined && state.kind === 'finalizing')
+    return notReady('Terminating', state.message, 'moves');
   if (instances === 0) return notReady('Terminating', 'Being deleted', 'moves');
   const which = instances === 1 ? 'One resource has' : `${instances} resources have`;
   const message = `${which} its finalizer: delete them, or annotate the definition with ${abandonAnnotation}: "true" to orphan them and their children`;
@@ -210,12 +235,20 @@ function watchFailing({ problems }: DefinitionView): Summary | undefined {
     : notReady('WatchFailing', truncated(problems.join('\n')), 'stuck');
 }
 
-function ready({ orphaned }: DefinitionView): DefinitionCondition {
-  const message =
-    orphaned === 0
-      ? ''
-      : `${orphaned} objects no longer match the selector and keep their children`;
-  return { type: 'Ready', status: 'True', reason: 'Running', message };
+function ready({ orphaned, clusters }: DefinitionView): DefinitionCondition {
+  const kept = `${orphaned} objects no longer match the selector and keep their children`;
+  const messages = [...(orphaned === 0 ? [] : [kept]), ...clusterNotes(clusters)];
+  return { type: 'Ready', status: 'True', reason: 'Running', message: messages.join('\n') };
+}
+
+function clusterNotes(clusters: DefinitionView['clusters']): readonly string[] {
+  if (clusters === undefined) return [];
+  const { selected, unreachable } = clusters;
+  if (selected === 0) return ['No Cluster matches the selector'];
+  if (unreachable.length === 0) return [];
+  const names = unreachable.slice(0, maxNames).map((name) => `"${name}"`);
+  const more = unreachable.length > maxNames ? ` and ${unreachable.length - maxNames} more` : '';
+  return [`Clusters that are not connected: ${names.join(', ')}${more}`];
 }
 
 function notReady(reason: string, message: string, progress: Summary['progress']): Summary {

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { DefinitionView, RolloutView } from '../definition-view.ts';
+import type { ClusterFailure, DefinitionView, RolloutView } from '../definition-view.ts';
 import { originText } from '../desired-definition.ts';
 import {
   conditionsOf,
@@ -25,6 +25,12 @@ export interface DefinitionStatus {
   readonly instances?: number;
   readonly readyInstances?: number;
   readonly rollout?: RolloutStatus;
+  readonly clusters?: {
+    readonly selected: number;
+    readonly running: number;
+    readonly unreachable: number;
+    readonly failing: readonly ClusterFailure[];
+  };
   /** The accepted revision first. */
   readonly revisions: readonly RecordedRevision[];
   readonly kinds: { readonly resources: readonly string[]; readonly children: readonly string[] };
@@ -64,6 +70,9 @@ export function statusOf({ facts, object, now }: StatusOptions): DefinitionStatu
     instances: view.instances,
     ...(view.readyInstances === undefined ? {} : { readyInstances: view.readyInstances }),
     ...(rollout && { rollout: rolloutOf(rollout) }),
+    ...(view.clusters && {
+      clusters: { ...view.clusters, unreachable: view.clusters.unreachable.length },
+    }),
     revisions: persisted.revisions,
     kinds: kindsStatus(persisted.kinds),
   };

@@ -120,6 +120,11 @@ export class DefinitionTaskRunner {
     this.#options.notifier.notify();
   }
 
+  /** Enqueues every resource of the running definition. */
+  runAll(): void {
+    this.#work?.runner?.runAll();
+  }
+
   /** Stops for good, and removes the metrics; resolves when the task has ended. */
   async stop(): Promise<void> {
     this.#work?.stopper.abort(new Error('The definition was removed'));

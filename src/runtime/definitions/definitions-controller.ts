@@ -1,12 +1,12 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
-import { statusKindOf } from '../../definition/index.ts';
+import { statusKindOf, usesClusters } from '../../definition/index.ts';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.ts';
-import type { DefinitionObjects } from '../objects/definition-object-informer.ts';
+import type { OwnObjects } from '../objects/own-object-informer.ts';
 import type { Confirmations } from '../publish/publication.ts';
 import type { OriginState } from '../publish/publish-plan.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -21,6 +21,7 @@ import {
 } from './decide.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import { DefinitionEntry } from './definition-entry.ts';
+import type { MemberTasks } from './definition-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
@@ -44,11 +45,14 @@ export interface DefinitionsControllerOptions extends SharedOptions {
   readonly takeOverFrom?: string;
   /** Whether the runtime runs `OperatorDefinition` objects that users create. */
   readonly readsObjects: boolean;
-  readonly objects: DefinitionObjects;
+  readonly objects: OwnObjects;
   readonly manifests: PublishedManifests;
   readonly confirmations: Confirmations;
+  readonly memberTasks: MemberTasks;
   /** How long a definition keeps running after its manifest is removed, in ms. @default 30_000 */
   readonly stopDelayMs?: number;
+  /** Called when a definition needs the kind `Cluster`. */
+  readonly onClustersUsed: () => void;
   /** Called for changes of a definition's status, to record Events on the object and on its ConfigMap. */
   readonly onEvent: (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) => void;
 }
@@ -198,6 +202,8 @@ export class DefinitionsController {
   }
 
   #perform({ tasks }: DefinitionEntry, task: DefinitionTask): void {
+    if (task.kind === 'run' && usesClusters(task.desired.located.definition))
+      this.#options.onClustersUsed();
     const ran = tasks.task.kind === 'run';
     tasks.setTask(task);
     // Another definition may own its kind now.
@@ -264,16 +270,14 @@ export class DefinitionsController {
     { name, object }: DefinitionRecord,
     located: LocatedDefinition,
   ): string | undefined {
-    const kind = statusKindOf(located.definition);
+    const kind = claimedKind(located);
     if (kind === undefined) return undefined;
     const own = this.#claimOf(object, located);
     const others = Iterator.from(this.#options.objects.list())
       .filter(({ metadata }) => metadata.name !== name && metadata.deletionTimestamp === undefined)
       .flatMap((other) => {
         const its = this.#locatedOf(other);
-        return its === undefined || statusKindOf(its.definition) !== kind
-          ? []
-          : [this.#claimOf(other, its)];
+        return its === undefined || claimedKind(its) !== kind ? [] : [this.#claimOf(other, its)];
       });
     const owner = ownerOf([own, ...others]);
     return owner === undefined || owner === own ? undefined : kindConflictMessage(own, owner);
@@ -283,8 +287,7 @@ export class DefinitionsController {
     const { name, creationTimestamp = '' } = object.metadata;
     const [accepted] = recordOf(object).revisions;
     const before = accepted && this.#reader.revision(name, accepted);
-    const isAccepted =
-      before !== undefined && statusKindOf(before.definition) === statusKindOf(located.definition);
+    const isAccepted = before !== undefined && claimedKind(before) === claimedKind(located);
     return { name, located, isAccepted, createdMs: Date.parse(creationTimestamp) };
   }
 
@@ -353,6 +356,13 @@ export class DefinitionsController {
     );
     this.#grants.set(name, unsubscribe);
   }
+}
+
+/** The kind whose status it writes, and where. Undefined: none. */
+function claimedKind({ definition }: LocatedDefinition): string | undefined {
+  const kind = statusKindOf(definition);
+  if (kind === undefined || definition.controller.clusters === undefined) return kind;
+  return `${kind} in members`;
 }
 
 /** Whether the finalizer of the object can be removed. */

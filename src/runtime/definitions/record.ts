@@ -92,7 +92,8 @@ function revisionsIn({ revisions }: JsonObject): readonly RecordedRevision[] {
     .toArray();
 }
 
-function rolloutIn({ rollout }: JsonObject): RolloutRecord | undefined {
+/** The unfinished roll-out in a status or in an entry of a member. Pure. */
+export function rolloutIn({ rollout }: JsonObject): RolloutRecord | undefined {
   if (!isJsonObject(rollout)) return undefined;
   const { from, to, state, failed } = rollout;
   if (typeof from !== 'string' || typeof to !== 'string') return undefined;
@@ -104,7 +105,8 @@ function rolloutIn({ rollout }: JsonObject): RolloutRecord | undefined {
   };
 }
 
-function kindsIn({ kinds }: JsonObject): RecordedKinds {
+/** The recorded kinds in a status or in an entry of a member. Pure. */
+export function kindsIn({ kinds }: JsonObject): RecordedKinds {
   const { resources, children } = isJsonObject(kinds) ? kinds : {};
   const read = (names: Json | undefined) =>
     listOf(names).flatMap((name) => (typeof name === 'string' ? parseKinds(name) : []));

@@ -33,6 +33,13 @@ function rolling(state: RolloutStatus['state']): RolloutStatus {
 
 const none = {};
 const good = status('True');
+const failingIn = (...names: readonly string[]): DefinitionStatus => ({
+  ...good,
+  clusters: {
+    ...{ selected: 3, running: 3 - names.length, unreachable: 0 },
+    failing: names.map((cluster) => ({ cluster, reason: 'Rejected', message: 'No' })),
+  },
+});
 const table: readonly (readonly [
   string,
   DefinitionStatus | object,
@@ -42,6 +49,9 @@ const table: readonly (readonly [
   ['a new definition that is being looked at', none, status('Unknown'), []],
   ['a new definition that is accepted', none, good, ['Normal Accepted']],
   ['a definition as it was', good, good, []],
+  ['a member in which it fails', good, failingIn('a'), ['Warning ClustersFailing']],
+  ['one more such member', failingIn('a'), failingIn('a', 'b'), ['Warning ClustersFailing']],
+  ['the same members', failingIn('a', 'b'), failingIn('a', 'b'), []],
   ['another revision', good, status('True', { revision: 'r2' }), ['Normal Accepted']],
   ['a mistake', good, status('False', { message: 'a:1:1: x' }), ['Warning Rejected']],
   ['the same mistake', status('False', { message: 'm' }), status('False', { message: 'm' }), []],

@@ -12,7 +12,22 @@ export interface StatusEvent {
 
 /** Returns one Event for each change between two statuses. Pure. */
 export function eventsBetween(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
-  return [...loading(before, after), ...rollingOut(before, after)];
+  return [...loading(before, after), ...rollingOut(before, after), ...failing(before, after)];
+}
+
+/** One Event for each member in which it began to fail. */
+function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly StatusEvent[] {
+  const last = isJsonObject(before.clusters) ? before.clusters.failing : undefined;
+  const known = (Array.isArray(last) ? last : []).filter(isJsonObject);
+  return (clusters?.failing ?? [])
+    .filter(
+      ({ cluster, reason }) =>
+        !known.some((each) => each.cluster === cluster && each.reason === reason),
+    )
+    .map(({ cluster, message }) => ({
+      ...{ type: 'Warning', reason: 'ClustersFailing', action: 'Load' },
+      note: `Cluster "${cluster}": ${message}`,
+    }));
 }
 
 function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {

@@ -24,6 +24,7 @@ export type FinalizeOptions = Pick<
   | 'timeSlicer'
   | 'memory'
   | 'guardedNamespaces'
+  | 'hub'
 > & {
   /** Name of the definition. */
   readonly name: string;

@@ -11,11 +11,13 @@ import {
   ownershipConflict,
 } from '../crd/crd-definition.ts';
 import { whenSynced } from '../crd/wait-for-crd.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+import type { Hub, RuntimeCluster } from '../runner-options.ts';
 
 interface RemoveCrdOptions {
   readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
+  /** Set if the cluster is a member. @default undefined: it is the hub */
+  readonly hub?: Pick<Hub, 'uid'>;
   /** Finalizes the resources while the CRD is deleted. Called once. Runs until the signal aborts. */
   readonly finalizeResources: (signal: AbortSignal) => Promise<void>;
 }
@@ -39,7 +41,7 @@ export async function removeCrd(
   // Read from the API server: a label may have just changed.
   const stored = await cluster.get({ gvk: crdGvk, name }, { flow: crdFlowOf(definition) }, signal);
   if (stored === undefined) return { kind: 'removed' };
-  const reason = reasonToKeep(stored.object, definition);
+  const reason = reasonToKeep(stored.object, options);
   if (reason !== undefined) return { kind: 'kept', reason };
   const crds = acquireCrd(cluster, name);
   const ending = new AbortController();
@@ -59,14 +61,12 @@ export async function removeCrd(
   }
 }
 
-function reasonToKeep(live: KubeObject, definition: CrdDefinition): string | undefined {
+function reasonToKeep(live: KubeObject, { definition, hub }: RemoveCrdOptions): string | undefined {
   const { name } = live.metadata;
   // `adopt` does not permit deletion.
   const policy = { ...definition.kind.crdPolicy, adopt: false };
-  const notOurs = ownershipConflict(live, {
-    ...definition,
-    kind: { ...definition.kind, crdPolicy: policy },
-  });
+  const kind = { ...definition.kind, crdPolicy: policy };
+  const notOurs = ownershipConflict(live, { ...definition, kind }, hub);
   if (notOurs !== undefined) return notOurs;
   if (!isAdopted(live)) return undefined;
   return `The CustomResourceDefinition "${name}" was adopted, so it is never deleted`;

@@ -48,9 +48,10 @@ export async function uninstall(options: UninstallOptions, signal: AbortSignal):
 
 /** Checks with the API server: if the CRD of definitions is being deleted, no user has deleted this definition. */
 async function isDeletedByUser(
-  { cluster, name }: UninstallOptions,
+  { cluster: own, hub, name }: UninstallOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const cluster = hub?.cluster ?? own;
   const flow = { name, priority: 'object' } as const;
   const live = await cluster.get({ gvk: definitionGvk, name }, { flow }, signal);
   const object = live?.object;
@@ -96,7 +97,7 @@ async function removeChildren(options: UninstallOptions, signal: AbortSignal): P
 }
 
 async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promise<void> {
-  const { located, cluster, onProgress, name } = options;
+  const { located, cluster, hub, onProgress, name } = options;
   const logger: Logger = options.logger.child({ definition: name });
   const { definition } = located;
   if (!definesCrd(definition)) return;
@@ -106,7 +107,10 @@ async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promis
       onProgress(`${countText(remaining)} to delete with the CustomResourceDefinition`, remaining);
   };
   const result = await removeCrd(
-    { definition, cluster, finalizeResources: (ending) => work(options, onLeft, ending) },
+    {
+      ...{ definition, cluster, ...(hub && { hub }) },
+      finalizeResources: (ending) => work(options, onLeft, ending),
+    },
     signal,
   );
   if (result.kind === 'kept')

@@ -4,8 +4,9 @@ import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { createDefinitionCrd, installDefinitionCrd } from './definition-crd.ts';
+import { createDefinitionCrd, operatorDefinitionKind } from './definition-crd.ts';
 import { definitionCrdName } from './names.ts';
+import { installOwnCrd } from './own-kind.ts';
 
 const crdGvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 const written = [`apply CustomResourceDefinition/${definitionCrdName}`];
@@ -14,7 +15,11 @@ const { signal } = new AbortController();
 function setUp() {
   const cluster = new RuntimeFakeCluster();
   const clock = new FakeClock();
-  return { cluster, clock, bring: () => installDefinitionCrd({ cluster, clock }, signal) };
+  return {
+    cluster,
+    clock,
+    bring: () => installOwnCrd(operatorDefinitionKind, { cluster, clock }, signal),
+  };
 }
 
 describe('runtime/objects/bring-crd', () => {

@@ -18,6 +18,8 @@ export const sourceRefAnnotation = 'homeostat.dev/source-ref';
 
 /** Label on an object of a definition and on its CRD: the runtime that owns it. */
 export const runtimeLabel = 'homeostat.dev/runtime';
+/** Annotation on CRDs and Leases in a member: the UID of the hub that owns them. */
+export const hubAnnotation = 'homeostat.dev/hub';
 /** Annotation on a published object: errors of its newest manifest. */
 export const rejectedAnnotation = 'homeostat.dev/rejected';
 /** Annotation on a published object: when its manifest was removed. */

@@ -12,7 +12,7 @@ import {
   isSameOrigin,
   originText,
 } from '../desired-definition.ts';
-import type { DefinitionObjects } from '../objects/definition-object-informer.ts';
+import type { OwnObjects } from '../objects/own-object-informer.ts';
 import type { DefinitionSource } from '../sources/definition-source.ts';
 import { ManifestReader, type Manifests, type SourceState } from './manifest-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -42,7 +42,7 @@ interface PublisherOptions {
   readonly check: ManifestCheck;
   /** Of this runtime, as a label value. */
   readonly runtime: string;
-  readonly objects: DefinitionObjects;
+  readonly objects: OwnObjects;
   readonly confirmations: Confirmations;
   /** Delay before the object of a removed manifest is deleted, in ms. @default 600_000 */
   readonly deleteDelayMs?: number;

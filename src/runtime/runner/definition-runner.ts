@@ -89,6 +89,11 @@ export class DefinitionRunner {
     this.#controller?.observe();
   }
 
+  /** Enqueues every resource. */
+  runAll(): void {
+    this.#controller?.runAll();
+  }
+
   /** Changes the desired definition. */
   update(desired: DesiredDefinition): void {
     this.#revisions.update(desired);

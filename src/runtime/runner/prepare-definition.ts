@@ -32,7 +32,7 @@ export type Preparation =
 export interface PrepareOptions
   extends Pick<
     SharedOptions,
-    'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime' | 'coverage'
+    'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime' | 'hub' | 'coverage'
   > {
   /** Called with the current step. */
   readonly onStep: (message: string) => void;
@@ -83,6 +83,7 @@ async function prepare(
         clock,
         source: located.source,
         runtime: options.runtime,
+        hub: options.hub,
         ...(options.allowBreakingChanges && { allowBreakingChanges: true }),
       },
       signal,

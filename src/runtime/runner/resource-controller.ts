@@ -236,7 +236,8 @@ export class ResourceController {
     return observer === undefined ? operator : observed(operator, plan, observer);
   }
 
-  #runAll(): void {
+  /** Enqueues every resource, for example because a value that all of them may use has changed. */
+  runAll(): void {
     for (const { operator } of this.#router.operators)
       for (const key of operator.keys()) this.#controller.enqueue(key, 'low');
   }
@@ -245,13 +246,13 @@ export class ResourceController {
   #watchRevision(prepared: PreparedDefinition): void {
     this.#watches.abort(new Error('A newer revision is active'));
     this.#watches = new AbortController();
-    const { cluster, clock, random, onLost, runtime } = this.#options;
+    const { cluster, clock, random, onLost, runtime, hub } = this.#options;
     const { signal } = this.#watches;
     const everyMs = prepared.plan.definition.controller.resyncMs;
-    void resync({ clock, random, everyMs, runAll: () => this.#runAll() }, signal);
+    void resync({ clock, random, everyMs, runAll: () => this.runAll() }, signal);
     void whenRestartNeeded(
       prepared,
-      { cluster, clock, runtime, logger: this.#logger },
+      { cluster, clock, runtime, hub, logger: this.#logger },
       signal,
     ).then((end) => {
       if (end === undefined || signal.aborted) return;

@@ -6,7 +6,7 @@ import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { whenCrdLost } from '../crd/wait-for-crd.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { whenKindLost } from './foreign-kind.ts';
 import type { PreparedDefinition } from './prepare-definition.ts';
 
@@ -22,6 +22,7 @@ interface WatchContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly runtime?: string | undefined;
+  readonly hub?: Hub | undefined;
 }
 
 /** Interval of checks whether a kind is served, from the cache. */
@@ -49,12 +50,12 @@ export async function whenRestartNeeded(
 
 async function whenLost(
   { plan }: PreparedDefinition,
-  { cluster, clock, runtime }: WatchContext,
+  { cluster, clock, runtime, hub }: WatchContext,
   signal: AbortSignal,
 ): Promise<RestartReason | undefined> {
   const { definition } = plan;
   const lost = definesCrd(definition)
-    ? whenCrdLost({ definition, cluster, clock, runtime }, signal)
+    ? whenCrdLost({ definition, cluster, clock, runtime, hub }, signal)
     : whenKindLost(plan, cluster, signal);
   const reason = await lost.catch(() => undefined);
   return reason === undefined ? undefined : { kind: 'lost', reason };

@@ -34,6 +34,10 @@ export interface ControlPlaneOptions {
   readonly users?: readonly string[];
   /** Admission plugins beside those that are on by default. @default none */
   readonly admissionPlugins?: readonly string[];
+  /** Another plane's etcd, and the prefix of this plane's keys in it. @default an etcd of its own */
+  readonly etcd?: { readonly url: string; readonly prefix: string };
+  /** Time of a sandbox that other sandboxes share. @default its own */
+  readonly time?: VirtualTime | undefined;
   /** Upper bound for the start of the servers, in ms. @default patienceMs */
   readonly startLimitMs?: number;
 }
@@ -62,7 +66,8 @@ const superusers = ['admin', 'operator', 'controller-manager'];
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const { controllerManager = true } = options;
-  const servers: readonly BinaryName[] = ['etcd', 'kube-apiserver'];
+  const servers: readonly BinaryName[] =
+    options.etcd === undefined ? ['etcd', 'kube-apiserver'] : ['kube-apiserver'];
   const names = controllerManager ? [...servers, 'kube-controller-manager' as const] : servers;
   const binaries = await ensureBinaries(names);
   for (let attempt = 1; ; attempt++) {
@@ -100,6 +105,7 @@ export class ControlPlane {
   readonly #admissionPlugins: readonly string[];
   readonly #controllers: readonly string[];
   readonly #startLimitMs: number;
+  readonly #sharedEtcd: ControlPlaneOptions['etcd'];
   #dataFolder: string;
   #copies = 0;
   #etcd: SupervisedProcess | undefined;
@@ -114,7 +120,10 @@ export class ControlPlane {
     this.#startLimitMs = startLimitMs;
     this.#admissionPlugins = options.admissionPlugins ?? [];
     this.#controllers = options.controllers ?? [];
-    this.#layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
+    this.#sharedEtcd = options.etcd;
+    const layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
+    const { url: etcdUrl = layout.etcdUrl } = options.etcd ?? {};
+    this.#layout = { ...layout, etcdUrl };
     this.#dataFolder = join(folder.path, 'etcd');
     this.#users = [
       ...superusers.map((name) => planUser(name, ['system:masters'])),
@@ -125,9 +134,14 @@ export class ControlPlane {
   /** @internal */
   async start(): Promise<void> {
     writeServerFiles(this.#layout, this.#users);
-    await this.#startEtcd();
+    if (this.#sharedEtcd === undefined) await this.#startEtcd();
     await this.startApiServer();
     if (this.#binaries['kube-controller-manager'] !== undefined) await this.#startManager();
+  }
+
+  /** Where other planes may keep their data, too. */
+  get etcdUrl(): string {
+    return this.#layout.etcdUrl;
   }
 
   /** The API server's address, without a path. */
@@ -192,10 +206,10 @@ export class ControlPlane {
   /** Starts the API server again, on the same port and data, and waits until it is ready. */
   async startApiServer(): Promise<void> {
     if (this.#apiServer !== undefined) throw new Error('The API server is running already');
-    this.#apiServer = await this.#launch(
-      'kube-apiserver',
-      apiServerArguments(this.#layout, this.#admissionPlugins),
-    );
+    this.#apiServer = await this.#launch('kube-apiserver', [
+      ...apiServerArguments(this.#layout, this.#admissionPlugins),
+      ...(this.#sharedEtcd === undefined ? [] : [`--etcd-prefix=/${this.#sharedEtcd.prefix}`]),
+    ]);
     await this.#untilReady();
   }
 
@@ -308,10 +322,8 @@ export class ControlPlane {
   }
 
   #assertRunning(): void {
-    for (const [name, server] of [
-      ['etcd', this.#etcd],
-      ['kube-apiserver', this.#apiServer],
-    ] as const) {
+    const etcd = this.#sharedEtcd === undefined ? ([['etcd', this.#etcd]] as const) : [];
+    for (const [name, server] of [...etcd, ['kube-apiserver', this.#apiServer] as const]) {
       if (server?.isRunning() !== true) throw new Error(`${name} ended: ${this.#logTail(name)}`);
     }
   }

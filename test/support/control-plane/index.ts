@@ -12,6 +12,7 @@ export { isEstablished } from './established.ts';
 export { isAlive, withFolderLock } from './folder-lock.ts';
 export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
 export { InstantVolumes } from './instant-volumes.ts';
+export { startMemberPlane } from './member-plane.ts';
 export { PlaneClient, PlaneRequestError } from './plane-client.ts';
 export { endedStatus, runningStatus } from './pod-status.ts';
 export { type RuntimeDoor, SandboxPlane, startSandboxPlane } from './sandbox-plane.ts';

@@ -23,7 +23,8 @@ const superusers = ['admin', 'operator', 'controller-manager'];
 
 /** A plane in this process: runtimes can run beside it, on its time. */
 export class SandboxPlane implements Plane {
-  readonly time = new VirtualTime();
+  readonly time: VirtualTime;
+  readonly #ownsTime: boolean;
   readonly #folder: TemporaryFolder;
   readonly #hasAudit: boolean;
   readonly #users: readonly string[];
@@ -34,11 +35,13 @@ export class SandboxPlane implements Plane {
 
   constructor(folder: TemporaryFolder, options: ControlPlaneOptions) {
     const { audit = false, users = [], controllerManager: controllers = true } = options;
+    this.time = options.time ?? new VirtualTime();
+    this.#ownsTime = options.time === undefined;
     this.#folder = folder;
     this.#hasAudit = audit;
     this.#users = [...superusers, ...users];
     this.#sandbox = createTestSandbox({ runsPods: false, controllers, clock: this.time.clock });
-    this.time.start();
+    if (this.#ownsTime) this.time.start();
     if (audit) writeFileSync(this.auditFile ?? '', '');
   }
 
@@ -52,6 +55,10 @@ export class SandboxPlane implements Plane {
 
   get auditFile(): string | undefined {
     return this.#hasAudit ? join(this.folder, 'audit.log') : undefined;
+  }
+
+  get etcdUrl(): string {
+    return notHere('etcd');
   }
 
   get caCertificate(): string {
@@ -143,7 +150,7 @@ export class SandboxPlane implements Plane {
     for (const client of this.#clients.values()) client.close();
     await this.stopApiServer();
     this.#sandbox.stop();
-    await this.time.stop();
+    if (this.#ownsTime) await this.time.stop();
     await this.#folder.remove();
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
+import { noMembers } from '../../../src/runtime/definitions/definition-tasks.ts';
 import {
   DefinitionsController,
   type DefinitionsControllerOptions,
@@ -54,6 +55,8 @@ export class DefinitionsHarness {
     this.#bell = new ViewChangeNotifier(this.clock);
     const objects = this.cluster.acquire({ gvk: definitionGvk });
     this.controller = new DefinitionsController({
+      memberTasks: noMembers,
+      onClustersUsed: () => undefined,
       ...{ cluster: this.cluster, clock: this.clock, random: createSystemRandom() },
       timeSlicer: unlimitedTimeSlicer,
       ...{ metrics: this.metrics, notifier: this.#bell, check, runtime, readsObjects },

@@ -7,20 +7,20 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { errorMessage } from '../error-message.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
-import { installDefinitionCrd } from './definition-crd.ts';
-import { definitionGvk } from './names.ts';
+import { installOwnCrd, type OwnKind } from './own-kind.ts';
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
-/** Cached `OperatorDefinition` objects. */
-export interface DefinitionObjects {
+/** Cached objects of a kind of Homeostat. */
+export interface OwnObjects {
   /** Whether the cache is complete. */
   readonly isSynced: boolean;
   get(name: string): KubeObject | undefined;
   list(): Iterable<KubeObject>;
 }
 
-interface DefinitionObjectInformerOptions {
+interface OwnObjectInformerOptions {
+  readonly kind: OwnKind;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,14 +29,14 @@ interface DefinitionObjectInformerOptions {
   readonly onSynced: () => void;
 }
 
-/** Watches `OperatorDefinition` objects and installs their CRD. */
-export class DefinitionObjectInformer implements DefinitionObjects {
-  readonly #options: DefinitionObjectInformerOptions;
+/** Watches the objects of a kind of Homeostat and installs their CRD. */
+export class OwnObjectInformer implements OwnObjects {
+  readonly #options: OwnObjectInformerOptions;
   #objects: Informer | undefined;
   #unsubscribe: readonly (() => void)[] = [];
   #installError: string | undefined;
 
-  constructor(options: DefinitionObjectInformerOptions) {
+  constructor(options: OwnObjectInformerOptions) {
     this.#options = options;
   }
 
@@ -61,8 +61,9 @@ export class DefinitionObjectInformer implements DefinitionObjects {
 
   /** Installs the CRD, again after it is deleted, and watches the objects. Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    const { kind } = this.#options;
     while (!signal.aborted) {
-      await retryUntilDone(() => installDefinitionCrd(this.#options, signal), {
+      await retryUntilDone(() => installOwnCrd(kind, this.#options, signal), {
         ...this.#options,
         ...{ signal, delays: retry },
         onFailure: (error, failures) => this.#noteFailure(error, failures),
@@ -79,15 +80,15 @@ export class DefinitionObjectInformer implements DefinitionObjects {
     this.#installError = errorMessage(error);
     const level = failures === 0 ? 'warn' : 'debug';
     this.#options.logger[level](
-      errorLogFields(error),
-      'CustomResourceDefinition of OperatorDefinition cannot be installed, will retry',
+      { kind: this.#options.kind.gvk.kind, ...errorLogFields(error) },
+      'A CustomResourceDefinition of Homeostat cannot be installed, will retry',
     );
   }
 
   #follow(): Informer {
     if (this.#objects !== undefined) return this.#objects;
-    const { cluster, onEvent, onSynced: onAll } = this.#options;
-    const objects = cluster.acquire({ gvk: definitionGvk });
+    const { cluster, kind, onEvent, onSynced: onAll } = this.#options;
+    const objects = cluster.acquire({ gvk: kind.gvk });
     this.#objects = objects;
     this.#unsubscribe = [
       objects.subscribe(onEvent),

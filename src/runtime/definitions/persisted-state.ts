@@ -1,0 +1,157 @@
+import { childKindsOf, type LocatedDefinition } from '../../definition/index.ts';
+import { kindText } from '../../reconcile/index.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { GroupKind } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { orAborted } from '../../util/when-aborted.ts';
+import type { DefinitionView } from '../definition-view.ts';
+import type { PersistedState } from './definition-conditions.ts';
+import { kindsStatus, type RecordedKinds } from './record.ts';
+
+/** Number of older revisions to persist. */
+const maxOlder = 2;
+
+/** The state of a definition in one cluster that a status persists. Recorded before any resource takes a revision. */
+export class PersistedStateTracker {
+  readonly #onChange: () => void;
+  #state: PersistedState;
+  /** State that the status contains. */
+  #stored: PersistedState;
+  /** Callbacks for when the status contains the current state. */
+  #waiting: (() => void)[] = [];
+  /** Persisted, but not started. */
+  #rollout: DefinitionView['rollout'];
+
+  /** `onChange`: the status must be written. */
+  constructor(stored: PersistedState, onChange: () => void) {
+    this.#state = stored;
+    this.#stored = stored;
+    this.#onChange = onChange;
+  }
+
+  get state(): PersistedState {
+    return this.#state;
+  }
+
+  /** A recorded roll-out that has not started. */
+  get rollout(): DefinitionView['rollout'] {
+    return this.#rollout;
+  }
+
+  /** Whether work waits until the status is written. */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Takes over the state from a status that another process wrote. */
+  sync(next: PersistedState): void {
+    const isEmpty = next.revisions.length === 0 && next.kinds.resources.length === 0;
+    if (isEmpty || this.#state !== this.#stored || isSameState(next, this.#state)) return;
+    this.#state = next;
+    this.#stored = next;
+  }
+
+  /**
+   * Records the accepted revision; resolves when the status contains it. `kinds`: those that the cluster gets.
+   * @throws the signal's reason
+   */
+  async record(
+    located: LocatedDefinition,
+    signal: AbortSignal,
+    kinds: RecordedKinds = kindsOf(located),
+  ): Promise<void> {
+    const next = withAccepted(this.#state, located, kinds);
+    if (!isSameState(next, this.#state)) {
+      const [before] = this.#state.revisions;
+      const { revision } = located.definition;
+      this.#state = next;
+      if (before !== undefined && before.revision !== revision)
+        this.#rollout = startingRollout(before.revision, revision);
+    }
+    if (this.#state === this.#stored) return;
+    const written = Promise.withResolvers<void>();
+    this.#waiting.push(written.resolve);
+    this.#onChange();
+    await orAborted(written.promise, signal);
+  }
+
+  /** Call when the status contains `persisted`. */
+  onWritten(persisted: PersistedState): void {
+    this.#stored = persisted;
+    if (persisted !== this.#state) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Drops revisions that no resource has any more, except the accepted one. */
+  prune({ activeRevisions: active }: Pick<DefinitionView, 'activeRevisions'>): void {
+    if (this.#rollout?.to === active?.[0]) this.#rollout = undefined;
+    if (active === undefined || this.isAwaited) return;
+    const [accepted, ...others] = this.#state.revisions;
+    if (accepted === undefined || !active.includes(accepted.revision)) return;
+    const remaining = others.filter((each) => active.includes(each.revision));
+    if (remaining.length < others.length)
+      this.#state = { ...this.#state, revisions: [accepted, ...remaining] };
+  }
+
+  dropKinds(gone: Partial<RecordedKinds>): void {
+    const { kinds } = this.#state;
+    this.#state = {
+      ...this.#state,
+      kinds: {
+        resources: withoutKinds(kinds.resources, gone.resources),
+        children: withoutKinds(kinds.children, gone.children),
+      },
+    };
+    this.#onChange();
+  }
+}
+
+function kindsOf({ definition }: LocatedDefinition): RecordedKinds {
+  return { resources: [definition.kind.gvk], children: childKindsOf(definition) };
+}
+
+function withAccepted(
+  { revisions, kinds }: PersistedState,
+  { definition: { revision }, document }: LocatedDefinition,
+  own: RecordedKinds,
+): PersistedState {
+  const spec = isJsonObject(document?.spec) ? document.spec : {};
+  const others = revisions.filter((each) => each.revision !== revision).slice(0, maxOlder);
+  return {
+    revisions: [{ revision, spec }, ...others],
+    kinds: {
+      resources: uniqueKinds([...kinds.resources, ...own.resources]),
+      children: uniqueKinds([...kinds.children, ...own.children]),
+    },
+  };
+}
+
+function uniqueKinds(kinds: readonly GroupKind[]): readonly GroupKind[] {
+  const byText = new Map(
+    kinds.map(({ group, kind }) => [kindText({ group, kind }), { group, kind }]),
+  );
+  return [...byText.values()];
+}
+
+function withoutKinds(
+  kinds: readonly GroupKind[],
+  gone: readonly GroupKind[] = [],
+): readonly GroupKind[] {
+  const texts = new Set(gone.map(kindText));
+  return kinds.filter((kind) => !texts.has(kindText(kind)));
+}
+
+function isSameState(a: PersistedState, b: PersistedState): boolean {
+  const textOf = ({ revisions, kinds }: PersistedState) => ({
+    revisions: revisions.map(({ revision }) => revision),
+    kinds: kindsStatus(kinds),
+  });
+  return deepEqual(textOf(a), textOf(b));
+}
+
+function startingRollout(from: string, to: string): DefinitionView['rollout'] {
+  const counts = { reached: 0, total: 0, deletions: 0, failed: [] };
+  return { from, to, state: 'rolling', ...counts, message: 'Not started' };
+}

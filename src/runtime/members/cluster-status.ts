@@ -1,0 +1,114 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { DefinitionCondition } from '../definitions/definition-conditions.ts';
+import { conditionsIn, liveStatus } from '../definitions/record.ts';
+import type { ConnectionState } from './connection-state.ts';
+
+/** Everything that determines the status of a member. */
+export interface ClusterFacts {
+  readonly connection: ConnectionState;
+  readonly isPaused: boolean;
+  /** Recorded at the first contact. */
+  readonly uid?: string;
+  readonly version?: string;
+  /** Entries of its definitions, sorted by name. */
+  readonly definitions: readonly JsonObject[];
+}
+
+export type ClusterStatus = JsonObject & { readonly conditions: readonly JsonObject[] };
+
+/** Builds the status. Pure. */
+export function clusterStatusOf(
+  facts: ClusterFacts,
+  { object, now }: { readonly object: KubeObject; readonly now: string },
+): ClusterStatus {
+  const before = conditionsIn(liveStatus(object));
+  const { generation } = object.metadata;
+  const { placed } = liveStatus(object);
+  const connected = connectedCondition(facts);
+  const conditions = [readyCondition(facts, connected), connected].map((condition) => {
+    const last = before.find(({ type }) => type === condition.type);
+    const since = last?.status === condition.status ? last.lastTransitionTime : undefined;
+    return {
+      ...condition,
+      message: condition.message.toWellFormed(),
+      ...(generation !== undefined && { observedGeneration: generation }),
+      lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),
+    };
+  });
+  const { uid, version, definitions } = facts;
+  return {
+    conditions,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(uid !== undefined && { uid }),
+    ...(version !== undefined && { version }),
+    ...(definitions.length > 0 && { definitions }),
+    ...(placed !== undefined && { placed }),
+  };
+}
+
+/** Whether the object has this status. `ignoresCounts`: also if only numbers of resources differ. Pure. */
+export function hasClusterStatus(
+  object: KubeObject,
+  desired: ClusterStatus,
+  { ignoresCounts = false } = {},
+): boolean {
+  const live = liveStatus(object);
+  return ignoresCounts
+    ? deepEqual(withoutCounts(live), withoutCounts(desired))
+    : deepEqual(live, desired);
+}
+
+function withoutCounts(status: JsonObject): JsonObject {
+  const { definitions } = status;
+  if (!Array.isArray(definitions)) return status;
+  return {
+    ...status,
+    definitions: definitions
+      .filter(isJsonObject)
+      .map(({ resources: _, ready: __, ...rest }) => rest),
+  };
+}
+
+function connectedCondition({ connection }: ClusterFacts): DefinitionCondition {
+  const type = 'Connected';
+  switch (connection.kind) {
+    case 'connecting':
+      return {
+        ...{ type, status: 'Unknown', reason: 'Connecting' },
+        message: connection.failure?.message ?? '',
+      };
+    case 'connected': {
+      const message = connection.isInsecure
+        ? 'The certificate of the API server is not verified ("insecure-skip-tls-verify")'
+        : '';
+      return { type, status: 'True', reason: 'Connected', message };
+    }
+    case 'failed': {
+      const { reason, message } = connection.failure;
+      return { type, status: 'False', reason, message };
+    }
+  }
+}
+
+function readyCondition(
+  { isPaused, definitions }: ClusterFacts,
+  connected: DefinitionCondition,
+): DefinitionCondition {
+  const notReady = (reason: string, message: string) =>
+    ({ type: 'Ready', status: 'False', reason, message }) as const;
+  if (connected.status !== 'True') {
+    const text = [connected.reason, connected.message].filter((part) => part !== '');
+    return notReady('NotConnected', text.join(': '));
+  }
+  if (isPaused) return notReady('Paused', 'Nothing is written there ("spec.paused")');
+  const named = (state: string) =>
+    definitions.filter((entry) => entry.state === state).map(({ name }) => `"${String(name)}"`);
+  const failing = named('Failing');
+  if (failing.length > 0)
+    return notReady('DefinitionsFailing', `Definitions that do not run: ${failing.join(', ')}`);
+  const starting = named('Starting');
+  if (starting.length > 0) return notReady('Starting', `Starting ${starting.join(', ')}`);
+  return { type: 'Ready', status: 'True', reason: 'Running', message: '' };
+}

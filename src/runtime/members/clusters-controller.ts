@@ -1,0 +1,332 @@
+import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
+import type { Cluster, MemberCluster, MemberClusters } from '../../kube/roles.ts';
+import { metricCatalogue } from '../../telemetry/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import type { DefinitionTask } from '../definitions/decide.ts';
+import type { MembersView, MemberTasks } from '../definitions/definition-tasks.ts';
+import { runtimeLabel } from '../objects/names.ts';
+import { OwnObjectInformer } from '../objects/own-object-informer.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import { retryUntilDone } from '../waits.ts';
+import { clusterKind } from './cluster-kind.ts';
+import { type ClusterRecord, clusterRecordOf } from './cluster-record.ts';
+import { ClusterReporter } from './cluster-reporter.ts';
+import { ConnectionError } from './connection-state.ts';
+import { Member, type MemberOptions } from './member.ts';
+import { selectorOf, selects } from './member-definition.ts';
+import { membersViewOf } from './members-view.ts';
+
+export interface ClustersControllerOptions
+  extends SharedOptions,
+    Pick<MemberOptions, 'secrets' | 'connect'> {
+  readonly cluster: SharedOptions['cluster'] & Cluster;
+  /** A definition in a member has changed. */
+  readonly onDefinition: (name: string) => void;
+}
+
+/** `Cluster` objects reconciled in parallel. */
+const concurrency = 16;
+const maxDelayMs = 60_000;
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+/** Minimum time between checks for changed views. */
+const viewCheckMs = 200;
+const namespaceGvk = gvkOf('v1', 'Namespace');
+
+/**
+ * Works in member clusters: reconciles `Cluster` objects. Does nothing before {@link activate}, and sends no request.
+ */
+export class ClustersController implements MemberClusters, MemberTasks {
+  readonly #options: ClustersControllerOptions;
+  /** Created when it is needed: a runtime without members has no series for it. */
+  #controller: Controller | undefined;
+  readonly #objects: OwnObjectInformer;
+  readonly #reporter: ClusterReporter;
+  readonly #members = new Map<string, Member>();
+  /** The newest task of each definition. */
+  readonly #tasks = new Map<string, DefinitionTask>();
+  /** Names of members by their UID. */
+  readonly #claims = new Map<string, string>();
+  readonly #listeners = new Set<(name: string) => void>();
+  readonly #activated = Promise.withResolvers<void>();
+  #isActive = false;
+  #hubUid = '';
+  #cancelViewCheck: (() => void) | undefined;
+  #signal: AbortSignal = AbortSignal.abort();
+
+  constructor(options: ClustersControllerOptions) {
+    this.#options = options;
+    this.#objects = new OwnObjectInformer({
+      ...options,
+      kind: clusterKind,
+      onEvent: ({ name, pass }) => {
+        if (pass?.definition !== passName) this.#controller?.enqueue(name);
+      },
+      onSynced: () => this.#enqueueAll(),
+    });
+    this.#reporter = new ClusterReporter({ ...options, passOf });
+  }
+
+  get hubUid(): string {
+    return this.#hubUid;
+  }
+
+  /** Starts working in members. Call when the kind `Cluster` is served or a definition needs it. */
+  activate(): void {
+    if (this.#isActive) return;
+    this.#isActive = true;
+    this.#activated.resolve();
+  }
+
+  /** Runs until the signal aborts and all work in members has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.race([this.#activated.promise, whenAborted(signal)]);
+    if (signal.aborted) return;
+    this.#signal = signal;
+    await retryUntilDone(() => this.#readHubUid(signal), {
+      ...this.#options,
+      ...{ signal, delays: retry },
+      onFailure: (error, failures) =>
+        this.#options.logger[failures === 0 ? 'warn' : 'debug'](
+          errorLogFields(error),
+          'The UID of the namespace kube-system cannot be read, will retry',
+        ),
+    });
+    const { clock, logger, metrics } = this.#options;
+    const controller = new Controller({
+      name: passName,
+      reconciler: { reconcile: (name, context) => this.#reconcile(name, context) },
+      ...{ clock, logger, metrics, concurrency, maxDelayMs },
+    });
+    this.#controller = controller;
+    const unsubscribe = this.#options.notifier.subscribe(() => this.#scheduleViewCheck());
+    try {
+      await Promise.all([this.#objects.run(signal), controller.run(signal)]);
+    } finally {
+      unsubscribe();
+      this.#cancelViewCheck?.();
+      await Promise.all(Array.from(this.#members.values(), (member) => member.stop()));
+    }
+  }
+
+  // MemberClusters
+
+  get(name: string): MemberCluster | undefined {
+    return this.#members.get(name)?.usable;
+  }
+
+  onChange(listener: (name: string) => void): () => void {
+    // Wrapped: the same function may be subscribed twice.
+    const entry = (name: string) => listener(name);
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  // MemberTasks
+
+  setTask(name: string, task: DefinitionTask): void {
+    this.#tasks.set(name, task);
+    for (const member of this.#members.values()) member.syncDefinition(name);
+  }
+
+  viewOf(name: string): MembersView | undefined {
+    const task = this.#tasks.get(name);
+    const selector = task && selectorOf(task);
+    const members = [...this.#members.values()].filter(
+      ({ definitions, record }) =>
+        definitions.has(name) || (selector !== undefined && selects(selector, record.labels)),
+    );
+    if (members.length === 0 && selector === undefined) return undefined;
+    const view = membersViewOf(name, members, selector);
+    return { ...view, isSettled: view.isSettled && this.#isComplete };
+  }
+
+  isDone(name: string): boolean {
+    if (!this.#isActive) return true;
+    // Which members have something of it is not known yet.
+    if (!this.#isComplete) return false;
+    return [...this.#members.values()].every(({ definitions }) => !definitions.has(name));
+  }
+
+  async forget(name: string): Promise<void> {
+    this.#tasks.delete(name);
+    const stops = Array.from(this.#members.values(), (member) =>
+      member.definitions.get(name)?.stop(),
+    );
+    await Promise.all(stops);
+  }
+
+  /** Updates the gauges before a scrape. */
+  observe(): void {
+    if (!this.#isActive) return;
+    this.#controller?.observe();
+    const { metrics } = this.#options;
+    const connected = metrics.gauge(metricCatalogue.clusterConnected);
+    const ready = metrics.gauge(metricCatalogue.clusterReady);
+    const resources = metrics.gauge(metricCatalogue.clusterResources);
+    for (const member of this.#members.values()) {
+      member.observe();
+      const { name, definitions } = member;
+      const failures = [...definitions.values()].filter(({ failure }) => failure !== undefined);
+      const isConnected = member.connection.kind === 'connected';
+      connected.set(Number(isConnected), [name]);
+      ready.set(Number(member.usable !== undefined && failures.length === 0), [name]);
+      const counts = Array.from(definitions.values(), ({ view }) => view?.instances ?? 0);
+      resources.set(
+        counts.reduce((sum, each) => sum + each, 0),
+        [name],
+      );
+    }
+  }
+
+  /** Whether every `Cluster` is known. */
+  get #isComplete(): boolean {
+    return this.#objects.isSynced && this.#liveNames.every((name) => this.#members.has(name));
+  }
+
+  get #liveNames(): readonly string[] {
+    return [...this.#objects.list()]
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name);
+  }
+
+  async #readHubUid(signal: AbortSignal): Promise<void> {
+    const { cluster } = this.#options;
+    const ref = { gvk: namespaceGvk, name: 'kube-system' };
+    const live = await cluster.get(ref, { flow }, signal);
+    const uid = live?.object.metadata.uid;
+    if (uid === undefined)
+      throw new HomeostatError('not-found', 'Expected the namespace "kube-system", found none');
+    this.#hubUid = uid;
+  }
+
+  #enqueueAll(): void {
+    const names = new Set([...this.#members.keys(), ...this.#liveNames]);
+    for (const name of names) this.#controller?.enqueue(name, 'low');
+    for (const name of this.#tasks.keys()) this.#options.onDefinition(name);
+  }
+
+  async #reconcile(name: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
+    if (!this.#objects.isSynced) return { kind: 'done' };
+    const object = this.#objects.get(name);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      await this.#remove(name);
+      return { kind: 'done' };
+    }
+    const record = clusterRecordOf(object);
+    // Deleted and created anew: nothing of the old one counts.
+    const isOther = this.#members.get(name)?.record.object.metadata.uid !== object.metadata.uid;
+    if (isOther) await this.#remove(name);
+    if (!(await this.#isOurs(record, signal))) {
+      await this.#remove(name);
+      return { kind: 'done' };
+    }
+    const member = this.#members.get(name) ?? this.#add(record);
+    member.update(record);
+    for (const definition of await member.releaseFinished(signal))
+      this.#options.onDefinition(definition);
+    const afterMs = await this.#reporter.report(member, signal);
+    return { kind: 'done', ...(afterMs > 0 && { afterMs }) };
+  }
+
+  /** Whether a `Cluster` belongs to this runtime; claims one without an owner. @throws KubeError */
+  async #isOurs({ object, labels, name }: ClusterRecord, signal: AbortSignal): Promise<boolean> {
+    const { cluster, runtime } = this.#options;
+    const owner = labels[runtimeLabel];
+    if (owner !== undefined || runtime === undefined) return owner === runtime;
+    const { uid = '' } = object.metadata;
+    await cluster.editMetadata(
+      { gvk: clusterKind.gvk, name },
+      {
+        ...{ flow, uid, cached: object },
+        change: (live) =>
+          live.labels?.[runtimeLabel] === undefined
+            ? { labels: { [runtimeLabel]: runtime } }
+            : undefined,
+      },
+      signal,
+    );
+    // An event with the label of this or another runtime follows.
+    return false;
+  }
+
+  #add(record: ClusterRecord): Member {
+    const { name } = record;
+    for (const definition of this.#tasks.keys()) this.#options.onDefinition(definition);
+    const member = new Member(record, {
+      ...this.#options,
+      hubUid: this.#hubUid,
+      tasks: this.#tasks,
+      signal: this.#signal,
+      admit: (candidate, uid) => this.#admit(candidate, uid),
+      onChange: () => {
+        this.#controller?.enqueue(name);
+        this.#options.notifier.notify();
+      },
+      onUsable: () => {
+        for (const listener of [...this.#listeners]) listener(name);
+      },
+    });
+    this.#members.set(name, member);
+    return member;
+  }
+
+  async #remove(name: string): Promise<void> {
+    const member = this.#members.get(name);
+    if (member === undefined) return;
+    await member.stop();
+    this.#members.delete(name);
+    this.#reporter.forget(name);
+    for (const [uid, holder] of this.#claims) if (holder === name) this.#claims.delete(uid);
+    const definitions = new Set([...member.definitions.keys(), ...this.#tasks.keys()]);
+    for (const definition of definitions) this.#options.onDefinition(definition);
+    await this.#options.metrics.removeSeries('cluster', name);
+  }
+
+  /** A cluster is one member only: the oldest `Cluster` with its UID, and never the hub. @throws ConnectionError */
+  #admit(record: ClusterRecord, uid: string): void {
+    const { name } = record;
+    if (uid === this.#hubUid) throw duplicate('The cluster is the hub itself');
+    for (const other of this.#objects.list()) {
+      const { name: otherName, deletionTimestamp } = other.metadata;
+      if (otherName === name || deletionTimestamp !== undefined) continue;
+      const its = clusterRecordOf(other);
+      if (its.knownUid === uid && isOlder(its, record))
+        throw duplicate(`The Cluster "${otherName}" is the same cluster, and older`);
+    }
+    const holder = this.#members.get(this.#claims.get(uid) ?? '');
+    if (holder !== undefined && holder.name !== name) {
+      if (isOlder(holder.record, record))
+        throw duplicate(`The Cluster "${holder.name}" is the same cluster, and older`);
+      this.#claims.set(uid, name);
+      void holder.restart();
+      throw duplicate(`The Cluster "${holder.name}" is the same cluster, and is being stopped`);
+    }
+    this.#claims.set(uid, name);
+  }
+
+  #scheduleViewCheck(): void {
+    this.#cancelViewCheck ??= this.#options.clock.after(viewCheckMs, () => {
+      this.#cancelViewCheck = undefined;
+      for (const member of this.#members.values())
+        if (this.#reporter.isOutdated(member)) this.#controller?.enqueue(member.name);
+    });
+  }
+}
+
+const passName = 'homeostat.dev/clusters';
+const flow = { name: 'clusters', priority: 'status' } as const;
+
+/** Marks a write, so that its watch event does not enqueue the object again. */
+function passOf(name: string) {
+  return { key: name, definition: passName };
+}
+
+function isOlder(a: ClusterRecord, b: ClusterRecord): boolean {
+  return a.createdMs === b.createdMs ? a.name < b.name : a.createdMs < b.createdMs;
+}
+
+function duplicate(message: string): ConnectionError {
+  return new ConnectionError({ reason: 'Duplicate', message });
+}

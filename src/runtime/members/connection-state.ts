@@ -1,0 +1,68 @@
+import { type KubeCluster, KubeError } from '../../kube/index.ts';
+import { rightText } from '../../reconcile/index.ts';
+import { errorMessage } from '../error-message.ts';
+
+/** Reasons of the condition `Connected` with status `False`. */
+export type ConnectionFailureReason =
+  | 'Unreachable'
+  | 'Unauthorized'
+  | 'Untrusted'
+  | 'SecretMissing'
+  | 'InvalidKubeconfig'
+  | 'Forbidden'
+  | 'Replaced'
+  | 'Duplicate'
+  | 'InvalidName';
+
+/** Why a member is not connected. */
+export interface ConnectionFailure {
+  readonly reason: ConnectionFailureReason;
+  readonly message: string;
+}
+
+/** State of the connection to a member. */
+export type ConnectionState =
+  /** `failure`: of the last attempt, that is not reported yet. */
+  | { readonly kind: 'connecting'; readonly failure?: ConnectionFailure }
+  | {
+      readonly kind: 'connected';
+      readonly uid: string;
+      readonly version: string;
+      readonly cluster: KubeCluster;
+      /** The server's certificate is not verified. */
+      readonly isInsecure: boolean;
+    }
+  | { readonly kind: 'failed'; readonly failure: ConnectionFailure };
+
+/** Failures that need a change of the `Cluster`, its Secret or another `Cluster`. */
+const finalReasons: ReadonlySet<ConnectionFailureReason> = new Set([
+  'Unauthorized',
+  'Replaced',
+  'Duplicate',
+]);
+
+/** Whether no retry can succeed before a change. */
+export function isFinal({ reason }: ConnectionFailure): boolean {
+  return finalReasons.has(reason);
+}
+
+/** A failure that was found while connecting or while connected. */
+export class ConnectionError extends Error {
+  readonly failure: ConnectionFailure;
+  constructor(failure: ConnectionFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Why an attempt has failed. */
+export function failureOf(error: unknown): ConnectionFailure {
+  if (error instanceof ConnectionError) return error.failure;
+  const message = errorMessage(error);
+  if (!(error instanceof KubeError)) return { reason: 'Unreachable', message };
+  if (error.code === 'unauthorized')
+    return { reason: 'Unauthorized', message: 'The API server does not accept the credentials' };
+  if (error.isUntrusted) return { reason: 'Untrusted', message };
+  if (error.right !== undefined) return { reason: 'Forbidden', message: rightText(error.right) };
+  return { reason: error.code === 'forbidden' ? 'Forbidden' : 'Unreachable', message };
+}

@@ -1,0 +1,237 @@
+import type { ClusterConfig, KubeCluster, KubeClusterOptions } from '../../kube/index.ts';
+import { untilInformer } from '../../reconcile/index.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import type { Clock } from '../../util/clock.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { pause } from '../../util/pause.ts';
+import type { Random } from '../../util/random.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import {
+  ConnectionError,
+  type ConnectionFailure,
+  type ConnectionState,
+  failureOf,
+  isFinal,
+} from './connection-state.ts';
+
+/** The client of a member. */
+export interface MemberClient {
+  readonly cluster: KubeCluster;
+  /** Closes it: stops informers, flushes Events, closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Creates the client of a member. The caller closes it. */
+export type ConnectMember = (
+  config: ClusterConfig,
+  options: Pick<
+    KubeClusterOptions,
+    'name' | 'labels' | 'identity' | 'onLost' | 'onUnauthorized' | 'beforeWrite' | 'metrics'
+  >,
+) => MemberClient;
+
+/** A connected member. */
+export type Connected = Extract<ConnectionState, { kind: 'connected' }>;
+
+interface MemberConnectionOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Creates the client. */
+  readonly connect: (
+    options: Pick<KubeClusterOptions, 'identity' | 'onLost' | 'onUnauthorized'>,
+  ) => MemberClient;
+  /** Checks the UID of the cluster before anything is listed or written. @throws ConnectionError */
+  readonly admit: (uid: string) => void;
+  /** Works in the cluster; resolves when the signal has aborted and all work has ended. */
+  readonly onConnected: (connected: Connected, signal: AbortSignal) => Promise<void>;
+  readonly onChange: () => void;
+}
+
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+/** An unreachable member is reported after this time. */
+const reportAfterMs = 15_000;
+/** Interval of checks whether the cluster is still the same. */
+const recheckMs = 600_000;
+
+const systemNamespace = 'kube-system';
+const namespaceGvk = gvkOf('v1', 'Namespace');
+const identityPath = `/api/v1/namespaces/${systemNamespace}`;
+const flow = { name: 'clusters', priority: 'object' } as const;
+
+/** Connects to a member, again and again, and checks that it is the same cluster. */
+export class MemberConnection {
+  readonly #options: MemberConnectionOptions;
+  #state: ConnectionState = { kind: 'connecting' };
+  #cancelReport: (() => void) | undefined;
+
+  constructor(options: MemberConnectionOptions) {
+    this.#options = options;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** Runs until the signal aborts and all work in the member has ended. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    let failures = 0;
+    this.#scheduleReport();
+    while (!signal.aborted) {
+      const failure = await this.#attempt(signal);
+      if (signal.aborted) break;
+      if (this.#state.kind === 'connected') {
+        failures = 0;
+        this.#scheduleReport();
+        this.#setState({ kind: 'connecting' });
+      }
+      this.#setFailure(failure);
+      if (isFinal(failure)) await whenAborted(signal);
+      else await pause(clock, random.fraction() * backoffMs(failures++, retry), signal);
+    }
+    this.#cancelReport?.();
+  }
+
+  /** Resolves when the connection has failed or the signal aborts. */
+  async #attempt(signal: AbortSignal): Promise<ConnectionFailure> {
+    const { connect, admit, onConnected, config } = this.#options;
+    const lost = new AbortController();
+    let failure: ConnectionFailure | undefined;
+    let uid: string | undefined;
+    const accepts = (object: unknown) => uidOf(object) === uid;
+    const end = (why: ConnectionFailure) => {
+      failure ??= why;
+      lost.abort(new Error(why.message));
+      // Requests that wait for a response fail.
+      void cluster.disconnect();
+    };
+    const { cluster, close } = connect({
+      identity: () => (uid === undefined ? undefined : { path: identityPath, accepts }),
+      onLost: (why) => end(lossFailures[why]),
+      onUnauthorized: () => end(unauthorized),
+    });
+    const ending = AbortSignal.any([signal, lost.signal]);
+    try {
+      const found = await this.#contact(cluster, ending);
+      admit(found.uid);
+      uid = found.uid;
+      const isInsecure = config.skipsTlsVerify === true;
+      const connected = { kind: 'connected', ...found, cluster, isInsecure } as const;
+      this.#cancelReport?.();
+      this.#cancelReport = undefined;
+      this.#setState(connected);
+      const working = onConnected(connected, ending);
+      const other = await this.#whenOther(connected, ending);
+      if (other !== undefined) end(other);
+      await working;
+    } catch (error) {
+      failure ??= failureOf(error);
+      lost.abort(error);
+    } finally {
+      await close();
+    }
+    return failure ?? lossFailures.outage;
+  }
+
+  async #contact(cluster: KubeCluster, signal: AbortSignal) {
+    const get = async (path: string) =>
+      (await cluster.api.request({ method: 'GET', path, flow }, signal)).body;
+    const version = await get('/version');
+    const uid = uidOf(await get(identityPath));
+    if (uid === undefined)
+      throw new ConnectionError({
+        reason: 'Unreachable',
+        message: `Expected the namespace "${systemNamespace}" with a UID, found another response`,
+      });
+    const gitVersion = isJsonObject(version) ? version.gitVersion : undefined;
+    return { uid, version: typeof gitVersion === 'string' ? gitVersion.slice(0, 64) : '' };
+  }
+
+  /** Resolves when another cluster responds; with undefined when the signal aborts. */
+  async #whenOther(
+    { cluster, uid }: Connected,
+    signal: AbortSignal,
+  ): Promise<ConnectionFailure | undefined> {
+    const informer = cluster.acquire({
+      gvk: namespaceGvk,
+      fieldSelector: `metadata.name=${systemNamespace}`,
+    });
+    const checking = new AbortController();
+    const either = AbortSignal.any([signal, checking.signal]);
+    try {
+      return await Promise.race([
+        untilInformer(informer, either, () => {
+          const live = informer.get(undefined, systemNamespace)?.object;
+          return live === undefined || live.metadata.uid === uid ? undefined : replaced;
+        }),
+        this.#recheck(cluster, uid, either),
+      ]);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    } finally {
+      checking.abort(new Error('Another check has ended'));
+      informer.release();
+    }
+  }
+
+  async #recheck(
+    cluster: KubeCluster,
+    uid: string,
+    signal: AbortSignal,
+  ): Promise<ConnectionFailure | undefined> {
+    while (!signal.aborted) {
+      await pause(this.#options.clock, recheckMs, signal);
+      if (signal.aborted) break;
+      const ref = { gvk: namespaceGvk, name: systemNamespace };
+      const live = await cluster.get(ref, { flow }, signal);
+      if (live?.object.metadata.uid !== uid) return replaced;
+    }
+    return undefined;
+  }
+
+  #setFailure(failure: ConnectionFailure): void {
+    const isReported = failure.reason !== 'Unreachable' || this.#cancelReport === undefined;
+    this.#setState(isReported ? { kind: 'failed', failure } : { kind: 'connecting', failure });
+  }
+
+  #scheduleReport(): void {
+    this.#cancelReport?.();
+    this.#cancelReport = this.#options.clock.after(reportAfterMs, () => {
+      this.#cancelReport = undefined;
+      if (this.#state.kind !== 'connecting') return;
+      this.#setFailure(this.#state.failure ?? lossFailures.outage);
+    });
+  }
+
+  #setState(state: ConnectionState): void {
+    this.#state = state;
+    this.#options.onChange();
+  }
+}
+
+const replaced: ConnectionFailure = {
+  reason: 'Unreachable',
+  message: 'Another cluster responds at its address',
+};
+
+const unauthorized: ConnectionFailure = {
+  reason: 'Unauthorized',
+  message: 'The API server does not accept the credentials',
+};
+
+const lossFailures = {
+  outage: { reason: 'Unreachable', message: 'The API server does not respond' },
+  restored: {
+    reason: 'Unreachable',
+    message: 'The API server has an older state than before, connecting again',
+  },
+} as const;
+
+function uidOf(object: unknown): string | undefined {
+  const metadata = isJsonObject(object) ? object.metadata : undefined;
+  const uid = isJsonObject(metadata) ? metadata.uid : undefined;
+  return typeof uid === 'string' && uid !== '' ? uid : undefined;
+}
