@@ -23,18 +23,23 @@ const operators = readdirSync(join(root, 'operators'))
   .map((file) => ({ file, text: readFileSync(join(root, 'operators', file), 'utf8') }));
 const runtime = runtimeRights({ leaseName: 'LEASE_NAME' });
 const crd = 'operatordefinitions.homeostat.dev.yaml';
+const clusterCrd = 'clusters.homeostat.dev.yaml';
 
 const files = new Map([
   [`crds/${crd}`, readFileSync(join(root, 'deploy/crds', crd), 'utf8')],
+  // Not in `crds/`: it is installed with `clusters.enabled` only.
+  [`files/crds/${clusterCrd}`, readFileSync(join(root, 'deploy/crds', clusterCrd), 'utf8')],
   ...operators.map(({ file, text }) => [`files/operators/${file}`, text] as const),
   ['files/rights/cluster.yaml', itemsOf(runtime.cluster)],
   ['files/rights/leader-election.yaml', itemsOf(runtime.leaderElection)],
   ['files/rights/configmaps.yaml', itemsOf(runtime.configMaps)],
+  ['files/rights/clusters.yaml', itemsOf(runtime.clusters)],
+  ['files/rights/cluster-secrets.yaml', itemsOf(runtime.clusterSecrets)],
   ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],
 ]);
 
 for (const [path, text] of files) bring(path, text);
-for (const folder of ['crds', 'files/operators', 'files/rights']) dropOthers(folder);
+for (const folder of ['crds', 'files/crds', 'files/operators', 'files/rights']) dropOthers(folder);
 
 function rulesOfOperators(): readonly MergedRule[] {
   const { accepted } = checkDefinitions(operators, { schemas: bundledSchemas() });

@@ -1,10 +1,12 @@
 import type { RightPurpose } from '../../src/check/index.ts';
 
 const byName = 'test/integration/rights-by-name.test.ts';
+const ofMembers = 'test/integration/member-rights.test.ts';
 const ofDeploy = 'test/integration/deploy-rights.test.ts';
 
 /** Where the test of that title is. */
 export function fileOfRightTest(title: string): string {
+  if (title === rightTests.member) return ofMembers;
   return title === rightTests['reads-by-name'] ? byName : ofDeploy;
 }
 
@@ -16,6 +18,9 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   definitions: 'definitions are shown, and the object of one whose text goes is taken away',
   'definition-status': 'definitions are shown, and the object of one whose text goes is taken away',
   configmaps: 'the runtime starts',
+  clusters: 'a definition runs in a member with the rights that are printed for it',
+  'cluster-secrets': 'a definition runs in a member with the rights that are printed for it',
+  member: 'a definition runs in a member with the rights that are printed for it',
   lease: 'another replica continues where the leader ends',
   'lease-new': 'another replica continues where the leader ends',
   resources: 'resources are made',

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { checkDefinitions, definitionRights, rolesYaml } from '../check/index.ts';
+import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
 import { bundledPlural, bundledSchemas } from '../compile/index.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
@@ -11,6 +11,8 @@ export interface RightsOptions {
   readonly name: string;
   /** `namespace/name`. */
   readonly serviceAccount: string;
+  /** Print the rights in a member cluster, for its kubeconfig. @default false: those in the cluster of the runtime */
+  readonly members?: boolean;
   /** File to write. @default undefined: standard output */
   readonly out?: string;
 }
@@ -38,8 +40,16 @@ export async function rights(
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
-  const plans = accepted.map(({ plan }) => plan);
-  const { rules, notes, warnings } = definitionRights(plans, bundledPlural);
+  const { members = false } = options;
+  const plans = accepted
+    .map(({ plan }) => plan)
+    .filter(({ definition }) => (definition.controller.clusters !== undefined) === members);
+  const found = definitionRights(plans, bundledPlural);
+  const { notes, warnings } = found;
+  if (plans.length === 0) output.error(noteWithoutPlans(members));
+  const rules = members
+    ? [...runtimeRights({ leaseName: '' }).member, ...found.rules]
+    : found.rules;
   const yaml = rolesYaml({
     name: options.name,
     serviceAccount: { namespace, name: account },
@@ -50,6 +60,12 @@ export async function rights(
   if (options.out === undefined) output.print(yaml.trimEnd());
   else await write(options.out, yaml);
   return exitCode.ok;
+}
+
+function noteWithoutPlans(members: boolean): string {
+  return members
+    ? 'note: No definition runs in member clusters ("controller.clusters")'
+    : 'note: These definitions run in member clusters only; --members prints the rights there';
 }
 
 async function write(file: string, text: string): Promise<void> {

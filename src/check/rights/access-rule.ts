@@ -25,7 +25,10 @@ export type RightPurpose =
   | 'definition-status'
   | 'lease'
   | 'lease-new'
-  | 'configmaps';
+  | 'configmaps'
+  | 'clusters'
+  | 'cluster-secrets'
+  | 'member';
 
 /** One right on one resource. */
 export interface AccessRule {

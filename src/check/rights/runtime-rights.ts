@@ -8,6 +8,12 @@ export interface RuntimeRights {
   readonly leaderElection: readonly MergedRule[];
   /** In the namespace of `--definitions-namespace`, with the source `configmaps`. */
   readonly configMaps: readonly MergedRule[];
+  /** Cluster-wide, with the kind `Cluster`. */
+  readonly clusters: readonly MergedRule[];
+  /** In the namespaces of `--cluster-secrets`, with the kind `Cluster`. */
+  readonly clusterSecrets: readonly MergedRule[];
+  /** In a member, beside those of the definitions that run there. */
+  readonly member: readonly MergedRule[];
 }
 
 export interface RuntimeRightsOptions {
@@ -46,8 +52,80 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
         reason: 'definitions in ConfigMaps',
       },
     ]),
+    clusters: mergeRules(clustersRules),
+    clusterSecrets: mergeRules([
+      {
+        apiGroup: '',
+        resource: 'secrets',
+        verbs: ['list', 'watch'],
+        purpose: 'cluster-secrets',
+        reason: 'kubeconfigs of member clusters',
+      },
+    ]),
+    member: mergeRules(memberRules),
   };
 }
+
+const identityRule: AccessRule = {
+  apiGroup: '',
+  resource: 'namespaces',
+  names: ['kube-system'],
+  verbs: ['get', 'list', 'watch'],
+  purpose: 'member',
+  reason: 'its UID identifies a cluster',
+};
+
+const clustersRules: readonly AccessRule[] = [
+  {
+    apiGroup: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    names: [`clusters.${homeostatGroup}`],
+    verbs: ['create', 'patch'],
+    purpose: 'clusters',
+    reason: 'installs and updates the kind Cluster',
+  },
+  {
+    apiGroup: homeostatGroup,
+    resource: 'clusters',
+    verbs: ['get', 'list', 'watch', 'patch'],
+    purpose: 'clusters',
+    reason: 'member clusters',
+  },
+  {
+    apiGroup: homeostatGroup,
+    resource: 'clusters/status',
+    verbs: ['patch'],
+    purpose: 'clusters',
+    reason: 'conditions and identity of member clusters',
+  },
+  { ...identityRule, verbs: ['get'] },
+];
+
+const memberRules: readonly AccessRule[] = [
+  identityRule,
+  {
+    apiGroup: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+    namespaces: ['kube-system'],
+    purpose: 'member',
+    reason: 'one Lease for each definition, so that only one hub serves it',
+  },
+  {
+    apiGroup: 'apiextensions.k8s.io',
+    resource: 'customresourcedefinitions',
+    verbs: ['get', 'list', 'watch'],
+    purpose: 'member',
+    reason: 'CustomResourceDefinitions of definitions',
+  },
+  {
+    apiGroup: 'events.k8s.io',
+    resource: 'events',
+    verbs: ['create', 'patch'],
+    purpose: 'member',
+    reason: 'Events on resources',
+  },
+];
 
 const clusterRules: readonly AccessRule[] = [
   {
