@@ -12,7 +12,7 @@ function start(folder: string): void {
   const { isMainThread, parentPort } = process.getBuiltinModule('node:worker_threads');
   const command = /^[a-z]+$/.exec(process.argv[2] ?? '')?.[0] ?? 'help';
   const { version, arch } = process;
-  const file = isMainThread ? command : `${command}-worker`;
+  const file = isMainThread ? command : 'worker';
   const loader = new ChunkLoader({
     folder: `${folder}/chunks`,
     codeFile: `${folder}/compile-cache/${version}-${arch}/${file}`,
