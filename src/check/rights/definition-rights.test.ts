@@ -160,6 +160,51 @@ describe('check/rights: what a definition needs', () => {
     assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create patch']);
   });
 
+  const journal = (read: string, rest = '') =>
+    mine(`  reads:
+    - { id: a, apiVersion: v1, kind: ConfigMap, selector: all, ${read} }
+${rest}  status: { b: "\${ $count(history) }" }
+`);
+
+  test('history: records may be watched, made, marked and deleted, and what is recorded may be looked up', () => {
+    const rights = journal('history: {}');
+    assert.deepEqual(allowed(rights, 'apps', 'controllerrevisions'), [
+      'get list watch create patch delete',
+    ]);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch']);
+    assert.deepEqual(allowed(rights, group, 'things'), ['list watch']);
+  });
+
+  test('history of Secrets needs rights on Secrets only', () => {
+    const rights = mine(
+      '  reads:\n    - { id: a, apiVersion: v1, kind: Secret, selector: all, history: { secrets: true } }\n',
+    );
+    assert.deepEqual(allowed(rights, '', 'secrets'), ['get list watch create patch delete']);
+    assert.deepEqual(allowed(rights, 'apps', 'controllerrevisions'), []);
+  });
+
+  test('history of other namespaces takes the finalizer of the resource', () => {
+    const rights = journal('namespaces: "*", crossNamespace: true, history: {}');
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch patch']);
+  });
+
+  test('a restore of a computed kind may write the kinds that are recorded, and marks the resource', () => {
+    const rights = journal(
+      'history: {}',
+      `  vars: { wanted: "\${ history[version = 1] }" }
+  patches:
+    - id: back
+      once: \${ spec.to }
+      create: true
+      replace: true
+      target: { apiVersion: "\${ vars.wanted.apiVersion }", kind: "\${ vars.wanted.kind }", name: "\${ vars.wanted.name }" }
+      patch: \${ vars.wanted.object }
+`,
+    );
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create update patch']);
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch patch']);
+  });
+
   test('a selector over namespaces watches them', () => {
     const rights = mine(`  reads:
     - id: a

@@ -296,4 +296,57 @@ describe('kube/writer', () => {
       assert.equal(api.requests.length, 1);
     });
   });
+
+  describe('replace', () => {
+    const live = object({
+      uid: 'u1',
+      resourceVersion: '7',
+      labels: { kept: 'yes', a: 'old' },
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+      managedFields: [{ manager: 'kubectl' }],
+    });
+    const manifest = (metadata: object) => ({
+      ...object({ uid: 'u1', resourceVersion: '7', labels: { a: 'new' }, ...metadata }),
+      data: { a: 'b' },
+    });
+
+    test('keeps what the manifest does not name in the metadata, and the status', async () => {
+      const { writer, story, api } = setUp(() => ({
+        status: 200,
+        body: { ...live, data: { old: 'x' }, status: { phase: 'y' } },
+      }));
+      await writer.replace(manifest({}), { flow, pass, fieldManager: 'me' }, never);
+      assert.deepEqual(story, [
+        'begin ns/a',
+        'GET',
+        'store u1 by ns/a',
+        'end',
+        'begin ns/a',
+        'PUT',
+        'store u1 by ns/a',
+        'end',
+      ]);
+      const { managedFields: _, ...metadata } = live.metadata as KubeObject['metadata'] & {
+        readonly managedFields?: unknown;
+      };
+      assert.deepEqual(api.requests.at(-1)?.body, {
+        ...live,
+        metadata: { ...metadata, labels: { kept: 'yes', a: 'new' } },
+        data: { a: 'b' },
+        status: { phase: 'y' },
+      });
+      assert.equal(api.requests.at(-1)?.query?.fieldManager, 'me');
+    });
+
+    for (const [what, metadata, code] of [
+      ['changed since', { resourceVersion: '6' }, 'conflict'],
+      ['replaced', { uid: 'u0' }, 'uid-mismatch'],
+    ] as const)
+      test(`is not sent for an object that was ${what}`, async () => {
+        const { writer, api } = setUp(() => ({ status: 200, body: live }));
+        const options = { flow, fieldManager: 'me' };
+        await assert.rejects(writer.replace(manifest(metadata), options, never), { code });
+        assert.equal(api.requests.length, 1);
+      });
+  });
 });

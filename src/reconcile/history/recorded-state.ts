@@ -4,7 +4,7 @@ import { valueAt } from '../watch/object-change.ts';
 
 /**
  * What is recorded of an object: everything but its status and what the server writes. Labels and annotations of
- * Homeostat are left out: a restored object is nobody's child.
+ * Homeostat are left out: a restored object is not a child.
  */
 export function recordedState({ status: _, ...object }: KubeObject): KubeObject {
   const { name, namespace, labels, annotations } = object.metadata;

@@ -19,7 +19,7 @@ export interface RestoreTarget extends PatchTarget {
 
 /**
  * The target of a patch whose kind or fields are computed: an object that this resource has recorded, in the current scope of the read. So
- * nobody can use it to write anything that the definition does not read.
+ * it cannot write anything that the definition does not read.
  */
 export async function restoreTarget(
   pass: Pass,
