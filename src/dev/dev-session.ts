@@ -4,11 +4,13 @@ import {
   formatDiagnostics,
   type LocatedDefinition,
   type LocatedObject,
+  type OperatorDefinition,
 } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
   ClusterRuntime,
   type ClusterRuntimeOptions,
+  clusterGvk,
   type DefinitionSource,
   type DefinitionView,
   type DesiredDefinition,
@@ -18,6 +20,9 @@ import {
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { apiVersionOf } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { TreeNode } from '../util/object-tree/object-tree.ts';
 import { pause } from '../util/pause.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
@@ -27,6 +32,10 @@ import { TreeWatcher, type TreeWatcherOptions } from './tree/tree-watcher.ts';
 
 export interface DevSessionOptions {
   readonly cluster: KubeCluster;
+  /** How the runtime reaches its member clusters, and clients of all of them. @default undefined: there are none */
+  readonly members?: NonNullable<ClusterRuntimeOptions['members']> & {
+    readonly clusters: readonly KubeCluster[];
+  };
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -65,6 +74,10 @@ export class DevSession {
   readonly #samples: SampleApplier;
   readonly #sampleFolder: SampleFolder | undefined;
   readonly #tree: TreeWatcher;
+  /** By name of the member. */
+  readonly #memberTrees = new Map<string, TreeWatcher>();
+  /** The newest tree of the hub and of each member. */
+  readonly #trees = new Map<string, readonly TreeNode[]>();
   /** Undefined: the definitions of the start have not settled. */
   #running: readonly DesiredDefinition[] | undefined;
   #isStarting = false;
@@ -78,7 +91,10 @@ export class DevSession {
   constructor(options: DevSessionOptions) {
     const { cluster, clock, onTree, print, hasColor, samplesFolder: folder } = options;
     this.#options = options;
-    this.#samples = new SampleApplier({ cluster, print });
+    this.#samples = new SampleApplier({
+      print,
+      clustersFor: (object) => (this.#runsInMembers(object) ? this.#members : [cluster]),
+    });
     this.#sampleFolder =
       folder === undefined
         ? undefined
@@ -90,7 +106,40 @@ export class DevSession {
                 (this.#running ?? []).map(({ located }) => located),
               ),
           });
-    this.#tree = new TreeWatcher({ watcher: cluster, clock, onTree });
+    const showTrees = (name: string): TreeWatcherOptions['onTree'] => {
+      return (tree, rootKinds) => {
+        this.#trees.set(name, tree);
+        onTree(this.#allTrees(), rootKinds);
+      };
+    };
+    this.#tree = new TreeWatcher({ watcher: cluster, clock, onTree: showTrees('') });
+    for (const watcher of this.#members) {
+      const { name } = watcher;
+      this.#memberTrees.set(name, new TreeWatcher({ watcher, clock, onTree: showTrees(name) }));
+    }
+  }
+
+  get #members(): readonly KubeCluster[] {
+    return this.#options.members?.clusters ?? [];
+  }
+
+  #runsInMembers({ apiVersion, kind }: KubeObject): boolean {
+    return (this.#running ?? []).some(({ located: { definition } }) => {
+      const { gvk } = definition.kind;
+      const isOfKind = apiVersionOf(gvk) === apiVersion && gvk.kind === kind;
+      return isOfKind && definition.controller.clusters !== undefined;
+    });
+  }
+
+  /** The tree of the hub, then a branch for each member. */
+  #allTrees(): readonly TreeNode[] {
+    const branches = this.#members.flatMap(({ name }) => {
+      const children = this.#trees.get(name) ?? [];
+      if (children.length === 0) return [];
+      const object = { apiVersion: apiVersionOf(clusterGvk), kind: 'Cluster', metadata: { name } };
+      return [{ object: { ...object, metadata: { name, uid: name } }, children }];
+    });
+    return [...(this.#trees.get('') ?? []), ...branches];
   }
 
   /** Resolves when the signal has aborted and every reconcile has ended. */
@@ -109,6 +158,7 @@ export class DevSession {
       definitionsNamespace: this.#options.definitionsNamespace,
       name: 'dev',
       withdrawalDelays: { stopMs: 1_000, deleteMs: 10_000 },
+      ...(this.#options.members && { members: this.#options.members }),
       onFindings: (findings) => this.#reportFindings(findings),
     });
     const stops = [runtime.onChange(() => this.#see(runtime, signal)), this.#watchSamples(signal)];
@@ -117,7 +167,7 @@ export class DevSession {
       await this.#turns;
     } finally {
       for (const stop of stops) stop();
-      this.#tree.stop();
+      for (const tree of [this.#tree, ...this.#memberTrees.values()]) tree.stop();
     }
   }
 
@@ -187,10 +237,13 @@ export class DevSession {
 
   #follow(definitions: readonly DesiredDefinition[]): void {
     const all = definitions.map(({ located }) => located.definition);
-    this.#tree.watch({
-      roots: all.map(({ kind }) => kind.gvk),
-      children: all.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
+    const isInMembers = ({ controller }: OperatorDefinition) => controller.clusters !== undefined;
+    const kindsOf = (some: readonly OperatorDefinition[]) => ({
+      roots: some.map(({ kind }) => kind.gvk),
+      children: some.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
+    this.#tree.watch(kindsOf(all.filter((each) => !isInMembers(each))));
+    for (const tree of this.#memberTrees.values()) tree.watch(kindsOf(all.filter(isInMembers)));
   }
 
   /** Waits until each definition runs or has failed. */
@@ -254,6 +307,6 @@ function nameOf({ located }: DesiredDefinition): string {
   return located.definition.name;
 }
 
-function isStarting({ state }: DefinitionView): boolean {
-  return state.kind === 'starting' || state.kind === 'syncing';
+function isStarting({ state, isSettling }: DefinitionView): boolean {
+  return isSettling === true || state.kind === 'starting' || state.kind === 'syncing';
 }

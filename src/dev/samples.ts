@@ -159,7 +159,8 @@ function titleOf({ kind, metadata: { namespace, name } }: KubeObject): string {
 }
 
 interface SampleApplierOptions {
-  readonly cluster: KubeCluster;
+  /** The clusters that get an object. */
+  readonly clustersFor: (object: KubeObject) => readonly KubeCluster[];
   /** A line for people. */
   readonly print: (text: string) => void;
 }
@@ -192,21 +193,30 @@ export class SampleApplier {
   }
 
   async #applyAll(objects: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+    for (const object of objects)
+      for (const cluster of this.#options.clustersFor(object))
+        await this.#applyTo(cluster, object, signal);
+  }
+
+  async #applyTo(cluster: KubeCluster, object: KubeObject, signal: AbortSignal): Promise<void> {
     const { print } = this.#options;
-    for (const object of objects) {
-      const title = `${object.kind} "${object.metadata.name}"`;
-      try {
-        print(`${await this.#applyOne(object, signal)} ${title}`);
-      } catch (error) {
-        if (signal.aborted || !(error instanceof KubeError)) throw error;
-        if (error.code === 'kind-missing') this.#waiting = [...this.#waiting, object];
-        print(`Cannot apply ${title}: ${error.message}`);
-      }
+    const where = cluster.name === 'hub' ? '' : ` in cluster "${cluster.name}"`;
+    const title = `${object.kind} "${object.metadata.name}"${where}`;
+    try {
+      print(`${await this.#applyOne(cluster, object, signal)} ${title}`);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof KubeError)) throw error;
+      const isKnown = this.#waiting.includes(object);
+      if (error.code === 'kind-missing' && !isKnown) this.#waiting = [...this.#waiting, object];
+      print(`Cannot apply ${title}: ${error.message}`);
     }
   }
 
-  async #applyOne(object: KubeObject, signal: AbortSignal): Promise<'Created' | 'Applied'> {
-    const { cluster } = this.#options;
+  async #applyOne(
+    cluster: KubeCluster,
+    object: KubeObject,
+    signal: AbortSignal,
+  ): Promise<'Created' | 'Applied'> {
     const gvk = gvkOf(object.apiVersion, object.kind);
     const type = cluster.resourceFor(gvk) ?? (await cluster.lookUp(gvk, signal));
     const namespace = object.metadata.namespace ?? 'default';

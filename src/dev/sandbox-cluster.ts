@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
 import { parseYaml, printYaml } from '../definition/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
-import { startSandboxServer } from '../sandbox/node/index.ts';
+import { type SandboxServer, startSandboxServer } from '../sandbox/node/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
@@ -32,6 +32,8 @@ export interface SandboxCluster {
   readonly url: string;
   /** Whether it was restored from a snapshot. */
   readonly isRestored: boolean;
+  /** Makes the API server stop responding, or respond again at the same address. */
+  setReachable(isReachable: boolean): Promise<void>;
   /** Closes connections and stops controllers. Resolves with the error if the snapshot is not saved. */
   stop(): Promise<SaveFailure | undefined>;
 }
@@ -49,17 +51,32 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
   const snapshot = path === undefined ? undefined : await readIfExists(path);
   const sandbox = createSandboxFrom({ ...options, basePath }, snapshot);
   if (snapshot === undefined && namespace !== undefined) createNamespace(sandbox, namespace);
-  const server = await startSandboxServer({ sandbox, basePath, port });
+  let server: SandboxServer | undefined = await startSandboxServer({ sandbox, basePath, port });
+  const { url } = server;
+  const listen = { sandbox, basePath, port: Number(new URL(url).port) };
+  /** Changes one after the other. */
+  let changes = Promise.resolve();
   const keeper =
     path === undefined
       ? undefined
       : new SnapshotSaver({ sandbox, path, clock, onStateChange: onSaveStateChange });
   return {
     sandbox,
-    url: server.url,
+    url,
     isRestored: snapshot !== undefined,
+    setReachable(isReachable) {
+      changes = changes.then(async () => {
+        if (isReachable) server ??= await startSandboxServer(listen);
+        else {
+          await server?.stop();
+          server = undefined;
+        }
+      });
+      return changes;
+    },
     async stop() {
-      await server.stop();
+      await changes;
+      await server?.stop();
       sandbox.stop();
       return keeper?.stop();
     },
@@ -119,21 +136,35 @@ async function readIfExists(path: string): Promise<string | undefined> {
   }
 }
 
-/** A kubeconfig for a server without authentication: its address contains a secret path. */
-export function kubeconfigText(server: string): string {
-  const name = 'homeostat-dev';
+/** Another cluster in a kubeconfig. */
+export interface KubeconfigContext {
+  readonly name: string;
+  readonly server: string;
+}
+
+/** A kubeconfig for servers without authentication: their addresses contain a secret path. The first context is the current one. */
+export function kubeconfigText(server: string, others: readonly KubeconfigContext[] = []): string {
+  const user = 'homeostat-dev';
+  const all = [{ name: user, server }, ...others];
   return printYaml({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name, cluster: { server } }],
-    users: [{ name, user: {} }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
-    'current-context': name,
+    clusters: all.map((each) => ({ name: each.name, cluster: { server: each.server } })),
+    users: [{ name: user, user: {} }],
+    contexts: all.map(({ name }) => ({
+      name,
+      context: { cluster: name, user, namespace: 'default' },
+    })),
+    'current-context': user,
   });
 }
 
-/** Whether the text is a kubeconfig of {@link kubeconfigText}, for any server. Pure. */
+/** Whether the text is a kubeconfig of {@link kubeconfigText}, for any servers. Pure. */
 export function isDevKubeconfig(text: string): boolean {
-  const [, server] = /^ *(?:- )?server: (\S+)$/m.exec(text) ?? [];
-  return server !== undefined && kubeconfigText(server) === text;
+  const [first, ...others] = [...text.matchAll(/^ *(?:- )?server: (\S+)$/gm)].map(
+    ([, server = '']) => server,
+  );
+  if (first === undefined) return false;
+  const members = others.map((server, index) => ({ name: `dev-${index + 1}`, server }));
+  return kubeconfigText(first, members) === text;
 }

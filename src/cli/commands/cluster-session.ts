@@ -15,6 +15,8 @@ export interface ClusterFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  /** A member of `homeostat dev --clusters`: the context of that name. */
+  readonly cluster?: string;
 }
 
 /** The cluster of one command. */
@@ -44,7 +46,9 @@ export async function withCluster<T>(
   { flags, output, signal }: SessionContext,
   work: (session: ClusterSession) => Promise<T>,
 ): Promise<T> {
-  const config = await loadClusterConfig(await chooseKubeconfig(flags));
+  const { cluster: context = flags.context } = flags;
+  const chosen = await chooseKubeconfig(flags);
+  const config = await loadClusterConfig({ ...chosen, ...(context !== undefined && { context }) });
   const logger = createTextLogger({ level: 'error', print: (line) => output.error(line) });
   const cluster = createKubeCluster({
     config,

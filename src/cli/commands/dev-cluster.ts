@@ -27,6 +27,8 @@ export interface DevClusterOptions {
   readonly namespace?: string;
   /** Simulates controllers and Pods. @default true */
   readonly controllers?: boolean;
+  /** Other clusters in the kubeconfig. @default none */
+  readonly members?: readonly { readonly name: string; readonly url: string }[];
   readonly random: Random;
   readonly logger: Logger;
   /** A line for people. */
@@ -62,7 +64,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     const { url, isRestored } = cluster;
     const stop = async () => {
       const failure = await cluster.stop();
-      await removeKubeconfig(url, writeKubeconfig);
+      await removeKubeconfig(devKubeconfig(url, options), writeKubeconfig);
       await release();
       if (failure !== undefined) throw unsavedError(persist, failure);
     };
@@ -137,7 +139,7 @@ async function startSandbox(options: DevClusterOptions): Promise<SandboxCluster>
     onSaveStateChange: (failure) => print(saveMessage(persist, failure)),
   }).catch(throwStartError);
   try {
-    await writeFileAtomically(path, kubeconfigText(cluster.url));
+    await writeFileAtomically(path, devKubeconfig(cluster.url, options));
   } catch (error) {
     await cluster.stop();
     throw new CliError(`Cannot write the kubeconfig to "${path}": ${fileReason(error)}`, {
@@ -146,6 +148,13 @@ async function startSandbox(options: DevClusterOptions): Promise<SandboxCluster>
     });
   }
   return cluster;
+}
+
+function devKubeconfig(url: string, { members = [] }: DevClusterOptions): string {
+  return kubeconfigText(
+    url,
+    members.map((member) => ({ name: member.name, server: member.url })),
+  );
 }
 
 function throwStartError(error: unknown): never {
@@ -180,7 +189,7 @@ function timeOf({ unsavedSinceMs }: SaveFailure): string {
 }
 
 /** Removes only files that this process has written. */
-async function removeKubeconfig(url: string, path: string): Promise<void> {
+async function removeKubeconfig(own: string, path: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  if (text === kubeconfigText(url)) await rm(path, { force: true });
+  if (text === own) await rm(path, { force: true });
 }

@@ -7,6 +7,7 @@ import {
   createTextLogger,
   DevSession,
   type DevSessionOptions,
+  kubeconfigText,
   type PrintedTree,
   Screen,
   type Terminal,
@@ -23,11 +24,19 @@ import { exitCode } from '../exit-code.ts';
 import { limitHeapGrowth } from '../heap-settings.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadManifests } from '../load-manifests.ts';
+import { memberClients } from '../member-clients.ts';
 import type { Output } from '../output.ts';
 import { createCapacity } from '../runtime-factory.ts';
 import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type DevCluster, startDevCluster } from './dev-cluster.ts';
+import {
+  type DevMember,
+  devMemberClient,
+  followStoppedMembers,
+  registerDevMembers,
+  startDevMembers,
+} from './dev-members.ts';
 
 /** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
@@ -39,6 +48,8 @@ export interface DevOptions {
   readonly writeKubeconfig: string;
   readonly persist?: string;
   readonly port: number;
+  /** Number of simulated member clusters. @default 0 */
+  readonly clusters: number;
   /** @default samples are applied in a new sandbox */
   readonly samples?: boolean;
   /** Serve the console? */
@@ -65,24 +76,34 @@ export async function dev(
   await loadManifests([folder]);
   const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
   const random = createSystemRandom();
+  const members = await startDevMembers(options.clusters, { random, logger });
+  const shared = { namespace: definitionsNamespace, random, logger, print };
   const devCluster = usesCluster
     ? undefined
-    : await startDevCluster({ ...options, namespace: definitionsNamespace, random, logger, print });
-  if (devCluster !== undefined) print(welcomeText(devCluster, options));
+    : await startDevCluster({ ...options, ...shared, members });
+  if (devCluster !== undefined) print(welcomeText(devCluster, options, members));
   try {
-    await serve({ folder, options, devCluster, screen, logger, random, hasColor }, signal);
+    await serve({ folder, options, devCluster, members, screen, logger, random, hasColor }, signal);
   } finally {
     await devCluster?.stop();
+    await Promise.all(members.map(({ sandbox }) => sandbox.stop()));
   }
   return exitCode.ok;
 }
 
-function welcomeText({ url }: DevCluster, { writeKubeconfig }: DevOptions): string {
+function welcomeText(
+  { url }: DevCluster,
+  { writeKubeconfig }: DevOptions,
+  members: readonly DevMember[],
+): string {
   return [
     `Homeostat ${version} with a Kubernetes API of its own: controllers are simulated, nothing runs in its Pods`,
     '',
     `  export KUBECONFIG=${resolve(writeKubeconfig)}`,
     `  ${url}/apis`,
+    ...(members.length === 0
+      ? []
+      : [`  Member clusters, as contexts: ${members.map(({ name }) => name).join(', ')}`]),
     '',
   ].join('\n');
 }
@@ -91,6 +112,7 @@ interface ServeOptions {
   readonly folder: string;
   readonly options: DevOptions;
   readonly devCluster: DevCluster | undefined;
+  readonly members: readonly DevMember[];
   readonly screen: Screen;
   readonly logger: Logger;
   readonly random: Random;
@@ -98,7 +120,7 @@ interface ServeOptions {
 }
 
 async function serve(serving: ServeOptions, signal: AbortSignal) {
-  const { folder, options, devCluster, screen, logger, random, hasColor } = serving;
+  const { folder, options, devCluster, members, screen, logger, random, hasColor } = serving;
   const clock = createSystemClock();
   const config =
     devCluster === undefined
@@ -110,9 +132,17 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const isFile = /\.(?:ya?ml|json)$/.test(folder);
   const { ReconcileRecorder } = await import('../../console/index.ts');
   const records = options.console ? new ReconcileRecorder(clock) : undefined;
+  const clients = members.map((member) => devMemberClient(member, logger, random));
   const session = new DevSession({
     ...(records && { observer: records }),
     cluster,
+    ...(members.length > 0 && {
+      members: {
+        clusters: clients,
+        secrets: { namespace: definitionsNamespace, allowed: [definitionsNamespace] },
+        connect: memberClients({ clock, random, logger }),
+      },
+    }),
     clock,
     random,
     logger,
@@ -138,10 +168,19 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
       })
     : undefined;
   if (server !== undefined) screen.print(`  ${server.url}  (console)\n`);
+  let stopFollowing = () => {};
   try {
+    if (members.length > 0) {
+      const namespace = definitionsNamespace;
+      const kubeconfigOf = (url: string) => kubeconfigText(url);
+      await registerDevMembers(cluster, members, { namespace, kubeconfigOf });
+      stopFollowing = followStoppedMembers(cluster, members);
+    }
     await session.run(signal);
   } finally {
     await server?.close();
+    stopFollowing();
+    await Promise.all(clients.map((client) => client.close()));
     await cluster.close();
   }
 }

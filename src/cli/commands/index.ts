@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { logLevels } from '../../telemetry/index.ts';
+import { exitCode } from '../exit-code.ts';
 import type { ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
 import { addClusterFlags } from './cluster-flags.ts';
@@ -37,7 +38,7 @@ export function addDevCommands(program: Command, context: ProgramContext): void 
 }
 
 function addDev(program: Command, { output, signal, exit }: ProgramContext): void {
-  program
+  const command = program
     .command('dev')
     .description('run definitions in a simulated cluster, and reload changed files')
     .argument('[dir]', 'directory with definitions; samples in its folder "samples"', 'operators')
@@ -57,6 +58,12 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
     )
     .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
     .addOption(portOption())
+    .addOption(
+      new Option('--clusters <number>', 'also simulate member clusters dev-1, dev-2, ...')
+        .argParser(parseCount)
+        .default(0, 'none')
+        .conflicts(['kubeconfig', 'context']),
+    )
     .option('--samples', 'apply the samples (default: only in a new cluster)')
     .option('--no-samples', 'do not apply the samples')
     .option('--no-console', 'do not serve the console, the web application')
@@ -69,6 +76,30 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
       const { dev } = await import('./dev.ts');
       exit(await dev(folder, options, output, signal));
     });
+  const cluster = command
+    .command('cluster')
+    .description('stop or start a member cluster of a running "homeostat dev --clusters"');
+  for (const action of ['stop', 'start'] as const) {
+    const text = action === 'stop' ? 'make a member unreachable' : 'make a member reachable again';
+    cluster
+      .command(action)
+      .description(text)
+      .argument('<name>', 'name of the member: dev-1, dev-2, ...')
+      .option('--kubeconfig <file>', 'kubeconfig (default: of a running "homeostat dev")')
+      .action(async (name: string, flags: ClusterFlags) => {
+        const { switchDevMember } = await import('./dev-members.ts');
+        await switchDevMember(name, action, { flags, output, signal });
+        exit(exitCode.ok);
+      });
+  }
+}
+
+const maxMembers = 20;
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= maxMembers) return count;
+  throw new InvalidArgumentError(`Expected a number from 0 to ${maxMembers}.`);
 }
 
 function addConsole(program: Command, { output, signal, exit }: ProgramContext): void {

@@ -327,7 +327,9 @@ export class Member {
   #startDefinition(definition: MemberDefinition): void {
     const connected = this.#connected;
     if (connected === undefined) return;
-    const { cluster: hub, hubUid, members: _, logger, metrics, ...shared } = this.#options;
+    const { cluster: hub, hubUid, logger, metrics, ...rest } = this.#options;
+    // A resource of a member cannot reach other members. Keys of reconciles and the namespace are those of the hub.
+    const { members: _, observer: __, namespace: ___, ...shared } = rest;
     definition.start(
       {
         ...shared,

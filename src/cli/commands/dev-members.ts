@@ -1,0 +1,126 @@
+import { type SandboxCluster, startSandboxCluster } from '../../dev/index.ts';
+import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
+import { clusterGvk, ensureClusterKind } from '../../runtime/index.ts';
+import { type Logger, silentMetrics } from '../../telemetry/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { Random } from '../../util/random.ts';
+import { CliError } from '../exit-code.ts';
+import { type SessionContext, withCluster } from './cluster-session.ts';
+
+/** A simulated member of `homeostat dev --clusters`. */
+export interface DevMember {
+  readonly name: string;
+  readonly url: string;
+  readonly sandbox: SandboxCluster;
+}
+
+/** Annotation on a `Cluster` of `homeostat dev`, `"true"`: its simulated API server does not respond. */
+const stoppedAnnotation = 'homeostat.dev/dev-stopped';
+const fieldManager = 'homeostat-dev';
+const flow = { name: 'dev', priority: 'object' } as const;
+const signalOf = () => new AbortController().signal;
+
+/** Starts simulated members `dev-1`, `dev-2`, ... */
+export async function startDevMembers(
+  count: number,
+  { random, logger }: { readonly random: Random; readonly logger: Logger },
+): Promise<readonly DevMember[]> {
+  const members: DevMember[] = [];
+  for (let index = 1; index <= count; index++) {
+    const sandbox = await startSandboxCluster({
+      clock: createSystemClock(),
+      random,
+      onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
+      onSaveStateChange: () => {},
+    });
+    members.push({ name: `dev-${index}`, url: sandbox.url, sandbox });
+  }
+  return members;
+}
+
+/** A client of a simulated member, to show and apply objects. The caller closes it. */
+export function devMemberClient({ name, url }: DevMember, logger: Logger, random: Random) {
+  const credentials = { load: async () => ({ headers: {} }) };
+  return createKubeCluster({
+    ...{ name, logger, random, metrics: silentMetrics, clock: createSystemClock() },
+    config: { server: url, namespace: 'default', credentials },
+  });
+}
+
+/** Installs the kind `Cluster`, and creates a Secret and a `Cluster` for each member. */
+export async function registerDevMembers(
+  hub: KubeCluster,
+  members: readonly DevMember[],
+  { namespace, kubeconfigOf }: RegisterOptions,
+): Promise<void> {
+  await ensureClusterKind(hub, createSystemClock(), signalOf());
+  const options = { fieldManager, force: true, flow };
+  for (const [index, { name, url }] of members.entries()) {
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name },
+      stringData: { kubeconfig: kubeconfigOf(url) },
+    };
+    await hub.apply(secret, options, signalOf());
+    const cluster = {
+      apiVersion: apiVersionOf(clusterGvk),
+      kind: clusterGvk.kind,
+      metadata: { name, labels: { tier: index === 0 ? 'test' : 'prod', gpu: 'true' } },
+      spec: { kubeconfig: { secretRef: { namespace, name } } },
+    };
+    await hub.apply(cluster, options, signalOf());
+  }
+}
+
+interface RegisterOptions {
+  /** Of the Secrets. */
+  readonly namespace: string;
+  readonly kubeconfigOf: (url: string) => string;
+}
+
+/** Stops and starts the members as their annotations say. Returns the function that ends this. */
+export function followStoppedMembers(hub: KubeCluster, members: readonly DevMember[]): () => void {
+  const clusters = hub.acquire({ gvk: clusterGvk });
+  const unsubscribe = clusters.subscribe(({ name, current }) => {
+    const member = members.find((each) => each.name === name);
+    const isStopped = current?.object.metadata.annotations?.[stoppedAnnotation] === 'true';
+    void member?.sandbox.setReachable(!isStopped);
+  });
+  return () => {
+    unsubscribe();
+    clusters.release();
+  };
+}
+
+/**
+ * `homeostat dev cluster stop|start NAME`: makes a simulated member unreachable, or reachable again.
+ * @throws CliError if there is no such member.
+ */
+export async function switchDevMember(
+  name: string,
+  action: 'stop' | 'start',
+  context: SessionContext,
+): Promise<void> {
+  await withCluster(context, async ({ cluster, output, signal }) => {
+    const ref = { gvk: clusterGvk, name };
+    const live = await cluster.get(ref, { flow }, signal).catch((error: unknown) => {
+      if (error instanceof KubeError && error.code === 'kind-missing') return undefined;
+      throw error;
+    });
+    const { uid = '' } = live?.object.metadata ?? {};
+    if (live === undefined)
+      throw new CliError(`Expected a member cluster, found "${name}"`, {
+        hint: 'Start members with "homeostat dev --clusters 3"; their names are dev-1, dev-2 and dev-3',
+      });
+    const value = action === 'stop' ? 'true' : null;
+    const change = () => ({ annotations: { [stoppedAnnotation]: value } });
+    await cluster.editMetadata(ref, { flow, uid, change }, signal);
+    output.print(
+      action === 'stop'
+        ? `Cluster "${name}" does not respond any more; "homeostat dev cluster start ${name}" starts it again`
+        : `Cluster "${name}" responds again`,
+    );
+  });
+}
