@@ -47,6 +47,19 @@ describe('cli/rights', () => {
     assert.equal(errors, '');
   });
 
+  test('a definition that runs in member clusters needs its rights there, and not on the hub', async () => {
+    const text = thingDefinition('far', '  controller: { clusters: { selector: all } }\n');
+    const hub = await run(text);
+    assert.doesNotMatch(hub.printed, /things/);
+    assert.match(hub.errors, /note: "far" runs in member clusters; --members prints the rights/);
+    const member = await run(text, { members: true });
+    assert.match(member.printed, /far: its resources\n.*\n {4}resources: \["things"\]/);
+    assert.match(member.printed, /resources: \["leases"\]/);
+    assert.equal(member.errors, '');
+    const none = await run(thingDefinition('near', ''), { members: true });
+    assert.match(none.errors, /note: No definition runs in member clusters/);
+  });
+
   test('what has to be looked at is not in the roles', async () => {
     const { code, printed, errors } = await run(thingDefinition('mine', child('Proxy')));
     assert.equal(code, 0);

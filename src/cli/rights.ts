@@ -41,12 +41,13 @@ export async function rights(
   printDiagnostics(errors, texts, output);
   if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
   const { members = false } = options;
-  const plans = accepted
-    .map(({ plan }) => plan)
-    .filter(({ definition }) => (definition.controller.clusters !== undefined) === members);
+  const all = accepted.map(({ plan }) => plan);
+  const runsInMembers = ({ definition }: (typeof all)[number]) =>
+    definition.controller.clusters !== undefined;
+  const plans = all.filter((plan) => runsInMembers(plan) === members);
   const found = definitionRights(plans, bundledPlural);
-  const { notes, warnings } = found;
-  if (plans.length === 0) output.error(noteWithoutPlans(members));
+  const { warnings } = found;
+  const notes = [...noteOfOthers(all.filter(runsInMembers), members), ...found.notes];
   const rules = members
     ? [...runtimeRights({ leaseName: '' }).member, ...found.rules]
     : found.rules;
@@ -62,10 +63,17 @@ export async function rights(
   return exitCode.ok;
 }
 
-function noteWithoutPlans(members: boolean): string {
-  return members
-    ? 'note: No definition runs in member clusters ("controller.clusters")'
-    : 'note: These definitions run in member clusters only; --members prints the rights there';
+function noteOfOthers(
+  inMembers: readonly { readonly name: string }[],
+  members: boolean,
+): readonly string[] {
+  if (members)
+    return inMembers.length > 0
+      ? []
+      : ['No definition runs in member clusters ("controller.clusters")'];
+  return inMembers.map(
+    ({ name }) => `"${name}" runs in member clusters; --members prints the rights there`,
+  );
 }
 
 async function write(file: string, text: string): Promise<void> {

@@ -144,6 +144,8 @@ export class MemberDefinition {
   setTask(wanted: MemberTask): void {
     this.#wanted = wanted;
     this.#perform();
+    // Where another hub serves it there is no work whose end would be noticed.
+    if (this.isDone) this.#onChange();
   }
 
   /** Call when the status of the `Cluster` was written with {@link statusEntry}. */
