@@ -120,16 +120,19 @@ describe('browser/dev', () => {
   test('a child that is deleted is created again', async () => {
     const { page } = app;
     await app.go(`${site}?node=Service%2Fdefault%2Fsite&detail=live`);
-    const uid = async () => /uid: (\S+)/.exec(await page.locator('pre.yaml').innerText())?.[1];
+    const yaml = page.locator('.node-detail pre.yaml');
+    // The owner has a UID too, further to the right.
+    const uid = async () => /^ {2}uid: (\S+)/m.exec(await yaml.innerText())?.[1];
     await app.untilText('uid:');
     const before = await uid();
+    assert.ok(before);
     await page.getByRole('button', { name: 'Delete this object' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await app.untilText(/Service "default\/site" is deleted/);
-    await page.waitForFunction((old) => {
-      const text = document.querySelector('pre.yaml')?.textContent ?? '';
-      return text.includes('uid:') && !text.includes(String(old));
-    }, before);
+    await yaml
+      .filter({ hasText: /\n {2}uid: / })
+      .filter({ hasNotText: before })
+      .waitFor();
   });
 
   test('a resource is paused and resumes', async () => {
@@ -167,8 +170,9 @@ describe('browser/dev', () => {
     assert.match(readFileSync(path, 'utf8'), /^nonsense: true/);
     await page.locator('header.page .state.failing').waitFor();
     await page.locator('.editor .cm-content').click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.insertText(before);
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Delete');
     await page.getByText('no errors').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('header.page .state.ready').waitFor();
