@@ -9,6 +9,7 @@ import {
   type ConsolePage,
   launchBrowser,
   openConsole,
+  shownUid,
 } from './support/browser.ts';
 
 const files = Object.fromEntries(
@@ -79,12 +80,16 @@ describe('browser/dev', () => {
     await page.keyboard.type('webapp');
     await page.getByText('1 resource, 1 ready').waitFor();
     await page.keyboard.press('Enter');
+    await page.locator('tr[data-row] a:focus').waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/WebApp\/default\/site$/);
     await app.untilText('2/2 ready');
     await page.keyboard.press('e');
     await page.waitForURL(/tab=edit/);
+    await page.getByText('What would happen').waitFor();
     await app.go(site);
+    // The keys move between nodes that are drawn.
+    await page.locator('.tree .node').first().waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -120,19 +125,12 @@ describe('browser/dev', () => {
   test('a child that is deleted is created again', async () => {
     const { page } = app;
     await app.go(`${site}?node=Service%2Fdefault%2Fsite&detail=live`);
-    const yaml = page.locator('.node-detail pre.yaml');
-    // The owner has a UID too, further to the right.
-    const uid = async () => /^ {2}uid: (\S+)/m.exec(await yaml.innerText())?.[1];
-    await app.untilText('uid:');
-    const before = await uid();
-    assert.ok(before);
+    await page.locator('.node-detail pre.yaml', { hasText: 'kind: Service' }).waitFor();
+    const before = await shownUid(page);
     await page.getByRole('button', { name: 'Delete this object' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await app.untilText(/Service "default\/site" is deleted/);
-    await yaml
-      .filter({ hasText: /\n {2}uid: / })
-      .filter({ hasNotText: before })
-      .waitFor();
+    await shownUid(page, before);
   });
 
   test('a resource is paused and resumes', async () => {

@@ -86,3 +86,14 @@ export async function openConsole(
 export async function assertAccessible(console_: ConsolePage, what: string): Promise<void> {
   assert.deepEqual(await console_.violations(), [], what);
 }
+
+/** The UID of the object whose YAML is shown, when it differs from another. */
+export async function shownUid(page: Page, other = ''): Promise<string> {
+  const shown = await page.waitForFunction((old) => {
+    const text = document.querySelector('.node-detail pre.yaml')?.textContent ?? '';
+    // Its owner has a UID too, further to the right.
+    const uid = /^ {2}uid: (\S+)/m.exec(text)?.[1];
+    return uid === old ? undefined : uid;
+  }, other);
+  return String(await shown.jsonValue());
+}
