@@ -33,7 +33,6 @@ export interface MembersOptions {
  * reads see. Watches nothing before {@link open}.
  */
 export class Members {
-  readonly hubUid: string;
   readonly #options: MembersOptions;
   readonly #listeners = new Set<(name: string | undefined) => void>();
   #states: MemberStates = new Map();
@@ -42,7 +41,11 @@ export class Members {
 
   constructor(options: MembersOptions) {
     this.#options = options;
-    this.hubUid = options.members.hubUid;
+  }
+
+  /** Read late: it is known only when the first member can be used. */
+  get hubUid(): string {
+    return this.#options.members.hubUid;
   }
 
   /** Starts the watch on the objects of kind `Cluster`, once. */
@@ -126,7 +129,12 @@ function stateOf(object: KubeObject, member: MemberCluster | undefined): MemberS
 function isSame(a: MemberState, b: MemberState): boolean {
   const { labels, member, ...rest } = a;
   const { labels: otherLabels, member: otherMember, ...others } = b;
-  return member === otherMember && deepEqual(labels, otherLabels) && deepEqual(rest, others);
+  return (
+    member?.cluster === otherMember?.cluster &&
+    member?.uid === otherMember?.uid &&
+    deepEqual(labels, otherLabels) &&
+    deepEqual(rest, others)
+  );
 }
 
 /** Can objects be read and written there? The identity must be the recorded one. */

@@ -162,6 +162,18 @@ describe('reconcile/members: placed children', () => {
   });
 });
 
+describe('reconcile/members: the hub', () => {
+  test('its UID may become known after the start, with the first member', async () => {
+    const harness = await started(agents);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    harness.addMember('paris', labels);
+    await harness.settle();
+    const placed = harness.member('paris').get('v1', 'ConfigMap', 'agent');
+    assert.equal(placed?.metadata.labels?.['homeostat.dev/hub'], 'uid-of-the-hub');
+  });
+});
+
 describe('reconcile/members: a member that cannot be used', () => {
   test('keeps what it has, and the others are changed', async () => {
     const harness = await started(agents, ['berlin', 'paris']);

@@ -91,12 +91,18 @@ function view(member: FakeMember): Cluster {
 }
 
 class FakeMembers implements MemberClusters {
-  readonly hubUid = 'uid-of-the-hub';
   readonly all = new Map<string, FakeMember>();
   readonly #listeners = new Set<(name: string) => void>();
 
+  /** Not known before there is a member. */
+  get hubUid(): string {
+    return this.all.size === 0 ? '' : 'uid-of-the-hub';
+  }
+
+  /** Another object for each call, of the same connection. */
   get(name: string): MemberCluster | undefined {
-    return this.all.get(name)?.connection;
+    const connection = this.all.get(name)?.connection;
+    return connection && { ...connection };
   }
 
   onChange(listener: (name: string) => void): () => void {
