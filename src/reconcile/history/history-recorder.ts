@@ -276,7 +276,6 @@ export class HistoryRecorder implements History {
   }
 
   #offerMissing(track: ObjectTrack, uid: string): void {
-    track.seenVersion = undefined;
     if (track.last?.kind === 'missing') return;
     if (track.last === undefined && this.#recorded(track) === undefined) return;
     track.push({ kind: 'missing', uid });

@@ -191,6 +191,8 @@ export class RecordingHistory {
         at = truth.indexOf(version, at + 1);
         assert.ok(at >= 0, `${name}: ${versions} is not in ${truth}`);
       }
+      // An object that was deleted before the first pass of a process has left no trace.
+      if (versions.length === 0 && truth.at(-1) === deleted) continue;
       assert.equal(versions.at(-1), truth.at(-1), `${name}: ${versions} does not end as ${truth}`);
     }
   }
