@@ -152,7 +152,7 @@ export class HistoryRecorder implements History {
     const track = this.#trackOf(this.#stateOf(owner), read, object);
     track.isUrgent = true;
     if (live !== undefined) this.#offer(track, live, true);
-    else this.#offerMissing(track, this.#newest(track)?.objectUid ?? '');
+    else this.#offerMissing(track, track.seenUid ?? this.#newest(track)?.objectUid ?? '');
     if (track.last !== undefined) this.#queue.enqueue(track.series);
     await track.settled();
     track.isUrgent = false;
@@ -262,6 +262,7 @@ export class HistoryRecorder implements History {
     if (seenVersion !== undefined && !isSame && !mayBeNewer(resourceVersion, seenVersion)) return;
     if (isSame && !isOverwritten) return;
     track.seenVersion = resourceVersion;
+    track.seenUid = uid;
     const state = {
       kind: 'state',
       object: recordedState(stored.object),
@@ -276,6 +277,8 @@ export class HistoryRecorder implements History {
   }
 
   #offerMissing(track: ObjectTrack, uid: string): void {
+    // A late event of an earlier object of that name: a newer one has been seen.
+    if (track.seenUid !== undefined && track.seenUid !== uid) return;
     if (track.last?.kind === 'missing') return;
     if (track.last === undefined && this.#recorded(track) === undefined) return;
     track.push({ kind: 'missing', uid });
@@ -291,7 +294,7 @@ export class HistoryRecorder implements History {
       const track = this.#trackOf(state, read, newest);
       if (seen.has(track) || track.isAbsenceChecked) continue;
       track.isAbsenceChecked = true;
-      this.#offerMissing(track, newest.objectUid);
+      this.#offerMissing(track, track.seenUid ?? newest.objectUid);
     }
   }
 

@@ -43,6 +43,8 @@ export class ObjectTrack {
   owner: RecordOwner;
   /** `resourceVersion` of the newest state that was seen. */
   seenVersion: string | undefined;
+  /** UID of the newest state that was seen. */
+  seenUid: string | undefined;
   /** The read did not find the object, and whether it exists has been checked. */
   isAbsenceChecked = false;
   /** Record without a delay: a restore waits for it. */
