@@ -8,6 +8,7 @@ const maps = 'test/integration/configmap-source.test.ts';
 const files = 'test/integration/sources.test.ts';
 const objects = 'test/integration/definition-objects.test.ts';
 const shown = 'test/integration/definitions-shown.test.ts';
+const members = 'test/integration/member-clusters.test.ts';
 const decide = 'src/runtime/definitions/decide.test.ts';
 
 export const controller: RuleSection = {
@@ -19,6 +20,14 @@ export const controller: RuleSection = {
       shownBy: [
         'src/controller/controller.test.ts › works on as many keys at once as its concurrency says',
         `${queue} › never gives one key to two workers, and runs it exactly once more`,
+      ],
+    },
+    {
+      rule: '`clusters.selector`: the definition runs in every matching member cluster, and not on the hub; a member that no longer matches keeps its objects',
+      shownBy: [
+        `${members} › labels start and stop a definition in a member; one name exists in two members`,
+        `${members} › a changed definition is rolled out in every member, and older revisions are forgotten`,
+        'test/fixtures/invalid/clusters.yaml',
       ],
     },
     {
