@@ -89,6 +89,22 @@ describe('lsp/check-text', () => {
       ]);
     });
 
+    test('a sample of a definition that cannot be read is not of an unknown kind, but built-in kinds are known', async () => {
+      const unreadable = podset.replace('kind: Deployment', 'kind: "Deployment');
+      const path = 'operators/samples/a.yaml';
+      const broken = [{ file: 'operators/podset.yaml', text: unreadable }];
+      const sample = { path, isSample: true, definitions: broken };
+      const text = operatorText('samples/podset');
+      assert.deepEqual(await problems(text, sample), []);
+      assert.deepEqual(await problems(configMap.replace('ConfigMap', 'ConfigMpa'), sample), [
+        [2, 'There is no kind "ConfigMpa" in "v1"', 'Did you mean "ConfigMap"?'],
+      ]);
+      assert.deepEqual(
+        (await problems(text, { ...sample, definitions: [] })).map(([, message]) => message),
+        ['There is no kind "PodSet" in "apps.example.com/v1alpha1"'],
+      );
+    });
+
     test('tests are checked with their definitions and files', async () => {
       const test = { path: 'operators/tests/a.yaml', isSample: false, definitions };
       assert.deepEqual(await problems(podsetTest, test), []);

@@ -30,8 +30,11 @@ const maxMistakes = 50;
 export class ObjectCheck {
   readonly kinds = new KnownKinds();
   readonly #server = new CheckServer();
+  readonly #areAllKindsKnown: boolean;
 
-  constructor(definitions: readonly LocatedDefinition[]) {
+  /** @param areAllKindsKnown false: other definitions could not be read, and an unknown kind may be one of theirs */
+  constructor(definitions: readonly LocatedDefinition[], areAllKindsKnown = true) {
+    this.#areAllKindsKnown = areAllKindsKnown;
     for (const { definition } of definitions)
       if (definition.kind.source === 'crd') this.serve(definition.kind.crd);
   }
@@ -47,7 +50,7 @@ export class ObjectCheck {
     const { apiVersion, kind } = object;
     if (typeof apiVersion !== 'string' || typeof kind !== 'string') return [];
     const known = this.kinds.find(apiVersion, kind);
-    if (known === undefined) return [this.#unknownKind(apiVersion, kind)];
+    if (known === undefined) return this.#unknownKind(apiVersion, kind);
     const findings: Finding[] = [];
     let rest = placed(object, known);
     // The server reports one kind of mistake at a time, and of some kinds only the first: each is removed, and the rest is checked.
@@ -66,16 +69,19 @@ export class ObjectCheck {
     this.#server.close();
   }
 
-  #unknownKind(apiVersion: string, kind: string): Finding {
+  #unknownKind(apiVersion: string, kind: string): readonly Finding[] {
+    if (!this.#areAllKindsKnown && !this.kinds.isBuiltinGroup(apiVersion)) return [];
     const hint = this.kinds.hintFor(apiVersion, kind);
     const isOtherVersion = hint?.includes('/') === true;
-    return {
-      severity: this.kinds.isForeign(apiVersion) ? 'warning' : 'error',
-      code: 'unknown-name',
-      path: isOtherVersion ? '/apiVersion' : '/kind',
-      message: `There is no kind "${kind}" in "${apiVersion}"`,
-      hint: hint ?? 'Neither Kubernetes nor a definition has this kind',
-    };
+    return [
+      {
+        severity: this.kinds.isForeign(apiVersion) ? 'warning' : 'error',
+        code: 'unknown-name',
+        path: isOtherVersion ? '/apiVersion' : '/kind',
+        message: `There is no kind "${kind}" in "${apiVersion}"`,
+        hint: hint ?? 'Neither Kubernetes nor a definition has this kind',
+      },
+    ];
   }
 
   #readAnswer(status: JsonObject, about: About): Answer {

@@ -62,13 +62,17 @@ export class KnownKinds {
     return custom ?? this.find(bundledVersions(kind).at(-1) ?? '', kind);
   }
 
+  /** Whether all kinds of this version are those of Kubernetes: definitions cannot add others. */
+  isBuiltinGroup(apiVersion: string): boolean {
+    return !gvkOf(apiVersion, '').group.includes('.') || bundledKinds(apiVersion).length > 0;
+  }
+
   /** Whether other operators may serve kinds of this API group: it is neither that of a known kind, nor similar to one. */
   isForeign(apiVersion: string): boolean {
     const { group } = gvkOf(apiVersion, '');
     const own = [...this.#custom.values()].map(({ gvk }) => gvk);
     return (
-      group.includes('.') &&
-      bundledKinds(apiVersion).length === 0 &&
+      !this.isBuiltinGroup(apiVersion) &&
       !own.some((gvk) => gvk.group === group) &&
       !own.some((gvk) => isMistypedGroup(group, gvk.group))
     );

@@ -75,8 +75,13 @@ export class TestChecker {
     const key = JSON.stringify(definitions);
     const known = this.#objectChecks.get(key);
     if (known !== undefined) return known;
-    const documents = definitions.flatMap((manifest) => this.#check(manifest).documents);
-    const check = new ObjectCheck(documents.flatMap(({ located }) => located ?? []));
+    const manifests = definitions.map((manifest) => this.#check(manifest));
+    const documents = manifests.flatMap((manifest) => manifest.documents);
+    const check = new ObjectCheck(
+      documents.flatMap(({ located }) => located ?? []),
+      manifests.every(({ isComplete }) => isComplete) &&
+        documents.every(({ located }) => located !== undefined),
+    );
     this.#objectChecks.set(key, check);
     return check;
   }
