@@ -179,6 +179,15 @@ describe('integration/dev-commands', () => {
     writeFileSync(join(dev.folder, 'sample.yaml'), sample);
     const resource = await dev.run('plan', 'operators', '-f', 'sample.yaml');
     assert.match(resource.stdout, /~ spec\.replicas: 3 -> 5/);
+    const other = (text: string) => text.replaceAll('apps.example.com', 'new.example.com');
+    writeFileSync(join(dev.folder, 'new.yaml'), other(shippedText('podset.yaml')));
+    writeFileSync(join(dev.folder, 'new-sample.yaml'), other(sample));
+    const ofNewKind = await dev.run('plan', 'new.yaml', '-f', 'new-sample.yaml');
+    assert.equal(ofNewKind.code, 1);
+    assert.match(
+      ofNewKind.stderr,
+      /does not serve "PodSet" of "new\.example\.com\/.*\n +hint: Definition "podset" creates this kind/,
+    );
     writeFileSync(
       join(dev.folder, 'broken.yaml'),
       shippedText('podset.yaml').replace('spec.size', 'spec.sise'),

@@ -49,14 +49,22 @@ function throwApplyError(error: unknown, title: string): never {
   throw new CliError(`${title} was rejected: ${error.message}`, { ...hint, cause: error });
 }
 
-/** The kind of a manifest. @throws CliError */
-export function requireKind({ kinds }: ClusterSession, { apiVersion, kind }: KubeObject): KindInfo {
+/**
+ * The kind of a manifest.
+ * @param hint for a kind that the server does not serve
+ * @throws CliError
+ */
+export function requireKind(
+  { kinds }: ClusterSession,
+  { apiVersion, kind }: KubeObject,
+  hint?: string,
+): KindInfo {
   const info = kinds.of(apiVersion, kind);
   if (info !== undefined) return info;
   // Not preferred, but perhaps served all the same; a CRD that was applied just now is not known yet either.
   const { group } = gvkOf(apiVersion, kind);
   throw new CliError(`The server does not serve "${kind}" of "${apiVersion}"`, {
-    hint: hintFor(group, kind),
+    hint: hint ?? hintFor(group, kind),
   });
 }
 

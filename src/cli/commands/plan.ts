@@ -7,6 +7,7 @@ import { fileReason } from '../../runtime/index.ts';
 import { Simulation, silentLogger } from '../../simulation/index.ts';
 import { silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
+import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
@@ -89,7 +90,9 @@ async function planAll(
     logger: silentLogger,
     metrics: silentMetrics,
     ...(resources !== undefined && {
-      resources: resources.map((each) => withNamespace(session, requireKind(session, each), each)),
+      resources: resources.map((each) =>
+        withNamespace(session, requireKind(session, each, newKindHint(each, definitions)), each),
+      ),
     }),
   };
   const plans: DefinitionPlan[] = [];
@@ -101,6 +104,19 @@ async function planAll(
     plans.push(await planDefinition(located, { ...options, onProgress }, signal));
   }
   return plans;
+}
+
+/** The hint for a resource whose kind comes with a definition that the cluster does not run yet. Undefined: another kind. */
+function newKindHint(
+  { apiVersion, kind }: KubeObject,
+  definitions: readonly LocatedDefinition[],
+): string | undefined {
+  const key = gvkKey(gvkOf(apiVersion, kind));
+  const found = definitions.find(({ definition }) => gvkKey(definition.kind.gvk) === key);
+  return (
+    found &&
+    `Definition "${found.definition.name}" creates this kind: its resources can be planned after that. "homeostat render" prints their children`
+  );
 }
 
 /** Plans on a cluster that was saved to a file. The file stays as it is. */
