@@ -68,10 +68,14 @@ function unexpected(error: ParserError, source: string, text: string): SyntaxMes
   const afterQuote = /["']/.test(lastVisible(text, error.pos[0]));
   return {
     message: shown === '' ? cleanMessage(error.message) : `Unexpected "${shown}"`,
-    hint: afterQuote
-      ? 'The quoted string before it ends here: use the other quote character around it, or a ">-" block'
-      : undefined,
+    hint: afterQuote ? hintAfterQuote(shown) : undefined,
   };
+}
+
+function hintAfterQuote(shown: string): string {
+  if (/^[+&]\s/.test(shown))
+    return 'The quoted string before it ends here. Write text and expression in one string: "nginx:${ spec.tag }"';
+  return 'The quoted string before it ends here: use the other quote character around it, or a ">-" block';
 }
 
 /** The message for an expression that YAML syntax cuts. */
