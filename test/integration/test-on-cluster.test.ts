@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createManifestCheck } from '../../src/check/index.ts';
 import { bundledSchemas } from '../../src/compile/index.ts';
-import { createOperatorTestParser } from '../../src/definition/index.ts';
+import { createOperatorTestParser, parseYaml } from '../../src/definition/index.ts';
 import { loadKubeConfig } from '../../src/kube/index.ts';
 import { RealClusterTests } from '../../src/simulation/index.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
@@ -132,6 +133,26 @@ shared.describe('integration/test-on-cluster', () => {
     const now = await client.get(path);
     assert.deepEqual([now?.metadata.uid, now?.spec], [before?.metadata.uid, before?.spec]);
     assert.deepEqual(await leftovers(name), [crd.metadata.name]);
+  });
+
+  test('a definition that the cluster has is not tested there: its operator would act, too', async () => {
+    const name = 'onclusterserved';
+    const definition = thingDefinition(name, children);
+    const client = shared.client();
+    const crd = new URL(
+      '../../deploy/crds/operatordefinitions.homeostat.dev.yaml',
+      import.meta.url,
+    );
+    await client.installCrd(parseYaml(readFileSync(crd, 'utf8')) as KubeObject);
+    await client.apply(parseYaml(definition) as KubeObject);
+    const steps = `    - name: create\n      apply: ${thing(name, 'one')}\n`;
+    const { code, stdout } = await run(name, definition, steps);
+    assert.equal(code, 1, stdout);
+    assert.match(
+      stdout,
+      /test\.yaml:5:3: The cluster has definition "onclusterserved", .*; use a cluster without it$/m,
+    );
+    assert.deepEqual(await leftovers(name), []);
   });
 
   test('a CRD of a test is kept while it has resources of others', async () => {

@@ -179,7 +179,7 @@ export class RealClusterTests {
   async #admit({ name: definition, kind }: OperatorDefinition): Promise<string | undefined> {
     const path = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${definition}`;
     if ((await this.#api.get(path)) !== undefined)
-      return `The cluster runs definition "${definition}", whose operator would change the resources of the test, too`;
+      return `The cluster has definition "${definition}", whose operator would change the resources of the test, too; use a cluster without it`;
     if (kind.source !== 'crd') return undefined;
     const { crd } = kind;
     const { name } = crd.metadata;
