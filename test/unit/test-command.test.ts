@@ -151,7 +151,7 @@ describe('homeostat test --watch', () => {
     save('tests/a.yaml', testOf('a', 'z'));
     assert.match(await until(isIdle), /FAIL .*a\.yaml[\s\S]*1 test: 0 passed, 1 failed/);
     save('tests/a.yaml', testOf('a', '[x'));
-    await until(/error\[yaml-syntax\]/);
+    assert.match(await until(isIdle), /error\[yaml-syntax\]/);
     save('tests/a.yaml', testOf('a', 'z'));
     await until(isIdle);
     save('samples/thing.yaml', sample.replace('text: x', 'text: z'));
