@@ -163,9 +163,10 @@ shared.describe('integration/definition-removal', () => {
       (object) => conditionOf(object)?.reason === 'Terminating',
     );
     assert.equal(conditionOf(told)?.status, 'False');
-    await client.untilObject(path('a'), (object) =>
-      /deleteWhen|guarded/.test(conditionOf(object)?.message ?? ''),
-    );
+    for (const each of ['a', 'b'])
+      await client.untilObject(path(each), (object) =>
+        /deleteWhen|guarded/.test(conditionOf(object)?.message ?? ''),
+      );
     await homeostat.stop('SIGKILL');
     assert.deepEqual(await maps(), ['both-a-guarded', 'both-b-guarded']);
     homeostat = await begin();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -60,7 +60,10 @@ function project(tests: Readonly<Record<string, string>>) {
   const folder = join(root, String(folders));
   const save = (file: string, text: string) => {
     mkdirSync(join(folder, file, '..'), { recursive: true });
-    writeFileSync(join(folder, file), text);
+    // At once: a watch must not read the half of a file.
+    const draft = join(root, 'draft');
+    writeFileSync(draft, text);
+    renameSync(draft, join(folder, file));
   };
   save('thing.yaml', definition);
   save('samples/thing.yaml', sample);

@@ -72,6 +72,8 @@ async function watchTests(
   // Each has all texts that the result of a test depends on.
   let before = new Map<string, string>();
   let hadErrors = false;
+  let watched: readonly string[] = [];
+  const printWaiting = () => output.print('Waiting for changes; Ctrl-C ends');
   const run = async (): Promise<readonly string[]> => {
     const loaded = await loadTests(paths, options, output).catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error;
@@ -82,7 +84,9 @@ async function watchTests(
     const folders = [...paths, ...places.map((file) => dirname(file)), ...paths.map(dirname)];
     if (loaded === undefined || loaded.hasErrors) {
       hadErrors = true;
-      return folders;
+      printWaiting();
+      // A test that cannot be read names no other folders.
+      return [...folders, ...watched];
     }
     const now = new Map<string, string>();
     for (const each of loaded.tests) {
@@ -94,12 +98,13 @@ async function watchTests(
       (each) => now.get(keyOf(each)) !== before.get(keyOf(each)),
     );
     before = now;
+    watched = folders;
     if (affected.length > 0) {
       const results = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
       if (signal.aborted) return folders;
       output.print(summaryLine(results));
     }
-    if (affected.length > 0 || hadErrors) output.print('Waiting for changes; Ctrl-C ends');
+    if (affected.length > 0 || hadErrors) printWaiting();
     hadErrors = false;
     return folders;
   };
