@@ -1,9 +1,10 @@
 import type { Diagnostic } from '../definition/index.ts';
-import type {
-  DefinitionPlan,
-  PlannedChange,
-  PresentValue,
-  ResourceExplanation,
+import {
+  type DefinitionPlan,
+  type PlannedChange,
+  type PresentValue,
+  presentValueText,
+  type ResourceExplanation,
 } from '../plan/index.ts';
 import type {
   ChangeView,
@@ -122,16 +123,7 @@ export function previewView({
 
 /** A value for people. */
 export function valueText(value: PresentValue): string {
-  switch (value.state) {
-    case 'present':
-      return `= ${jsonText(value.value)}`;
-    case 'missing':
-      return 'is missing';
-    case 'waiting':
-      return `waits for ${value.on}`;
-    default:
-      return '= (sensitive)';
-  }
+  return presentValueText(value, jsonText);
 }
 
 function jsonText(value: unknown): string {

@@ -25,7 +25,7 @@ const maxCauses = 3;
 
 /**
  * Records the reconciles of resources, from the first time that a page follows them: what enqueued them, what they decided, how long they took.
- * In memory only, and bounded. A resource that nobody has looked at costs a look-up in a map.
+ * In memory only, and bounded. A reconcile of any other resource costs one look-up in a map.
  */
 export class ReconcileRecorder implements ReconcileRecords, ReconcileObserver {
   readonly #clock: Clock;

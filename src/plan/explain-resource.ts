@@ -26,6 +26,20 @@ export type PresentValue =
   /** It may contain a value of a Secret. */
   | { readonly state: 'sensitive' };
 
+/** A value as a text for people. `json` writes a value that is present. */
+export function presentValueText(value: PresentValue, json: (value: unknown) => string): string {
+  switch (value.state) {
+    case 'present':
+      return `= ${json(value.value)}`;
+    case 'missing':
+      return 'is missing';
+    case 'waiting':
+      return `waits for ${value.on}`;
+    default:
+      return '= (sensitive)';
+  }
+}
+
 /** An expression with the values that it reads. */
 export interface PresentExpression extends Omit<ExplainedExpression, 'references'> {
   readonly reads: readonly { readonly reference: string; readonly value: PresentValue }[];

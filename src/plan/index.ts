@@ -4,6 +4,7 @@ export {
   explainResource,
   type PresentExpression,
   type PresentValue,
+  presentValueText,
   type ResourceExplanation,
 } from './explain-resource.ts';
 export { type FieldChange, fieldChanges } from './field-changes.ts';

@@ -6,7 +6,7 @@ import {
   type ChildExplanation,
   explainResource as explainNow,
   type PresentExpression,
-  type PresentValue,
+  presentValueText,
   type ResourceExplanation,
 } from '../../plan/index.ts';
 import type { ChildDecision } from '../../reconcile/index.ts';
@@ -213,7 +213,9 @@ function expressionLines({ field, text, line, reads }: PresentExpression): reado
   const title = `       ${field === '' ? 'manifest' : field} (line ${line}): ${oneLine(text, 60)}`;
   return [
     title,
-    ...reads.map(({ reference, value }) => `           ${reference} ${valueText(value)}`),
+    ...reads.map(
+      ({ reference, value }) => `           ${reference} ${presentValueText(value, shortJson)}`,
+    ),
   ];
 }
 
@@ -243,17 +245,8 @@ function stateText({ verdict, state, message }: ChildDecision): string {
   }
 }
 
-function valueText(value: PresentValue): string {
-  switch (value.state) {
-    case 'present':
-      return `= ${oneLine(JSON.stringify(value.value), 100)}`;
-    case 'missing':
-      return 'is missing';
-    case 'waiting':
-      return `waits for ${value.on}`;
-    default:
-      return '= (sensitive)';
-  }
+function shortJson(value: unknown): string {
+  return oneLine(JSON.stringify(value), 100);
 }
 
 function oneLine(text: string, limit: number): string {
