@@ -4,7 +4,11 @@ import { durationOption } from './source-flags.ts';
 /** Flags of leader election, for a command that serves. */
 export function addElectionFlags(command: Command): Command {
   return command
-    .option('--leader-elect', 'elect a leader; other processes wait (default: off)')
+    .option(
+      '--leader-elect',
+      'elect a leader; other processes wait (default: on in a pod, else off)',
+    )
+    .option('--no-leader-elect', 'no other process runs with the name of this runtime')
     .option('--lease-name <name>', 'name of the Lease, in --namespace', 'homeostat')
     .addOption(
       durationOption(

@@ -21,7 +21,7 @@ import { CliError } from './exit-code.ts';
 
 /** Flags of leader election. */
 export interface ElectionFlags {
-  /** @default false: this process is alone */
+  /** False: this process is alone. @default true in a Pod, else false */
   readonly leaderElect?: boolean;
   readonly leaseName: string;
   /** In ms. */
@@ -32,6 +32,8 @@ export interface ElectionFlags {
 
 export interface LeaderElectionOptions {
   readonly flags: ElectionFlags;
+  /** See {@link electsLeader}. */
+  readonly isElected: boolean;
   readonly config: ClusterConfig;
   /** Namespace of the Lease. */
   readonly namespace: string;
@@ -45,7 +47,7 @@ export interface LeaderElectionOptions {
   readonly exitNow: () => void;
 }
 
-/** Leader election of this process; without --leader-elect it is always the leader. */
+/** Leader election of this process; without one it is always the leader. */
 export interface LeaderElection {
   /** Options for each cluster client. */
   readonly clusterOptions: Pick<KubeClusterOptions, 'beforeWrite' | 'shouldSendEvents'>;
@@ -63,9 +65,17 @@ export interface LeaderElection {
   release(): Promise<void>;
 }
 
+/**
+ * Whether a leader is elected. All Pods of a Deployment have the same runtime name, and a roll-out starts the next one beside the last one:
+ * two of them would both write everything.
+ */
+export function electsLeader({ leaderElect }: ElectionFlags, isInPod: boolean): boolean {
+  return leaderElect ?? isInPod;
+}
+
 /** @throws CliError for times that contradict each other. */
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
-  return options.flags.leaderElect === true ? new LeaseElection(options) : withoutElection;
+  return options.isElected ? new LeaseElection(options) : withoutElection;
 }
 
 const withoutElection: LeaderElection = {
@@ -87,7 +97,7 @@ class LeaseElection implements LeaderElection {
   #ended: Promise<void> | undefined;
 
   constructor(options: LeaderElectionOptions) {
-    const { flags, exitNow: endNow, config, ...rest } = options;
+    const { flags, isElected: _, exitNow: endNow, config, ...rest } = options;
     const { clock, random, logger, metrics, availability } = rest;
     this.#fence = new WriteFence(clock);
     // A client of its own: the Lease is renewed across outages, and a follower needs no other client.

@@ -2,7 +2,7 @@ import { ServerAvailability } from '../kube/index.ts';
 import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
 import { exitCode } from './exit-code.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
-import { createLeaderElection } from './leader-election.ts';
+import { createLeaderElection, electsLeader } from './leader-election.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
 import type { RunEnvironment } from './run-environment.ts';
@@ -29,11 +29,12 @@ export async function run(
   const { definitions: paths = [] } = options;
   // In a Pod a volume may be filled later, and the definitions that ran before are stored in the cluster.
   const isInPod = await runsInPod(options);
+  const isElected = electsLeader(options, isInPod);
   const waits = isInPod || kinds.some((kind) => kind !== 'directories');
   const manifests = await loadManifests(paths, { mayBeEmpty: waits, mayBeMissing: isInPod });
   const loadFactory = () => import('./runtime-factory.ts');
   // A follower stays small: the modules that read definitions are loaded when it becomes the leader.
-  const first = options.leaderElect
+  const first = isElected
     ? undefined
     : (await loadFactory()).checkInitialManifests(manifests, output);
   if (first?.accepted === 0 && !waits) {
@@ -48,13 +49,12 @@ export async function run(
   const availability = new ServerAvailability({ clock, logger, metrics });
   const place = { config, clock, random, logger, metrics, availability };
   const contest = createLeaderElection({
-    ...{ ...place, flags: options, namespace },
+    ...{ ...place, flags: options, isElected, namespace },
     exitNow: environment.exitNow,
   });
   // A namespace from the user or the Pod belongs to this runtime, and so does one with a Lease that its replicas compete for. Otherwise it is
   // only the default of an installation.
-  const ownsNamespace =
-    (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true;
+  const ownsNamespace = (options.namespace ?? config.ownNamespace) !== undefined || isElected;
   const runtimes = {
     ...{ clock, random, logger, metrics, namespace, ownsNamespace },
     ...{ options, output, kinds, manifests, ...(first && { initialCheck: first }) },
