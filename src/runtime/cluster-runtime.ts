@@ -103,6 +103,7 @@ export class ClusterRuntime {
         this.#publisher.enqueueAll();
         this.#controller.enqueueAll();
       },
+      onGone: () => this.#controller.enqueueAll(),
     });
     const confirmations = new Confirmations((name) => this.#controller.enqueue(name));
     const onEvent = (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) =>

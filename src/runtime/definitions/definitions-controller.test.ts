@@ -788,3 +788,32 @@ describe('runtime/definitions/controller: a hand-over between runtimes', () => {
     assert.deepEqual(loser.controller.views, []);
   });
 });
+
+describe('runtime/definitions/controller: the kind OperatorDefinition is not served', () => {
+  test('what runs continues while the kind is installed again', async (t) => {
+    const harness = await publishing(t);
+    await harness.loseKind({ isGone: false });
+    assert.ok(await repairs(harness));
+    await harness.returnKind();
+    assert.ok(await repairs(harness));
+    assert.equal(harness.view()?.state.kind, 'running');
+  });
+
+  test('when it is gone for too long, only deletions are finished, and the next object resumes', async (t) => {
+    const harness = await publishing(t);
+    await harness.loseKind({ isGone: true });
+    assert.deepEqual(harness.view()?.state, {
+      kind: 'finalizing',
+      message: 'The kind OperatorDefinition is not served',
+    });
+    assert.equal(await repairs(harness), false);
+    assert.deepEqual(harness.cluster.finalizers('Secret'), [finalizer]);
+    harness.cluster.remove('Secret');
+    await harness.wait(1_000);
+    assert.equal(harness.cluster.object('Secret'), undefined);
+    harness.cluster.make('Secret', 'two');
+    await harness.returnKind();
+    assert.equal(harness.cluster.shadow('two'), 'a');
+    assert.equal(harness.view()?.state.kind, 'running');
+  });
+});

@@ -14,6 +14,7 @@ import {
   type Decision,
   type DefinitionTask,
   decide,
+  type FinalizeTask,
   type KindClaim,
   kindConflictMessage,
   ownerOf,
@@ -67,6 +68,12 @@ const permanentErrorRetryMs = 600_000;
 const viewCheckMs = 200;
 /** How long an object of another runtime is not touched after its label is removed: that runtime may still be running. */
 const handOverMs = 30_000;
+
+const unservedTask: FinalizeTask = {
+  kind: 'finalize',
+  reason: 'NotRead',
+  message: 'The kind OperatorDefinition is not served',
+};
 
 /** Runs definitions: reconciles `OperatorDefinition` objects by name. */
 export class DefinitionsController {
@@ -148,7 +155,10 @@ export class DefinitionsController {
 
   async #reconcile(name: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
     const { objects, manifests } = this.#options;
-    if (!objects.isSynced) return { kind: 'done' };
+    if (!objects.isSynced) {
+      if (objects.isGone) this.#suspend(name);
+      return { kind: 'done' };
+    }
     const live = objects.get(name);
     try {
       // The publisher recreates an object that has a manifest; the definition keeps running.
@@ -199,6 +209,12 @@ export class DefinitionsController {
     const delayMs = startMs > 0 ? startMs : await this.#report(entry, { object, facts }, signal);
     const delays = [delayMs, stopInMs(decision)].filter((ms) => ms > 0);
     return { kind: 'done', ...(delays.length > 0 && { afterMs: Math.min(...delays) }) };
+  }
+
+  /** Without the kind, no object says what may run, and no status records it. The next object of the name resumes the definition. */
+  #suspend(name: string): void {
+    const tasks = this.#entries.get(name)?.tasks;
+    if (tasks?.task.kind === 'run' || tasks?.task.kind === 'wait') tasks.setTask(unservedTask);
   }
 
   #perform({ tasks }: DefinitionEntry, task: DefinitionTask): void {

@@ -10,11 +10,15 @@ import { retryUntilDone } from '../waits.ts';
 import { installOwnCrd, type OwnKind } from './own-kind.ts';
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+/** Time to install a lost kind again and to publish its objects anew. */
+const goneAfterMs = 30_000;
 
 /** Cached objects of a kind of Homeostat. */
 export interface OwnObjects {
   /** Whether the cache is complete. */
   readonly isSynced: boolean;
+  /** Whether the API server stopped serving the kind more than 30 s ago. */
+  readonly isGone: boolean;
   get(name: string): KubeObject | undefined;
   list(): Iterable<KubeObject>;
 }
@@ -27,6 +31,8 @@ interface OwnObjectInformerOptions {
   readonly onEvent: (event: CacheEvent) => void;
   /** Call when every object may have changed. */
   readonly onSynced: () => void;
+  /** Called when {@link OwnObjects.isGone} becomes true. @default nothing */
+  readonly onGone?: () => void;
 }
 
 /** Watches the objects of a kind of Homeostat and installs their CRD. */
@@ -35,6 +41,9 @@ export class OwnObjectInformer implements OwnObjects {
   #objects: Informer | undefined;
   #unsubscribe: readonly (() => void)[] = [];
   #installError: string | undefined;
+  #isGone = false;
+  /** Set while the kind is lost. */
+  #cancelGone: (() => void) | undefined;
 
   constructor(options: OwnObjectInformerOptions) {
     this.#options = options;
@@ -42,6 +51,10 @@ export class OwnObjectInformer implements OwnObjects {
 
   get isSynced(): boolean {
     return this.#objects?.state.kind === 'synced';
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
   /** Why the objects cannot be read, as a message. Undefined: no error. */
@@ -71,7 +84,9 @@ export class OwnObjectInformer implements OwnObjects {
       if (signal.aborted) break;
       this.#installError = undefined;
       await whenLost(this.#follow(), signal).catch(() => {});
+      if (!signal.aborted) this.#noteLost();
     }
+    this.#noteServed();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#objects?.release();
   }
@@ -85,6 +100,20 @@ export class OwnObjectInformer implements OwnObjects {
     );
   }
 
+  #noteLost(): void {
+    const { clock, onGone } = this.#options;
+    this.#cancelGone ??= clock.after(goneAfterMs, () => {
+      this.#isGone = true;
+      onGone?.();
+    });
+  }
+
+  #noteServed(): void {
+    this.#cancelGone?.();
+    this.#cancelGone = undefined;
+    this.#isGone = false;
+  }
+
   #follow(): Informer {
     if (this.#objects !== undefined) return this.#objects;
     const { cluster, kind, onEvent, onSynced: onAll } = this.#options;
@@ -92,7 +121,11 @@ export class OwnObjectInformer implements OwnObjects {
     this.#objects = objects;
     this.#unsubscribe = [
       objects.subscribe(onEvent),
-      objects.onState((state) => state.kind === 'synced' && onAll()),
+      objects.onState((state) => {
+        if (state.kind !== 'synced') return;
+        this.#noteServed();
+        onAll();
+      }),
     ];
     return objects;
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
+import { KubeError } from '../../../src/kube/roles.ts';
 import { noMembers } from '../../../src/runtime/definitions/definition-tasks.ts';
 import {
   DefinitionsController,
@@ -41,6 +42,8 @@ export class DefinitionsHarness {
   readonly texts = new Set<string>();
   /** Of every place where texts stand. Undefined: the sources were not looked at. */
   place: OriginState | undefined = 'read';
+  /** Whether the kind of definitions was not served for too long. */
+  isKindGone = false;
   readonly controller: DefinitionsController;
   readonly #confirmations = new Confirmations((name) => this.controller.enqueue(name));
   readonly #bell: ViewChangeNotifier;
@@ -53,6 +56,7 @@ export class DefinitionsHarness {
     this.clock = before?.clock ?? new FakeClock();
     this.runtime = runtime;
     this.#bell = new ViewChangeNotifier(this.clock);
+    const isGone = () => this.isKindGone;
     const objects = this.cluster.acquire({ gvk: definitionGvk });
     this.controller = new DefinitionsController({
       memberTasks: noMembers,
@@ -68,6 +72,9 @@ export class DefinitionsHarness {
       objects: {
         get isSynced() {
           return objects.state.kind === 'synced';
+        },
+        get isGone() {
+          return isGone();
         },
         get: (name) => objects.get(undefined, name)?.object,
         *list() {
@@ -171,6 +178,22 @@ export class DefinitionsHarness {
     this.#confirmations.delete('shadow');
     const withdrawn = new Date(this.clock.nowMs()).toISOString();
     await this.annotate({ 'homeostat.dev/withdrawn': withdrawn });
+  }
+
+  /** The server does not serve the kind of definitions any more; `isGone`: for too long. */
+  async loseKind({ isGone }: { readonly isGone: boolean }): Promise<void> {
+    this.isKindGone = isGone;
+    const error = new KubeError('kind-missing', 'The kind is not served', { status: 404 });
+    this.cluster.lose(definitionGvk.kind, error);
+    this.controller.enqueueAll();
+    await this.wait(1_000);
+  }
+
+  /** The server serves it again. */
+  async returnKind(): Promise<void> {
+    this.isKindGone = false;
+    this.cluster.unblock(definitionGvk.kind);
+    await this.wait(1_000);
   }
 
   view(name = 'shadow'): DefinitionView | undefined {

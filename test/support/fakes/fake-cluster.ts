@@ -76,6 +76,14 @@ export class FakeCluster implements Cluster {
     this.#blocked.set(kind, error);
   }
 
+  /** Lets informers of a kind fail that have listed it, and later ones. */
+  lose(kind: string, error: KubeError): void {
+    this.block(kind, error);
+    for (const watch of this.#watches.values()) {
+      if (watch.query.gvk.kind === kind) watch.lose(error);
+    }
+  }
+
   /** The kind can be listed again: informers that failed sync. */
   unblock(kind: string): void {
     this.#blocked.delete(kind);

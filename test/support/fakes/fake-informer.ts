@@ -57,6 +57,11 @@ export class FakeWatch {
     this.#enter({ kind: 'synced' });
   }
 
+  /** The kind cannot be watched any more. */
+  lose(error: KubeError): void {
+    this.#enter({ kind: 'failing', error });
+  }
+
   #list(server: FakeServer): void {
     const page = server.list(this.query.gvk).filter(({ object }) => this.selects(object));
     const listing = this.store.startList();

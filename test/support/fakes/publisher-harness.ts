@@ -41,6 +41,7 @@ export class PublisherHarness {
       check,
       runtime,
       objects: {
+        isGone: false,
         get isSynced() {
           return objects.state.kind === 'synced';
         },
