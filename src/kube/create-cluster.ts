@@ -10,7 +10,7 @@ import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
 import { dryRunApply } from './api/dry-run.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
-import { createInformerSet, type InformerSet } from './cache/index.ts';
+import { createInformerSet, type InformerSet } from './cache/informer-set.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
 import type { ApiClientOptions, ClosableApiClient } from './client/create-api-client.ts';
 import type { ServerAvailability } from './client/server-availability.ts';

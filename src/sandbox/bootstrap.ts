@@ -1,7 +1,8 @@
 import type { JsonObject } from '../util/json.ts';
 import { stringField } from './json-fields.ts';
-import { createObject, type RestContext, type Target } from './rest/index.ts';
-import { storeKey } from './store/index.ts';
+import { createObject } from './rest/create-object.ts';
+import type { RestContext, Target } from './rest/rest-context.ts';
+import { storeKey } from './store/stored-object.ts';
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 

@@ -1,5 +1,6 @@
-export { tooLargeAnswer } from './api/index.ts';
-export { type CelNode, type CelParser, createCelParser, literalOf } from './cel/index.ts';
-export type { BuiltinSchemas, ResourceNames } from './kinds/index.ts';
-export type { ApiAnswer, ApiRequest } from './request/index.ts';
+export { tooLargeAnswer } from './api/handler.ts';
+export { type CelNode, type CelParser, createCelParser, literalOf } from './cel/parse-cel.ts';
+export type { BuiltinSchemas } from './kinds/builtin-kinds.ts';
+export type { ResourceNames } from './kinds/served-kind.ts';
+export type { ApiAnswer, ApiRequest } from './request/write-options.ts';
 export { builtinNames, createSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';

@@ -1,30 +1,26 @@
 import type { Clock } from '../util/clock.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
-import { handleRequest } from './api/index.ts';
+import { handleRequest } from './api/handler.ts';
 import { bootstrap } from './bootstrap.ts';
-import {
-  ControllerClient,
-  GarbageCollector,
-  NamespaceController,
-  type PodOutcome,
-  WorkloadControllers,
-} from './controllers/index.ts';
-import { CrdController, crdNames, crdRules } from './crd/index.ts';
-import { type Descriptions, OpenApiDocuments } from './discovery/index.ts';
-import {
-  type BuiltinSchemas,
-  builtinKinds,
-  KindRegistry,
-  modelledNames,
-  objectMetaComponent,
-  type ResourceNames,
-} from './kinds/index.ts';
-import { ProtobufReader } from './protobuf/index.ts';
-import type { ApiAnswer, ApiRequest } from './request/index.ts';
-import type { RestContext } from './rest/index.ts';
-import { GoTypeBuilder } from './schema/index.ts';
-import { ObjectStore, readSnapshot } from './store/index.ts';
+import { ControllerClient } from './controllers/controller-client.ts';
+import { GarbageCollector } from './controllers/garbage-collector.ts';
+import { NamespaceController } from './controllers/namespace-controller.ts';
+import type { PodOutcome } from './controllers/pod-simulator.ts';
+import { WorkloadControllers } from './controllers/workload-controllers.ts';
+import { CrdController } from './crd/crd-controller.ts';
+import { crdNames, crdRules } from './crd/crd-rules.ts';
+import { type Descriptions, OpenApiDocuments } from './discovery/openapi.ts';
+import { type BuiltinSchemas, builtinKinds, modelledNames } from './kinds/builtin-kinds.ts';
+import { objectMetaComponent } from './kinds/custom-openapi.ts';
+import { KindRegistry } from './kinds/kind-registry.ts';
+import type { ResourceNames } from './kinds/served-kind.ts';
+import { ProtobufReader } from './protobuf/read-protobuf.ts';
+import type { ApiAnswer, ApiRequest } from './request/write-options.ts';
+import type { RestContext } from './rest/rest-context.ts';
+import { GoTypeBuilder } from './schema/go-type-builder.ts';
+import { ObjectStore } from './store/object-store.ts';
+import { readSnapshot } from './store/stored-object.ts';
 
 export interface SandboxOptions {
   readonly clock: Clock;

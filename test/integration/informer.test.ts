@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRightsWatcher } from '../../src/kube/access/rights-watcher.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
-import { createInformerSet, type InformerSet } from '../../src/kube/cache/index.ts';
+import { createInformerSet, type InformerSet } from '../../src/kube/cache/informer-set.ts';
 import { createApiClient } from '../../src/kube/client/create-api-client.ts';
 import { loadKubeConfig } from '../../src/kube/index.ts';
 import type { CacheEvent, Informer, PassToken, Reader, Writer } from '../../src/kube/roles.ts';

@@ -8,7 +8,7 @@ import {
   randomValue,
 } from '../../../test/support/crd/random-schema.ts';
 import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
-import { pruneObject } from '../../sandbox/schema/index.ts';
+import { pruneObject } from '../../sandbox/schema/structural-schema.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { breakingChanges } from './compare-crds.ts';
 

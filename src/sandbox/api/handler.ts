@@ -5,20 +5,19 @@ import {
   coreVersions,
   groupDocument,
   groupList,
-  type OpenApiDocuments,
   resourceList,
-} from '../discovery/index.ts';
-import type { ProtobufReader } from '../protobuf/index.ts';
-import type { ApiAnswer, ApiRequest } from '../request/index.ts';
-import type { RestContext } from '../rest/index.ts';
+} from '../discovery/group-list.ts';
+import type { OpenApiDocuments } from '../discovery/openapi.ts';
+import type { ProtobufReader } from '../protobuf/read-protobuf.ts';
+import type { ApiAnswer, ApiRequest } from '../request/write-options.ts';
+import type { RestContext } from '../rest/rest-context.ts';
 import {
   entityTooLarge,
   internalError,
   methodNotAllowed,
-  PageNotFound,
-  StatusError,
   unknownPath,
-} from '../status/index.ts';
+} from '../status/api-errors.ts';
+import { PageNotFound, StatusError } from '../status/status-error.ts';
 import { negotiate, wantsDescriptions } from './negotiation.ts';
 import { handleResource } from './resource-request.ts';
 import { parseRoute } from './route.ts';

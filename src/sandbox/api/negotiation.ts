@@ -1,4 +1,4 @@
-import { notAcceptable, notRepresentable } from '../status/index.ts';
+import { notAcceptable, notRepresentable } from '../status/api-errors.ts';
 
 /** The form in which an answer is sent. */
 export type Representation =

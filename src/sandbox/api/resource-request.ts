@@ -1,44 +1,38 @@
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
-import { applyPatchType, type Subresource } from '../kinds/index.ts';
-import { pathSegment } from '../metadata/index.ts';
-import type { ProtobufReader } from '../protobuf/index.ts';
-import { type ApiAnswer, type ApiRequest, readFlag, readWriteOptions } from '../request/index.ts';
+import { applyPatchType, type Subresource } from '../kinds/served-kind.ts';
+import { pathSegment } from '../metadata/name-rules.ts';
+import type { ProtobufReader } from '../protobuf/read-protobuf.ts';
 import {
-  assertNotTruncated,
-  createObject,
-  deleteObject,
-  deleteStored,
-  getObject,
-  getScale,
-  listObjects,
-  mediaType,
-  patchObject,
-  patchScale,
-  type RestAnswer,
-  type RestContext,
-  readDeleteOptions,
-  readListOptions,
-  reviewObject,
-  type Target,
-  updateObject,
-  updateScale,
-  withTruncatedValues,
-} from '../rest/index.ts';
+  type ApiAnswer,
+  type ApiRequest,
+  readFlag,
+  readWriteOptions,
+} from '../request/write-options.ts';
+import { createObject, reviewObject } from '../rest/create-object.ts';
+import { deleteObject, deleteStored } from '../rest/delete-object.ts';
+import { readDeleteOptions } from '../rest/delete-options.ts';
+import { readListOptions } from '../rest/list-options.ts';
+import { assertNotTruncated, withTruncatedValues } from '../rest/nesting.ts';
+import { mediaType } from '../rest/parse-json.ts';
+import { patchObject } from '../rest/patch-object.ts';
+import { getObject, listObjects } from '../rest/read-objects.ts';
+import type { RestAnswer, RestContext, Target } from '../rest/rest-context.ts';
+import { getScale, patchScale, updateScale } from '../rest/scale.ts';
+import { updateObject } from '../rest/update-object.ts';
 import {
   badRequest,
   methodNotAllowed,
   methodNotSupported,
   notFound,
   notModelled,
-  PageNotFound,
   plainError,
-  StatusError,
   unknownPath,
   unsupportedMediaType,
-} from '../status/index.ts';
-import { watchObjects } from '../watch/index.ts';
+} from '../status/api-errors.ts';
+import { PageNotFound, StatusError } from '../status/status-error.ts';
+import { watchObjects } from '../watch/watch-objects.ts';
 import { negotiate, type Representation } from './negotiation.ts';
 import type { ResourceRoute } from './route.ts';
 import {

@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
-import type { ServedKind } from '../kinds/index.ts';
-import type { ApiAnswer } from '../request/index.ts';
-import { inVersion, type ListPage } from '../rest/index.ts';
-import { badRequest } from '../status/index.ts';
-import type { StoredObject } from '../store/index.ts';
-import { type IncludedObject, type TableOptions, tableOf } from '../table/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import type { ApiAnswer } from '../request/write-options.ts';
+import type { ListPage } from '../rest/read-objects.ts';
+import { inVersion } from '../rest/rest-context.ts';
+import { badRequest } from '../status/api-errors.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { type IncludedObject, type TableOptions, tableOf } from '../table/table-printer.ts';
 import type { Representation } from './negotiation.ts';
 
 export interface View {

@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { isJsonList } from '../json-fields.ts';
-import { type StructuralSchema, schemaOfField } from '../schema/index.ts';
+import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
 
 /** Parses rules. */
 export type CelEnvironment = Pick<Environment, 'parse'>;

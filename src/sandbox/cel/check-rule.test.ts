@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { StructuralSchema } from '../schema/index.ts';
-import { checkRule, createCelEnvironment } from './index.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { createCelEnvironment } from './cel-environment.ts';
+import { checkRule } from './check-rule.ts';
 
 const schema: StructuralSchema = {
   type: 'object',

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../../util/json.ts';
 import { stringField } from '../json-fields.ts';
-import { objectMetaFields, type StructuralSchema } from '../schema/index.ts';
+import { objectMetaFields, type StructuralSchema } from '../schema/structural-schema.ts';
 import { type CelEnvironment, celName } from './cel-environment.ts';
 
 /** What can be determined about a rule without a value. */

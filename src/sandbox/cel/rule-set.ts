@@ -1,14 +1,14 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, listField, stringField } from '../json-fields.ts';
-import { type StructuralSchema, schemaOfField } from '../schema/index.ts';
+import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
 import {
   duplicateField,
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { type CelEnvironment, toCel } from './cel-environment.ts';
 
 /** The rules that a value violates, with the server's messages. */

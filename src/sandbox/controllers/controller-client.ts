@@ -2,18 +2,15 @@ import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
-import type { ServedKind, Subresource } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import {
-  createObject,
-  type DeleteOptions,
-  deleteStored,
-  inVersion,
-  type RestContext,
-  replaceObject,
-  type Target,
-} from '../rest/index.ts';
-import { type StoredObject, type StoreEvent, storeKey } from '../store/index.ts';
+import type { ServedKind, Subresource } from '../kinds/served-kind.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import { createObject } from '../rest/create-object.ts';
+import { deleteStored } from '../rest/delete-object.ts';
+import type { DeleteOptions } from '../rest/delete-options.ts';
+import { replaceObject } from '../rest/replace-object.ts';
+import { inVersion, type RestContext, type Target } from '../rest/rest-context.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 
 /** The manager of the writes, in managedFields. */
 const manager = 'kube-controller-manager';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type StoredObject, storeKey } from '../store/index.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, partOf } from './controller-client.ts';
 import { jobs } from './job-controller.ts';
 import { controlledObjects, controllerReference } from './owned-objects.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import {
   type ControllerClient,
   type ControllerEvent,

@@ -1,5 +1,5 @@
 import { objectField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, type ObjectKey, partOf } from './controller-client.ts';
 import {
   active,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { numberOf, partOf } from './controller-client.ts';
 import type { Rollout } from './deployment-sizes.ts';
 import {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, objectKey, partOf } from './controller-client.ts';
 import { nodes } from './daemon-set-controller.ts';
 import { controlledObjects, controllerReference, isReady } from './owned-objects.ts';

@@ -1,9 +1,10 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
-import { withMetadata } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import type { StoredObject, StoreEvent } from '../store/index.ts';
-import { storeKey } from '../store/index.ts';
+import { withMetadata } from '../kinds/generation.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { storeKey } from '../store/stored-object.ts';
 import type { ControllerClient, ObjectKey } from './controller-client.ts';
 import { isTerminating, type Owner, OwnerIndex, ownersOf, uidOf } from './owner-index.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { stringsOf } from '../metadata/index.ts';
-import type { StoredObject } from '../store/index.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import {
   type ControllerClient,
   type ControllerEvent,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { numberOf, partOf } from './controller-client.ts';
 import { podOf } from './owned-objects.ts';
 

@@ -1,4 +1,5 @@
-import { type StoredObject, type StoreEvent, storeKey } from '../store/index.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import type { ControllerClient } from './controller-client.ts';
 import { isTerminating } from './owner-index.ts';
 

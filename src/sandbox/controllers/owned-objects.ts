@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { labelSelectorText, parseLabelQuery } from '../selector/index.ts';
-import type { StoredObject } from '../store/index.ts';
+import { labelSelectorText, parseLabelQuery } from '../selector/label-query.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, partOf } from './controller-client.ts';
 import { isTerminating, uidOf } from './owner-index.ts';
 

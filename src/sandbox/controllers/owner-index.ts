@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { StoredObject, StoreEvent } from '../store/index.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { ObjectKey } from './controller-client.ts';
 
 export interface Owner {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, type ObjectKey, partOf } from './controller-client.ts';
 import { phaseOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';

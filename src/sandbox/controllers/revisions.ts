@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, withField } from '../json-fields.ts';
-import type { StoredObject } from '../store/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, partOf } from './controller-client.ts';
 import { controlledObjects, controllerReference } from './owned-objects.ts';
 

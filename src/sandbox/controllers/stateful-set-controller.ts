@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type StoredObject, storeKey } from '../store/index.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import {
   type ControllerClient,
   type ControllerEvent,

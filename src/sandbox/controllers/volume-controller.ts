@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { withMetadata } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import { type StoredObject, storeKey } from '../store/index.ts';
+import { withMetadata } from '../kinds/generation.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import { type ControllerClient, partOf } from './controller-client.ts';
 import { isTerminating, uidOf } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type StoreEvent, storeKey } from '../store/index.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import { storeKey } from '../store/stored-object.ts';
 import type { ControllerClient } from './controller-client.ts';
 import { CronJobController, cronJobs } from './cron-job-controller.ts';
 import { DaemonSetController, daemonSets, nodes } from './daemon-set-controller.ts';

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
-import { stringsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
 
 /** The names that CRDs of a group have accepted. */
 export interface NamesInUse {

@@ -1,19 +1,19 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { Json, JsonObject } from '../../util/json.ts';
-import type { MergeComponents } from '../apply/index.ts';
-import { createCelEnvironment, readRules } from '../cel/index.ts';
+import type { MergeComponents } from '../apply/field-type-builder.ts';
+import { createCelEnvironment } from '../cel/cel-environment.ts';
+import { readRules } from '../cel/rule-set.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
-import {
-  customKind,
-  type KindRegistry,
-  type ServedKind,
-  ServingPeriod,
-  withMetadata,
-} from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import { deleteStored, type RestContext } from '../rest/index.ts';
-import type { GoType } from '../schema/index.ts';
-import type { StoredObject, StoreEvent } from '../store/index.ts';
+import { customKind } from '../kinds/custom-kind.ts';
+import { ServingPeriod, withMetadata } from '../kinds/generation.ts';
+import type { KindRegistry } from '../kinds/kind-registry.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import { deleteStored } from '../rest/delete-object.ts';
+import type { RestContext } from '../rest/rest-context.ts';
+import type { GoType } from '../schema/go-type-builder.ts';
+import type { StoreEvent } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { acceptedNames, isEstablished, namesInUse, withAcceptedNames } from './accepted-names.ts';
 import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
 import { servedVersions, storageVersion } from './read-crd.ts';

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { type CelEnvironment, createCelEnvironment, readRules } from '../cel/index.ts';
+import { type CelEnvironment, createCelEnvironment } from '../cel/cel-environment.ts';
+import { readRules } from '../cel/rule-set.ts';
 import {
   isJsonList,
   listField,
@@ -8,10 +9,11 @@ import {
   stringField,
   withField,
 } from '../json-fields.ts';
-import { type BuiltinRules, resourceNames } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import type { StructuralSchema } from '../schema/index.ts';
-import type { PatternProblem } from './schema-rules/index.ts';
+import type { BuiltinRules } from '../kinds/builtin-kind.ts';
+import { resourceNames } from '../kinds/resource-names.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
+import type { PatternProblem } from './schema-rules/structure-rules.ts';
 import { validateCrd, validateCrdUpdate, validateNewCrd } from './validate-crd.ts';
 
 /** The finalizer that keeps a CRD until its objects are deleted. */

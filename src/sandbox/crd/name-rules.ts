@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
-import { dns1035Label, dnsSubdomain, stringsOf } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { dns1035Label, dnsSubdomain } from '../metadata/name-rules.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/field-error.ts';
 
 /** Validates the group, the scope and the names of a kind. */
 export function nameErrors(spec: JsonObject): readonly FieldError[] {

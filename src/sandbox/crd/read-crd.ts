@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../util/json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { CustomColumn, CustomVersion, ScalePaths } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import type { StructuralSchema } from '../schema/index.ts';
+import type { CustomVersion } from '../kinds/custom-kind.ts';
+import type { CustomColumn, ScalePaths } from '../kinds/served-kind.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
 import { versionsOf } from './crd-rules.ts';
 
 /** The served versions of a CRD. */

@@ -1,10 +1,15 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
-import { dns1035Label } from '../metadata/index.ts';
-import { type FieldError, invalidField, invalidStruct, requiredField } from '../status/index.ts';
+import { dns1035Label } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  invalidStruct,
+  requiredField,
+} from '../status/field-error.ts';
 import { approvalErrors, nameErrors } from './name-rules.ts';
-import { type SchemaRules, validateSchema } from './schema-rules/index.ts';
+import { type SchemaRules, validateSchema } from './schema-rules/validate-schema.ts';
 import {
   columnErrors,
   conversionErrors,

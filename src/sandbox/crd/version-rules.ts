@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
-import { dns1035Label } from '../metadata/index.ts';
+import { dns1035Label } from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
@@ -9,8 +9,8 @@ import {
   requiredField,
   tooMany,
   unsupportedValue,
-} from '../status/index.ts';
-import { followPath } from './schema-rules/index.ts';
+} from '../status/field-error.ts';
+import { followPath } from './schema-rules/field-path.ts';
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = [

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
-import type { ServedKind } from '../kinds/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
 
 /** `/api`: the versions of the core group. */
 export function coreVersions(): JsonObject {

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import type { MergeComponents, MergeSchema } from '../apply/index.ts';
+import type { MergeComponents, MergeSchema } from '../apply/field-type-builder.ts';
 import { fieldOf, objectField } from '../json-fields.ts';
-import type { ServedKind } from '../kinds/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
 
 export interface OpenApiOptions {
   /** The components of the built-in kinds. */

@@ -1,7 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
-import { dnsLabel, pathSegment } from '../metadata/index.ts';
-import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
+import { dnsLabel, pathSegment } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+} from '../status/field-error.ts';
 import {
   type Check,
   errorsOf,

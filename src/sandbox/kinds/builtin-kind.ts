@@ -1,16 +1,19 @@
 import type { JsonObject } from '../../util/json.ts';
-import { FieldManager, type FieldType, pathSetOf } from '../apply/index.ts';
+import { FieldManager } from '../apply/field-manager.ts';
+import type { FieldType } from '../apply/field-type.ts';
+import { pathSetOf } from '../apply/path-set.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
+import { dnsSubdomain, type NameRule } from '../metadata/name-rules.ts';
 import {
-  dnsSubdomain,
-  type NameRule,
   strictFinalizerErrors,
   validateMetadata,
   validateMetadataUpdate,
-} from '../metadata/index.ts';
-import { type GoType, goDecode } from '../schema/index.ts';
-import { type FieldError, forbidden } from '../status/index.ts';
-import type { PatchSchema } from '../strategic/index.ts';
+} from '../metadata/validate-metadata.ts';
+import { goDecode } from '../schema/go-decode.ts';
+import type { GoType } from '../schema/go-type-builder.ts';
+import { forbidden } from '../status/api-errors.ts';
+import type { FieldError } from '../status/field-error.ts';
+import type { PatchSchema } from '../strategic/item-order.ts';
 import { withGeneration, withMetadata } from './generation.ts';
 import {
   type Admission,

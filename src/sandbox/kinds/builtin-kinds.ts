@@ -1,6 +1,6 @@
-import { FieldTypeBuilder, type MergeComponents } from '../apply/index.ts';
-import { type DroppedZeros, GoTypeBuilder } from '../schema/index.ts';
-import { patchSchemaOf } from '../strategic/index.ts';
+import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-builder.ts';
+import { type DroppedZeros, GoTypeBuilder } from '../schema/go-type-builder.ts';
+import { patchSchemaOf } from '../strategic/item-order.ts';
 import { type BuiltinRules, builtinKind } from './builtin-kind.ts';
 import { leaseRules, namespaceRules, serviceAccountRules } from './cluster-kinds.ts';
 import { configMapRules, secretRules } from './data-kinds.ts';

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { dnsSubdomain } from '../metadata/index.ts';
+import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { type Check, errorsOf, fields } from './field-checks.ts';
 import { billionthsOf } from './resource-rules.ts';
 import { labelSelectorErrors } from './selector-rules.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
-import { dnsLabel, qualifiedName } from '../metadata/index.ts';
-import { invalidField } from '../status/index.ts';
+import { dnsLabel, qualifiedName } from '../metadata/name-rules.ts';
+import { invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf, fields } from './field-checks.ts';
 import { withMetadata } from './generation.ts';

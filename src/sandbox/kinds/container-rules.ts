@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { dnsLabel, portName, portNumber } from '../metadata/index.ts';
+import { dnsLabel, portName, portNumber } from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
@@ -9,7 +9,7 @@ import {
   notFoundField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { environmentErrors, environmentSourceErrors } from './environment-rules.ts';
 import { errorsOf } from './field-checks.ts';
 import { securityChecks } from './pod-checks.ts';

@@ -1,32 +1,29 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import {
-  FieldManager,
-  type FieldType,
-  FieldTypeBuilder,
-  type MergeComponents,
-  pathSetOf,
-} from '../apply/index.ts';
-import type { RuleSet } from '../cel/index.ts';
+import { FieldManager } from '../apply/field-manager.ts';
+import type { FieldType } from '../apply/field-type.ts';
+import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-builder.ts';
+import { pathSetOf } from '../apply/path-set.ts';
+import type { RuleSet } from '../cel/rule-set.ts';
 import { goText, goType } from '../go-value.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
+import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {
-  dnsSubdomain,
   finalizerWarnings,
   validateMetadata,
   validateMetadataUpdate,
-} from '../metadata/index.ts';
+} from '../metadata/validate-metadata.ts';
+import type { GoType } from '../schema/go-type-builder.ts';
 import {
   dropNulls,
   fillDefaults,
-  type GoType,
   isUntypedNull,
   pruneObject,
   type StructuralSchema,
-  validateLists,
-  validateValue,
-} from '../schema/index.ts';
-import { type FieldError, invalidField } from '../status/index.ts';
+} from '../schema/structural-schema.ts';
+import { validateLists } from '../schema/validate-lists.ts';
+import { validateValue } from '../schema/validate-value.ts';
+import { type FieldError, invalidField } from '../status/field-error.ts';
 import { customOpenApi, publishedSchema } from './custom-openapi.ts';
 import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-resources.ts';
 import { type ServingPeriod, withGeneration, withMetadata } from './generation.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { StructuralSchema } from '../schema/index.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
 import { publishedSchema } from './custom-openapi.ts';
 
 /** The published schema of a field. */

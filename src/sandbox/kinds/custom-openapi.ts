@@ -1,5 +1,5 @@
-import type { MergeSchema } from '../apply/index.ts';
-import type { StructuralSchema } from '../schema/index.ts';
+import type { MergeSchema } from '../apply/field-type-builder.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
 import type { ResourceNames, ServedKind } from './served-kind.ts';
 
 /** The input for the published schema of a version. */

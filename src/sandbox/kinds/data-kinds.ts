@@ -2,14 +2,14 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, setField, stringField, withField } from '../json-fields.ts';
 import { jsonObjectProblem } from '../json-problem.ts';
-import { configKey } from '../metadata/index.ts';
+import { configKey } from '../metadata/name-rules.ts';
 import {
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
   tooLong,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { resourceNames } from './resource-names.ts';
 

@@ -1,8 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
-import { dnsLabel, pathSegment, validateMetadata } from '../metadata/index.ts';
-import { DecodeError, type GoType, goDecode, type StructuralSchema } from '../schema/index.ts';
-import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { dnsLabel, pathSegment } from '../metadata/name-rules.ts';
+import { validateMetadata } from '../metadata/validate-metadata.ts';
+import { DecodeError, goDecode } from '../schema/go-decode.ts';
+import type { GoType } from '../schema/go-type-builder.ts';
+import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 
 /** Normalises the metadata of all embedded objects in a value. */
 export function coerceEmbedded(

@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { configKey, dnsSubdomain, qualifiedName, variableName } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { configKey, dnsSubdomain, qualifiedName, variableName } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/field-error.ts';
 
 const fieldPaths = [
   'metadata.name',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
-import { pathSegment, qualifiedName } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { pathSegment, qualifiedName } from '../metadata/name-rules.ts';
+import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { resourceNames } from './resource-names.ts';
 import type { Conversion } from './served-kind.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../util/json.ts';
-import { dnsLabel } from '../metadata/index.ts';
+import { dnsLabel } from '../metadata/name-rules.ts';
 import {
   between,
   type Checks,

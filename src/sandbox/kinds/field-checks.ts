@@ -1,7 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList } from '../json-fields.ts';
-import type { NameRule } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import type { NameRule } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/field-error.ts';
 
 /** A value of an object that is validated. */
 export interface Found {

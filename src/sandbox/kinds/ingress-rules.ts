@@ -8,8 +8,13 @@ import {
   portName,
   portNumber,
   wildcardSubdomain,
-} from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+} from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/field-error.ts';
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F'];

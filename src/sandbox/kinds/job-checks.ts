@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { goQuote } from '../go-value.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { domainPath, qualifiedName } from '../metadata/index.ts';
+import { domainPath, qualifiedName } from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
@@ -9,7 +9,7 @@ import {
   invalidStruct,
   requiredField,
   tooLong,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import {
   type Check,
   fields,

@@ -1,8 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { dnsLabel } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { dnsLabel } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/field-error.ts';
 import { errorsOf } from './field-checks.ts';
 import { jobChecks } from './job-checks.ts';
 import { labelSelectorErrors, selectorMatches } from './selector-rules.ts';

@@ -6,13 +6,18 @@ import {
   domainPath,
   isCidr,
   isIpAddress,
-  labelErrors,
   labelValueRule,
   pathSegment,
   portName,
   portNumber,
-} from '../metadata/index.ts';
-import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
+} from '../metadata/name-rules.ts';
+import { labelErrors } from '../metadata/validate-metadata.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+} from '../status/field-error.ts';
 import {
   type Check,
   fields,

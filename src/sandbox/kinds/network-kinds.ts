@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { invalidField } from '../status/index.ts';
+import { invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf } from './field-checks.ts';
 import { ingressClassErrors, ingressErrors } from './ingress-rules.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { forbidden } from '../status/index.ts';
+import { forbidden } from '../status/api-errors.ts';
 import type { ObjectLister } from './served-kind.ts';
 
 const defaultTolerations = ['not-ready', 'unreachable'].map((condition) => ({

@@ -6,7 +6,7 @@ import {
   isIpAddress,
   labelValueRule,
   qualifiedName,
-} from '../metadata/index.ts';
+} from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
@@ -14,7 +14,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import {
   between,
   type Check,

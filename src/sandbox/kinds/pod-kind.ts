@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, forbiddenField } from '../status/index.ts';
+import { type FieldError, forbiddenField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { admitPod, withDefaultTolerations, withPriority, withRequests } from './pod-admission.ts';
 import { withDefaults, withPodSpecDefaults } from './pod-defaults.ts';

@@ -1,13 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { annotationErrors, dnsLabel, dnsSubdomain, labelErrors } from '../metadata/index.ts';
+import { dnsLabel, dnsSubdomain } from '../metadata/name-rules.ts';
+import { annotationErrors, labelErrors } from '../metadata/validate-metadata.ts';
 import {
   duplicateField,
   type FieldError,
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { containerErrors, initContainerErrors } from './container-rules.ts';
 import { errorsOf } from './field-checks.ts';
 import { podChecks } from './pod-checks.ts';

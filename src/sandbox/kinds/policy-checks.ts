@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { isCidr, labelValueRule, qualifiedName } from '../metadata/index.ts';
+import { isCidr, labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import {
   type Check,
   type Found,

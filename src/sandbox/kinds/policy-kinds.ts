@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, withField } from '../json-fields.ts';
-import { forbiddenField, invalidField, requiredField } from '../status/index.ts';
+import { forbiddenField, invalidField, requiredField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf, fields, notNegative } from './field-checks.ts';
 import { withMetadata } from './generation.ts';

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { portName, portNumber } from '../metadata/index.ts';
+import { portName, portNumber } from '../metadata/name-rules.ts';
 import {
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 
 export const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 

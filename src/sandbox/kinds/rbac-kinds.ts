@@ -1,8 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, listField, objectField, stringField } from '../json-fields.ts';
-import { dnsSubdomain, pathSegment } from '../metadata/index.ts';
-import { type FieldError, invalidField, invalidStruct, requiredField } from '../status/index.ts';
+import { dnsSubdomain, pathSegment } from '../metadata/name-rules.ts';
+import {
+  type FieldError,
+  invalidField,
+  invalidStruct,
+  requiredField,
+} from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { type Check, errorsOf, fields, named, oneOf, required } from './field-checks.ts';
 import { withDefaults } from './pod-defaults.ts';

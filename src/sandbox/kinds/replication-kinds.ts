@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, withFields } from '../json-fields.ts';
-import { dnsSubdomain } from '../metadata/index.ts';
+import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {
   type FieldError,
   forbiddenField,
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults, withTemplateDefaults } from './pod-defaults.ts';

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { parseQuantity, quantityBillionths } from '../../util/quantity.ts';
 import { objectField } from '../json-fields.ts';
-import { qualifiedName } from '../metadata/index.ts';
-import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { qualifiedName } from '../metadata/name-rules.ts';
+import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 
 const billion = 1_000_000_000n;
 const containerResources = ['cpu', 'memory', 'ephemeral-storage'];

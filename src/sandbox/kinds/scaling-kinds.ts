@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
-import { pathSegment } from '../metadata/index.ts';
-import { invalidField } from '../status/index.ts';
+import { pathSegment } from '../metadata/name-rules.ts';
+import { invalidField } from '../status/field-error.ts';
 import { autoscalerErrors } from './autoscaler-checks.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { type Check, errorsOf, fields, oneOf, optional } from './field-checks.ts';

@@ -1,5 +1,5 @@
 import { goQuote } from '../go-value.ts';
-import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 
 const descriptors = [
   '@yearly',

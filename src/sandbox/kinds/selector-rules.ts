@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { labelErrors, labelValueRule, qualifiedName } from '../metadata/index.ts';
-import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
+import { labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
+import { labelErrors } from '../metadata/validate-metadata.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+} from '../status/field-error.ts';
 import type { Check } from './field-checks.ts';
 
 /** Validates a label selector. */

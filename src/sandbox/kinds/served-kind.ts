@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../util/json.ts';
-import type { FieldManager, MergeSchema } from '../apply/index.ts';
-import type { MetadataRules } from '../metadata/index.ts';
-import type { FieldError } from '../status/index.ts';
-import type { PatchSchema } from '../strategic/index.ts';
+import type { FieldManager } from '../apply/field-manager.ts';
+import type { MergeSchema } from '../apply/field-type-builder.ts';
+import type { MetadataRules } from '../metadata/validate-metadata.ts';
+import type { FieldError } from '../status/field-error.ts';
+import type { PatchSchema } from '../strategic/item-order.ts';
 import type { ServingPeriod } from './generation.ts';
 
 /** The names of a resource, as in discovery. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { invalid, invalidField } from '../status/index.ts';
+import { invalid } from '../status/api-errors.ts';
+import { invalidField } from '../status/field-error.ts';
 import type { ObjectLister } from './served-kind.ts';
 
 /** Addresses of Services: `10.96.x.y`. The first one belongs to the API server. */

@@ -1,8 +1,8 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
-import { dnsLabel } from '../metadata/index.ts';
-import { type FieldError, invalidField } from '../status/index.ts';
+import { dnsLabel } from '../metadata/name-rules.ts';
+import { type FieldError, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';

@@ -4,10 +4,10 @@ import {
   dnsLabel,
   dnsSubdomain,
   isIpAddress,
-  labelErrors,
   portNumber,
   qualifiedName,
-} from '../metadata/index.ts';
+} from '../metadata/name-rules.ts';
+import { labelErrors } from '../metadata/validate-metadata.ts';
 import {
   duplicateField,
   type FieldError,
@@ -15,7 +15,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { protocolErrors } from './container-rules.ts';
 import { errorsOf, fields, isEmpty, oneOf, optional } from './field-checks.ts';
 import { endpointAddress } from './network-checks.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../util/json.ts';
-import { type FieldError, invalidField } from '../status/index.ts';
+import { type FieldError, invalidField } from '../status/field-error.ts';
 
 /** A number of pods, or a percentage: `25%`. */
 export function shareErrors(share: Json | undefined, at: string): readonly FieldError[] {

@@ -1,7 +1,8 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { annotationErrors, dnsLabel, labelErrors } from '../metadata/index.ts';
+import { dnsLabel } from '../metadata/name-rules.ts';
+import { annotationErrors, labelErrors } from '../metadata/validate-metadata.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -9,7 +10,7 @@ import {
   invalidStruct,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { claimSpecErrors } from './claim-rules.ts';
 import { type Check, errorsOf, fields, notNegative, optional } from './field-checks.ts';

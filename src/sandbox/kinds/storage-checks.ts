@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
-import { dnsSubdomain, qualifiedName } from '../metadata/index.ts';
+import { dnsSubdomain, qualifiedName } from '../metadata/name-rules.ts';
 import {
   duplicateField,
   type FieldError,
@@ -8,7 +8,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { accessModeErrors } from './claim-rules.ts';
 import {
   between,

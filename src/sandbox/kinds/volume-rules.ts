@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { annotationErrors, dnsLabel, dnsSubdomain, labelErrors } from '../metadata/index.ts';
+import { dnsLabel, dnsSubdomain } from '../metadata/name-rules.ts';
+import { annotationErrors, labelErrors } from '../metadata/validate-metadata.ts';
 import {
   duplicateField,
   type FieldError,
@@ -9,7 +10,7 @@ import {
   requiredField,
   tooLong,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { claimSpecErrors } from './claim-rules.ts';
 import { fieldErrors, resourceFieldErrors } from './environment-rules.ts';
 import { type Check, errorsOf, fields, required } from './field-checks.ts';

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
-import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
+import { type FieldError, forbiddenField, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { immutableFieldErrors, jobSelectorErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';

@@ -14,7 +14,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { withTemplateDefaults } from './pod-defaults.ts';
 import { templateContentErrors } from './pod-spec-rules.ts';
 import { labelSelectorErrors, selectorMatches } from './selector-rules.ts';

@@ -9,7 +9,7 @@ import {
   invalidStruct,
   requiredField,
   tooLong,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { dnsLabel, labelValueRule, type NameRule, qualifiedName } from './name-rules.ts';
 
 export interface MetadataRules {

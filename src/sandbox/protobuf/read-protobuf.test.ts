@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { protobufBody } from '../../../test/support/protobuf-body.ts';
 import type { JsonObject } from '../../util/json.ts';
-import { StatusError } from '../status/index.ts';
+import { StatusError } from '../status/status-error.ts';
 import { ProtobufReader } from './read-protobuf.ts';
 
 const reader = new ProtobufReader();

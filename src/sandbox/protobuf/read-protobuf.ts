@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
-import { badRequest, notModelled } from '../status/index.ts';
+import { badRequest, notModelled } from '../status/api-errors.ts';
 import { decodeMessage } from './decode-message.ts';
 import { MessageTable, readFields, WireError } from './wire-reader.ts';
 

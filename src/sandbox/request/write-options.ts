@@ -1,13 +1,12 @@
+import { badRequest, invalid } from '../status/api-errors.ts';
 import {
-  badRequest,
   type FieldError,
   forbiddenField,
-  invalid,
   invalidField,
   requiredField,
   tooLong,
   unsupportedValue,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 

@@ -1,9 +1,9 @@
 import { invariant } from '../../util/homeostat-error.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import type { WriteOptions } from '../request/index.ts';
-import { forbidden, plainError } from '../status/index.ts';
-import { storeKey } from '../store/index.ts';
+import type { WriteOptions } from '../request/write-options.ts';
+import { forbidden, plainError } from '../status/api-errors.ts';
+import { storeKey } from '../store/stored-object.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import {

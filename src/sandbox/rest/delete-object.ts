@@ -1,10 +1,11 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { type ServedKind, withMetadata } from '../kinds/index.ts';
-import { stringsOf } from '../metadata/index.ts';
-import { conflict, notFound } from '../status/index.ts';
-import type { StoredObject } from '../store/index.ts';
+import { withMetadata } from '../kinds/generation.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import { stringsOf } from '../metadata/validate-metadata.ts';
+import { conflict, notFound } from '../status/api-errors.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { DeleteOptions, Propagation } from './delete-options.ts';
 import { isFinished } from './replace-object.ts';
 import {

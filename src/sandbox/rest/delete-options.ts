@@ -1,15 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, objectField, stringField } from '../json-fields.ts';
-import { type ApiRequest, dryRunErrors } from '../request/index.ts';
-import {
-  badRequest,
-  type FieldError,
-  invalid,
-  invalidField,
-  notModelled,
-  unsupportedMediaType,
-  unsupportedValue,
-} from '../status/index.ts';
+import { type ApiRequest, dryRunErrors } from '../request/write-options.ts';
+import { badRequest, invalid, notModelled, unsupportedMediaType } from '../status/api-errors.ts';
+import { type FieldError, invalidField, unsupportedValue } from '../status/field-error.ts';
 import { bodyTypes, isTypeOf, jsonType, NestingError, parseJson, yamlType } from './parse-json.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
-import { withMetadata } from '../kinds/index.ts';
-import { alreadyExists, forbidden, invalid, notFound, StatusError } from '../status/index.ts';
-import { storeKey } from '../store/index.ts';
+import { withMetadata } from '../kinds/generation.ts';
+import { alreadyExists, forbidden, invalid, notFound } from '../status/api-errors.ts';
+import { StatusError } from '../status/status-error.ts';
+import { storeKey } from '../store/stored-object.ts';
 import {
   inStorageVersion,
   inVersion,

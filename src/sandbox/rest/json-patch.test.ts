@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../../util/json.ts';
-import { StatusError } from '../status/index.ts';
+import { StatusError } from '../status/status-error.ts';
 import { applyJsonPatch } from './json-patch.ts';
 
 const document = { a: { b: 1, 'x/y': 2 }, list: ['p', 'q'] };

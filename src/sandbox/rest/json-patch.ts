@@ -1,7 +1,8 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject, pointerSteps } from '../../util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
-import { badRequest, entityTooLarge, StatusError } from '../status/index.ts';
+import { badRequest, entityTooLarge } from '../status/api-errors.ts';
+import { StatusError } from '../status/status-error.ts';
 
 const maxOperations = 10_000;
 

@@ -1,20 +1,11 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
-import type { ServedKind } from '../kinds/index.ts';
-import { readFlag, readNumber } from '../request/index.ts';
-import {
-  type ObjectMatcher,
-  parseFieldQuery,
-  parseLabelQuery,
-  SelectorError,
-} from '../selector/index.ts';
-import {
-  badRequest,
-  type FieldError,
-  forbiddenField,
-  invalid,
-  unsupportedValue,
-} from '../status/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import { readFlag, readNumber } from '../request/write-options.ts';
+import { type ObjectMatcher, parseFieldQuery } from '../selector/field-query.ts';
+import { parseLabelQuery, SelectorError } from '../selector/label-query.ts';
+import { badRequest, invalid } from '../status/api-errors.ts';
+import { type FieldError, forbiddenField, unsupportedValue } from '../status/field-error.ts';
 
 export type VersionMatch = 'Exact' | 'NotOlderThan';
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
-import { notModelled, type StatusError } from '../status/index.ts';
+import { notModelled } from '../status/api-errors.ts';
+import type { StatusError } from '../status/status-error.ts';
 
 /** The maximum nesting that the server reads. */
 export const maxServerNesting = 10_000;

@@ -1,5 +1,5 @@
 import type { Json } from '../../util/json.ts';
-import { badRequest } from '../status/index.ts';
+import { badRequest } from '../status/api-errors.ts';
 import { maxSandboxNesting, maxServerNesting, measureNesting, tooDeep } from './nesting.ts';
 
 /** The nesting is deeper than the server reads. */

@@ -1,28 +1,29 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { ApplyError } from '../apply/index.ts';
+import { ApplyError } from '../apply/apply-error.ts';
 import { goKind, goText } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
+import { withMetadata } from '../kinds/generation.ts';
 import {
   applyPatchType,
   jsonPatchType,
   type ServedKind,
   strategicPatchType,
-  withMetadata,
-} from '../kinds/index.ts';
-import type { FieldValidation } from '../request/index.ts';
-import { DecodeError } from '../schema/index.ts';
+} from '../kinds/served-kind.ts';
+import type { FieldValidation } from '../request/write-options.ts';
+import { DecodeError } from '../schema/go-decode.ts';
 import {
   applyStatusError,
   badRequest,
   conflict,
   invalid,
-  invalidField,
   notFound,
   plainError,
   unroutableMediaType,
   unsupportedMediaType,
-} from '../status/index.ts';
-import { StrategicError, strategicMerge } from '../strategic/index.ts';
+} from '../status/api-errors.ts';
+import { invalidField } from '../status/field-error.ts';
+import { StrategicError } from '../strategic/item-order.ts';
+import { strategicMerge } from '../strategic/strategic-merge.ts';
 import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';

@@ -1,9 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
-import type { ServedKind } from '../kinds/index.ts';
-import type { FieldValidation } from '../request/index.ts';
-import { DecodeError } from '../schema/index.ts';
-import { badRequest, StatusError, unsupportedMediaType } from '../status/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import type { FieldValidation } from '../request/write-options.ts';
+import { DecodeError } from '../schema/go-decode.ts';
+import { badRequest, unsupportedMediaType } from '../status/api-errors.ts';
+import { StatusError } from '../status/status-error.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import {
   assertNesting,

@@ -4,10 +4,10 @@ import {
   expired,
   expiredPage,
   notFound,
-  type StatusError,
   tooLargeResourceVersion,
-} from '../status/index.ts';
-import type { StoredObject } from '../store/index.ts';
+} from '../status/api-errors.ts';
+import type { StatusError } from '../status/status-error.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { ListOptions } from './list-options.ts';
 import { inVersion, type RestContext, type Target } from './rest-context.ts';
 import { findStored } from './update-object.ts';

@@ -1,15 +1,17 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
-import { type ServedKind, withMetadata } from '../kinds/index.ts';
+import { withMetadata } from '../kinds/generation.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
+import { pathSegment } from '../metadata/name-rules.ts';
 import {
-  pathSegment,
   stringsOf,
   validateMetadata,
   validateMetadataUpdate,
-} from '../metadata/index.ts';
-import { conflict, invalid, invalidField, objectModified, plainError } from '../status/index.ts';
-import type { StoredObject } from '../store/index.ts';
+} from '../metadata/validate-metadata.ts';
+import { conflict, invalid, objectModified, plainError } from '../status/api-errors.ts';
+import { invalidField } from '../status/field-error.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import {
   inStorageVersion,
   inVersion,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { badRequest, StatusError } from '../status/index.ts';
+import { badRequest } from '../status/api-errors.ts';
+import { StatusError } from '../status/status-error.ts';
 import { answerWithWarnings } from './rest-context.ts';
 
 describe('sandbox/rest/answer-with-warnings', () => {

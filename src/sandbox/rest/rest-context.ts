@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { withField } from '../json-fields.ts';
+import type { KindRegistry } from '../kinds/kind-registry.ts';
 import type {
-  KindRegistry,
   ObjectLister,
   ServedKind,
   Subresource,
   VersionedObject,
-} from '../kinds/index.ts';
-import { StatusError } from '../status/index.ts';
-import type { ObjectStore } from '../store/index.ts';
+} from '../kinds/served-kind.ts';
+import { StatusError } from '../status/status-error.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 
 /** The dependencies of request handlers. */
 export interface RestContext {

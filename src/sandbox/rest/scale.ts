@@ -1,16 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { goKind } from '../go-value.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
+import { withMetadata } from '../kinds/generation.ts';
 import {
   applyPatchType,
   jsonPatchType,
   type ScalePaths,
   type ServedKind,
-  withMetadata,
-} from '../kinds/index.ts';
-import { labelSelectorText } from '../selector/index.ts';
-import { badRequest, invalid, invalidField, notFound, type StatusError } from '../status/index.ts';
-import type { StoredObject } from '../store/index.ts';
+} from '../kinds/served-kind.ts';
+import { labelSelectorText } from '../selector/label-query.ts';
+import { badRequest, invalid, notFound } from '../status/api-errors.ts';
+import { invalidField } from '../status/field-error.ts';
+import type { StatusError } from '../status/status-error.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { WriteRequest } from './create-object.ts';
 import { applyJsonPatch, applyMergePatch } from './json-patch.ts';
 import { mediaType, parsePatch } from './parse-json.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import type { WriteOptions } from '../request/index.ts';
-import { badRequest, conflict, notFound } from '../status/index.ts';
-import { storeKey } from '../store/index.ts';
+import type { WriteOptions } from '../request/write-options.ts';
+import { badRequest, conflict, notFound } from '../status/api-errors.ts';
+import { storeKey } from '../store/stored-object.ts';
 import type { WriteRequest } from './create-object.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';

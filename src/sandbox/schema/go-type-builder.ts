@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../util/json.ts';
-import type { MergeComponents, MergeSchema } from '../apply/index.ts';
+import type { MergeComponents, MergeSchema } from '../apply/field-type-builder.ts';
 import { type GoNames, goNamesOf, nullableFields } from './go-names.ts';
 
 /** Optional fields that are not pointers, by component: their zero values are omitted. */

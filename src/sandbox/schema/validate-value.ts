@@ -9,7 +9,7 @@ import {
   tooMany,
   unsupportedValue,
   wrongType,
-} from '../status/index.ts';
+} from '../status/field-error.ts';
 import { hasFormat } from './formats.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 

@@ -1,7 +1,7 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { labelValueRule, qualifiedName } from '../metadata/index.ts';
+import { labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
 
 type Labels = Readonly<Record<string, unknown>>;
 

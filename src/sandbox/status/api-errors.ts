@@ -1,4 +1,4 @@
-import type { ApplyError } from '../apply/index.ts';
+import type { ApplyError } from '../apply/apply-error.ts';
 import type { FieldError } from './field-error.ts';
 import { StatusError } from './status-error.ts';
 

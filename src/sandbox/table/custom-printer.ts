@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import type { CustomColumn } from '../kinds/index.ts';
+import type { CustomColumn } from '../kinds/served-kind.ts';
 import builtin from './builtin-columns.generated.json' with { type: 'json' };
 import { ageOf, nameOf, timeSince } from './cell-values.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../util/json.ts';
-import type { ServedKind } from '../kinds/index.ts';
+import type { ServedKind } from '../kinds/served-kind.ts';
 import { builtinPrinter } from './builtin-printers.ts';
 import type { RowPrinter } from './cell-values.ts';
 import { customPrinter } from './custom-printer.ts';

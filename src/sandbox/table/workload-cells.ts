@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
-import { labelSelectorText } from '../selector/index.ts';
+import { labelSelectorText } from '../selector/label-query.ts';
 import {
   ageOf,
   containerCells,

@@ -1,10 +1,12 @@
 import type { Clock } from '../../util/clock.ts';
 import type { JsonObject } from '../../util/json.ts';
-import type { ServedKind, VersionedObject } from '../kinds/index.ts';
-import type { ListOptions } from '../rest/index.ts';
-import { inVersion } from '../rest/index.ts';
-import { expired, plainError, type StatusError, tooLargeResourceVersion } from '../status/index.ts';
-import type { ObjectStore, StoredObject, StoreEvent } from '../store/index.ts';
+import type { ServedKind, VersionedObject } from '../kinds/served-kind.ts';
+import type { ListOptions } from '../rest/list-options.ts';
+import { inVersion } from '../rest/rest-context.ts';
+import { expired, plainError, tooLargeResourceVersion } from '../status/api-errors.ts';
+import type { StatusError } from '../status/status-error.ts';
+import type { ObjectStore, StoreEvent } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import { LineStream } from './line-stream.ts';
 
 export interface WatchOptions {

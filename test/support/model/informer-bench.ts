@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PathDiscovery } from '../../../src/kube/api/discovery.ts';
-import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
+import { createInformerSet } from '../../../src/kube/cache/informer-set.ts';
+import type { InformerSettings } from '../../../src/kube/cache/reflector-context.ts';
 import type { Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';

@@ -1,9 +1,11 @@
 import { isJsonObject, type Json } from '../../../util/json.ts';
-import { type CelEnvironment, readRules } from '../../cel/index.ts';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import { readRules } from '../../cel/rule-set.ts';
 import { fieldOf, isJsonList, objectField } from '../../json-fields.ts';
-import { validateEmbedded } from '../../kinds/index.ts';
-import { pruneObject, type StructuralSchema, validateValue } from '../../schema/index.ts';
-import { type FieldError, invalidField } from '../../status/index.ts';
+import { validateEmbedded } from '../../kinds/embedded-resources.ts';
+import { pruneObject, type StructuralSchema } from '../../schema/structural-schema.ts';
+import { validateValue } from '../../schema/validate-value.ts';
+import { type FieldError, invalidField } from '../../status/field-error.ts';
 import { childNode, propertyNodes, type SchemaNode } from './schema-node.ts';
 
 /** Defaults that do not fit their own schema. Defaults of metadata are forbidden; those below additional properties are not checked. */

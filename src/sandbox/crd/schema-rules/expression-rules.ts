@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../../util/json.ts';
-import { type CelEnvironment, type CheckedRule, checkRule } from '../../cel/index.ts';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
+import { type CheckedRule, checkRule } from '../../cel/check-rule.ts';
 import { fieldOf, listField, stringField } from '../../json-fields.ts';
-import type { StructuralSchema } from '../../schema/index.ts';
+import type { StructuralSchema } from '../../schema/structural-schema.ts';
 import {
   type FieldError,
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../../status/index.ts';
+} from '../../status/field-error.ts';
 import { followPath } from './field-path.ts';
 import { type SchemaNode, unreadableKeyword } from './schema-node.ts';
 

@@ -6,7 +6,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../../status/index.ts';
+} from '../../status/field-error.ts';
 import { listErrors } from './list-rules.ts';
 import { isSet, isTrue, type SchemaNode } from './schema-node.ts';
 

@@ -5,7 +5,7 @@ import {
   invalidField,
   requiredField,
   unsupportedValue,
-} from '../../status/index.ts';
+} from '../../status/field-error.ts';
 import { childNode, isTrue, type SchemaNode } from './schema-node.ts';
 
 const listTypes = ['atomic', 'set', 'map'];

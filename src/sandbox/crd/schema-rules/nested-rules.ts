@@ -4,7 +4,7 @@ import {
   forbiddenField,
   invalidField,
   requiredField,
-} from '../../status/index.ts';
+} from '../../status/field-error.ts';
 import {
   childNode,
   isIntOrStringAnyOf,

@@ -4,7 +4,7 @@ import {
   forbiddenField,
   invalidField,
   requiredField,
-} from '../../status/index.ts';
+} from '../../status/field-error.ts';
 import { completenessErrors, valueErrors } from './nested-rules.ts';
 import { childNode, isSet, isTrue, propertyNodes, type SchemaNode } from './schema-node.ts';
 

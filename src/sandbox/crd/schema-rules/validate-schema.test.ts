@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../../util/json.ts';
-import { createCelEnvironment } from '../../cel/index.ts';
-import { validateSchema } from './index.ts';
+import { createCelEnvironment } from '../../cel/cel-environment.ts';
+import { validateSchema } from './validate-schema.ts';
 
 const rules = {
   environment: createCelEnvironment(),

@@ -1,6 +1,6 @@
-import type { CelEnvironment } from '../../cel/index.ts';
+import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { fieldOf, objectField, stringField } from '../../json-fields.ts';
-import { type FieldError, forbiddenField, invalidField } from '../../status/index.ts';
+import { type FieldError, forbiddenField, invalidField } from '../../status/field-error.ts';
 import { defaultErrors } from './default-rules.ts';
 import { ruleErrors, ruleFormErrors } from './expression-rules.ts';
 import { type KeywordContext, keywordErrors } from './keyword-rules.ts';

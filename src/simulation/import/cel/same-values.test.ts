@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluate } from '../../../../test/support/compile/test-scope.ts';
 import { schemaOfCustomResource } from '../../../compile/index.ts';
-import { createCelEnvironment } from '../../../sandbox/cel/index.ts';
+import { createCelEnvironment } from '../../../sandbox/cel/cel-environment.ts';
 import { createCelParser } from '../../../sandbox/index.ts';
 import { atom } from './cel-context.ts';
 import { convertCel } from './convert-cel.ts';

@@ -1,1 +1,0 @@
-export { type HandlerContext, handleRequest, maxBodyLength, tooLargeAnswer } from './handler.ts';

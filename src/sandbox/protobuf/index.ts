@@ -1,1 +1,0 @@
-export { ProtobufReader, protobufType } from './read-protobuf.ts';

@@ -1,1 +1,0 @@
-export { type WatchOptions, watchObjects } from './watch-objects.ts';
