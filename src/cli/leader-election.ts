@@ -18,21 +18,11 @@ import type { Clock } from '../util/clock.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 import { CliError } from './exit-code.ts';
-
-/** Flags of leader election. */
-export interface ElectionFlags {
-  /** False: this process is alone. @default true in a Pod, else false */
-  readonly leaderElect?: boolean;
-  readonly leaseName: string;
-  /** In ms. */
-  readonly leaseDuration: number;
-  readonly renewDeadline: number;
-  readonly retryPeriod: number;
-}
+import type { ElectionFlags } from './run-options.ts';
 
 export interface LeaderElectionOptions {
   readonly flags: ElectionFlags;
-  /** See {@link electsLeader}. */
+  /** See `electsLeader`. */
   readonly isElected: boolean;
   readonly config: ClusterConfig;
   /** Namespace of the Lease. */
@@ -63,14 +53,6 @@ export interface LeaderElection {
   readonly warning: string | undefined;
   /** Releases the Lease. Call it after all reconciles have ended. */
   release(): Promise<void>;
-}
-
-/**
- * Whether a leader is elected. All Pods of a Deployment have the same runtime name, and a roll-out starts the next one beside the last one:
- * two of them would both write everything.
- */
-export function electsLeader({ leaderElect }: ElectionFlags, isInPod: boolean): boolean {
-  return leaderElect ?? isInPod;
 }
 
 /** @throws CliError for times that contradict each other. */

@@ -1,6 +1,6 @@
+import type { Command } from 'commander';
 import type { LogLevel } from '../telemetry/index.ts';
-import type { ElectionFlags } from './leader-election.ts';
-import type { SourceFlags } from './source-flags.ts';
+import { durationOption, type SourceFlags } from './source-flags.ts';
 
 /** The flags of `homeostat run`. */
 export interface RunOptions extends ElectionFlags, SourceFlags {
@@ -17,4 +17,49 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   /** `host:port`, or `off`. */
   readonly http: string;
   readonly logLevel: LogLevel;
+}
+
+/** Flags of leader election. */
+export interface ElectionFlags {
+  /** False: this process is alone. @default true in a Pod, else false */
+  readonly leaderElect?: boolean;
+  readonly leaseName: string;
+  /** In ms. */
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+}
+
+/**
+ * Whether a leader is elected. All Pods of a Deployment have the same runtime name, and a roll-out starts the next one beside the last one:
+ * two of them would both write everything.
+ */
+export function electsLeader({ leaderElect }: ElectionFlags, isInPod: boolean): boolean {
+  return leaderElect ?? isInPod;
+}
+
+/** Flags of leader election, for a command that serves. */
+export function addElectionFlags(command: Command): Command {
+  return command
+    .option(
+      '--leader-elect',
+      'elect a leader; other processes wait (default: on in a pod, else off)',
+    )
+    .option('--no-leader-elect', 'no other process runs with the name of this runtime')
+    .option('--lease-name <name>', 'name of the Lease, in --namespace', 'homeostat')
+    .addOption(
+      durationOption(
+        '--lease-duration <time>',
+        'how long others wait for a leader that is not heard of',
+        15_000,
+      ),
+    )
+    .addOption(
+      durationOption(
+        '--renew-deadline <time>',
+        'how long a leader that cannot renew the Lease continues',
+        10_000,
+      ),
+    )
+    .addOption(durationOption('--retry-period <time>', 'between two renewals', 2_000));
 }

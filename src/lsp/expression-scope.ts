@@ -10,7 +10,7 @@ import {
 import type { ChildDefinition } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
-import type { KindSchemas } from './kind-schemas.ts';
+import type { KindSchemas } from './knowledge.ts';
 import { childOf, type ParsedDocument } from './parsed-text.ts';
 import { servedSchema } from './places.ts';
 

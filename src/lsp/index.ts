@@ -1,2 +1,2 @@
-export { KindSchemas } from './kind-schemas.ts';
+export { KindSchemas } from './knowledge.ts';
 export { type LanguageServerOptions, type SessionEnd, serveLanguage } from './language-server.ts';

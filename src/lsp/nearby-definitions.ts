@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { definitionKind } from '../definition/index.ts';
 import type { LoadFiles } from '../simulation/index.ts';
 import { gvkOf } from '../util/gvk.ts';
-import type { KindSchemas } from './kind-schemas.ts';
+import type { KindSchemas } from './knowledge.ts';
 import { hasKind, isOwnText, parseText, valueAtSteps } from './parsed-text.ts';
 
 /** A file with definitions, as it is in the editor or on the disk. */

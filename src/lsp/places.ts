@@ -1,7 +1,7 @@
 import { fieldsOf, nodeOfFields, type SchemaNode, stepInto } from '../compile/index.ts';
 import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
-import type { KindSchemas } from './kind-schemas.ts';
+import type { KindSchemas } from './knowledge.ts';
 import { type ParsedDocument, valueAtSteps } from './parsed-text.ts';
 
 /** Where a document contains the manifest of another kind. */

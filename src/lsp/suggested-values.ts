@@ -4,7 +4,7 @@ import {
   operatorFuzzKind,
   operatorTestKind,
 } from '../definition/index.ts';
-import type { KindSchemas } from './kind-schemas.ts';
+import type { KindSchemas } from './knowledge.ts';
 import { childOf, type ParsedDocument, valueAtSteps } from './parsed-text.ts';
 
 /** Values that the schema of a field does not list: API versions, kinds, ids of children. */

@@ -1,4 +1,3 @@
-export { type LogLevel, logLevels } from './log-level.ts';
 export { createLogger, type LoggerOptions } from './logger.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
 export {
@@ -6,15 +5,17 @@ export {
   type MetricRegistryOptions,
   type ReadableMetricRegistry,
 } from './metric-registry.ts';
-export type {
-  Counter,
-  Gauge,
-  Histogram,
-  LabelValues,
-  LogFields,
-  Logger,
-  LogMessage,
-  MetricOptions,
-  MetricRegistry,
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type LabelValues,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogMessage,
+  logLevels,
+  type MetricOptions,
+  type MetricRegistry,
+  silentMetrics,
 } from './roles.ts';
-export { silentMetrics } from './silent-metrics.ts';

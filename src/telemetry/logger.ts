@@ -1,6 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
-import type { LogLevel } from './log-level.ts';
-import type { Logger } from './roles.ts';
+import type { Logger, LogLevel } from './roles.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;

@@ -3,7 +3,12 @@ import type { LogMessage } from './log-messages.ts';
 /** Interfaces of logging and metrics, and the metric catalogue. The implementations (pino, prom-client) are passed in. */
 export type { LogMessage } from './log-messages.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
-export { silentMetrics } from './silent-metrics.ts';
+
+/** Minimum level of the written lines. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Apart from the logger: the flags of commands name them, and most commands log nothing. */
+export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** A structured logger: fields first, then a message of the catalogue. */
 export interface Logger {
@@ -55,3 +60,13 @@ export interface MetricRegistry {
   /** Removes the series of all metrics with this label value, for example of a deleted definition. */
   removeSeries(label: string, value: string): Promise<void>;
 }
+
+const nothing = () => undefined;
+
+/** A registry that measures nothing, for work that no server reports: it loads no metrics library. */
+export const silentMetrics: MetricRegistry = Object.freeze({
+  counter: () => ({ increment: nothing }),
+  gauge: () => ({ set: nothing, add: nothing, remove: nothing }),
+  histogram: () => ({ observe: nothing, initialize: nothing }),
+  removeSeries: async () => undefined,
+});

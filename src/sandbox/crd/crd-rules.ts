@@ -10,7 +10,7 @@ import {
   withField,
 } from '../json-fields.ts';
 import type { BuiltinRules } from '../kinds/builtin-kind.ts';
-import { resourceNames } from '../kinds/resource-names.ts';
+import { resourceNames } from '../kinds/served-kind.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 import type { PatternProblem } from './schema-rules/structure-rules.ts';

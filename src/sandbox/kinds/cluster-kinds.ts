@@ -5,7 +5,7 @@ import { invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf, fields } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 
 const namespaceChecks = fields({
   'spec.finalizers[]': ({ value, at }) => {

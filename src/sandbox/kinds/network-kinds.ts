@@ -11,7 +11,7 @@ import {
   sliceChecks,
 } from './network-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 
 export const ingressRules: BuiltinRules = {
   names: resourceNames({

@@ -6,7 +6,7 @@ import type { BuiltinRules } from './builtin-kind.ts';
 import { admitPod, withDefaultTolerations, withPriority, withRequests } from './pod-admission.ts';
 import { withDefaults, withPodSpecDefaults } from './pod-defaults.ts';
 import { podSpecErrors } from './pod-spec-rules.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 import { withSpec } from './workload-rules.ts';
 
 /** The grace period that a node has to stop a pod. */

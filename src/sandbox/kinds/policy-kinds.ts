@@ -6,7 +6,7 @@ import { errorsOf, fields, notNegative } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { limitRangeChecks, nodeChecks, priorityChecks, quotaChecks } from './policy-checks.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 
 export const quotaRules: BuiltinRules = {
   names: resourceNames({

@@ -11,8 +11,8 @@ import {
 import type { BuiltinRules } from './builtin-kind.ts';
 import { type Check, errorsOf, fields, named, oneOf, required } from './field-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
 import { labelSelector } from './selector-rules.ts';
+import { resourceNames } from './served-kind.ts';
 
 const apiVersion = 'rbac.authorization.k8s.io/v1';
 const group = 'rbac.authorization.k8s.io';

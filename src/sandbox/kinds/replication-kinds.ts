@@ -12,7 +12,7 @@ import type { BuiltinRules } from './builtin-kind.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults, withTemplateDefaults } from './pod-defaults.ts';
 import { templateContentErrors } from './pod-spec-rules.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 import { countErrors, withSpec } from './workload-rules.ts';
 
 /** The predecessor of ReplicaSets. Its selector is a map of labels; defaults to the labels of the template. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withMetadata } from './generation.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 
 const authorization = 'authorization.k8s.io/v1';
 

@@ -6,8 +6,8 @@ import { autoscalerErrors } from './autoscaler-checks.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { type Check, errorsOf, fields, oneOf, optional } from './field-checks.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
 import { labelSelector } from './selector-rules.ts';
+import { resourceNames } from './served-kind.ts';
 import { shareErrors, shareOfAllErrors } from './share-rules.ts';
 
 export const disruptionBudgetRules: BuiltinRules = {

@@ -5,7 +5,7 @@ import { dnsLabel } from '../metadata/name-rules.ts';
 import { type FieldError, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 import { withServiceAddresses } from './service-addresses.ts';
 import { serviceErrors } from './service-rules.ts';
 import { withOldNodePorts, withoutFieldsOfOldType } from './service-transitions.ts';

@@ -17,8 +17,8 @@ import { type Check, errorsOf, fields, notNegative, optional } from './field-che
 import { withMetadata } from './generation.ts';
 import { jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
 import { scheduleErrors, timeZoneErrors } from './schedule-rules.ts';
+import { resourceNames } from './served-kind.ts';
 import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
 import {
   countErrors,

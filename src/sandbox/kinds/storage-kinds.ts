@@ -7,7 +7,7 @@ import { claimSpecErrors } from './claim-rules.ts';
 import { errorsOf } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 import { storageClassChecks, volumeChecks } from './storage-checks.ts';
 
 export const claimRules: BuiltinRules = {

@@ -5,7 +5,7 @@ import { type FieldError, forbiddenField, invalidField } from '../status/field-e
 import type { BuiltinRules } from './builtin-kind.ts';
 import { immutableFieldErrors, jobSelectorErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
-import { resourceNames } from './resource-names.ts';
+import { resourceNames } from './served-kind.ts';
 import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
 import { selectorIsImmutable, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 

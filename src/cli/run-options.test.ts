@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ElectionFlags, electsLeader } from './leader-election.ts';
 import { createProgram } from './program.ts';
+import { type ElectionFlags, electsLeader } from './run-options.ts';
 
 /** The flags that a command line gives. */
 function flagsOf(...flags: readonly string[]): ElectionFlags {
@@ -14,7 +14,7 @@ function flagsOf(...flags: readonly string[]): ElectionFlags {
   return run.opts();
 }
 
-describe('cli/leader-election', () => {
+describe('cli/run-options', () => {
   for (const [flags, inPod, outside] of [
     [[], true, false],
     [['--leader-elect'], true, true],
