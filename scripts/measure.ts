@@ -20,9 +20,11 @@ const rows: readonly (readonly [string, number])[] = [
   [`files of ${shortLines} lines or fewer`, short.length],
   ['functions on the path of an edit', edit.functions],
   ['files on the path of an edit', edit.files.length],
-  ['exported types that describe a definition', types.length],
+  ['exported types of a whole definition, of the engine', types.ofEngine.length],
+  ['  of tools, console and library', types.ofOthers.length],
+  ['  of its parts', types.parts.length],
 ];
-for (const [what, count] of rows) console.log(`${what.padEnd(44)}${String(count).padStart(8)}`);
+for (const [what, count] of rows) console.log(`${what.padEnd(54)}${String(count).padStart(8)}`);
 if (values.files) console.log(`\n${edit.files.join('\n')}`);
 // Connections of the sandbox are kept open for a while.
 process.exit(0);

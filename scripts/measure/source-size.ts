@@ -26,12 +26,41 @@ export function roomOf({ path }: SourceFile): string {
   return path.split('/')[0] ?? '';
 }
 
-/** Names of exported types that say what a definition is, or where one stands. */
-export function definitionTypes(files: readonly SourceFile[]): readonly string[] {
-  const names = files.flatMap(({ text }) =>
-    [...text.matchAll(/^export (?:interface|type|(?:abstract )?class) (\w*Definition\w*)/gm)].map(
-      ([, name = '']) => name,
+/** The rooms from a manifest to what reconciles its resources and to its status. */
+const engineRooms = ['definition', 'check', 'compile', 'reconcile', 'runtime'];
+
+/** Names of exported types that describe a definition. */
+export interface DefinitionTypes {
+  /** A whole definition in one of its stages, from its manifest to its status. */
+  readonly ofEngine: readonly string[];
+  /** Its fields, as written: `ChildDefinition`. */
+  readonly parts: readonly string[];
+  /** Tools of authors, the console, and the library. */
+  readonly ofOthers: readonly string[];
+}
+
+/**
+ * Names of exported interfaces and type aliases with "Definition". A class acts on definitions and describes none, nor do the options of
+ * a function. The definitions of the sandbox are those of table columns.
+ */
+export function definitionTypes(files: readonly SourceFile[]): DefinitionTypes {
+  const found = files.flatMap((file) =>
+    [...file.text.matchAll(/^export (?:interface|type) (\w*Definition\w*)/gm)].map(
+      ([, name = '']) => ({ name, file }),
     ),
   );
-  return [...new Set(names)].toSorted();
+  const names = (isWanted: (file: SourceFile, name: string) => boolean) => {
+    const all = found.filter(({ name, file }) => isWanted(file, name)).map(({ name }) => name);
+    return [...new Set(all)].toSorted();
+  };
+  const isPart = ({ path }: SourceFile, name: string) =>
+    path === 'definition/operator-definition.ts' && name !== 'OperatorDefinition';
+  const isWhole = (file: SourceFile, name: string) =>
+    !isPart(file, name) && !name.endsWith('Options') && roomOf(file) !== 'sandbox';
+  const isOfEngine = (file: SourceFile) => engineRooms.includes(roomOf(file));
+  return {
+    ofEngine: names((file, name) => isWhole(file, name) && isOfEngine(file)),
+    parts: names(isPart),
+    ofOthers: names((file, name) => isWhole(file, name) && !isOfEngine(file)),
+  };
 }

@@ -13,7 +13,6 @@ import {
   type DefinitionParser,
   type Diagnostic,
   type LocatedDefinition,
-  type ParsedDefinitions,
   type ParsedDocument,
 } from '../definition/index.ts';
 
@@ -131,7 +130,7 @@ function checkedDocument(
   };
 }
 
-function isEmpty({ documents, diagnostics }: ParsedDefinitions): boolean {
+function isEmpty({ documents, diagnostics }: ReturnType<DefinitionParser['parse']>): boolean {
   return documents.length === 0 && diagnostics.length === 0;
 }
 

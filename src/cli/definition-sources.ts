@@ -12,7 +12,7 @@ import { assertNever } from '../util/homeostat-error.ts';
 import { standardInput } from './load-manifests.ts';
 import type { SourceKind } from './source-flags.ts';
 
-export interface DefinitionSourcesOptions {
+interface DefinitionSourcesOptions {
   readonly kinds: readonly SourceKind[];
   /** Directories and files, as the user wrote them. */
   readonly paths: readonly string[];

@@ -1,7 +1,7 @@
 import type { OperatorDefinition } from '../definition/index.ts';
 import type { DependencyFinder } from './analysis/dependencies.ts';
 import type { SecretFlow } from './analysis/secret-flow.ts';
-import type { CompiledDefinition } from './compiled-definition.ts';
+import type { CompiledTemplates } from './compiled-templates.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { OperatorPlan } from './operator-plan.ts';
 import type { KindTypes, SchemaSource } from './schema-source.ts';
@@ -9,7 +9,7 @@ import type { KindTypes, SchemaSource } from './schema-source.ts';
 /** Input of the checks: a definition, its templates and their dependencies. */
 export interface CheckContext {
   readonly definition: OperatorDefinition;
-  readonly parts: CompiledDefinition;
+  readonly parts: CompiledTemplates;
   readonly uses: DependencyFinder;
   readonly types: KindTypes;
   /** Scope of the resource; for a `for` kind it comes from the server. Undefined: unknown. */

@@ -5,7 +5,7 @@ import { orderChildren } from './analysis/order.ts';
 import { createReportingPlan } from './analysis/reporting-plan.ts';
 import { traceSecrets } from './analysis/secret-flow.ts';
 import { allChecks } from './checks/all-checks.ts';
-import { compileDefinition } from './compiled-definition.ts';
+import { compileDefinition } from './compiled-templates.ts';
 import type { CoverageRecorder } from './coverage.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import type { LeafParser } from './language/index.ts';

@@ -8,10 +8,10 @@ import {
 import { orderChildren } from './analysis/order.ts';
 import {
   type CompiledChild,
-  type CompiledDefinition,
+  type CompiledTemplates,
   compileDefinition,
   templatesOfRead,
-} from './compiled-definition.ts';
+} from './compiled-templates.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
@@ -141,7 +141,7 @@ function rankOf({ stage, tier }: ExplainedChild): number {
 }
 
 function reportsOf(
-  { status, reporting }: CompiledDefinition,
+  { status, reporting }: CompiledTemplates,
   inputs: (...templates: readonly (CompiledTemplate | undefined)[]) => Inputs,
 ): readonly ExplainedReport[] {
   const { conditions, events, patches, requeueAfter } = reporting;

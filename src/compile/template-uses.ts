@@ -1,9 +1,9 @@
 import {
   type CompiledChild,
-  type CompiledDefinition,
   type CompiledPatch,
+  type CompiledTemplates,
   templatesOfRead,
-} from './compiled-definition.ts';
+} from './compiled-templates.ts';
 import type { CompiledTemplate } from './template/template.ts';
 
 /** The purpose of a template. `patch`: the fields or the target of a patch. */
@@ -32,7 +32,7 @@ export interface TemplateUse {
 }
 
 /** All templates of a definition. */
-export function templateUses(parts: CompiledDefinition): readonly TemplateUse[] {
+export function templateUses(parts: CompiledTemplates): readonly TemplateUse[] {
   const { conditions, events, patches, requeueAfter } = parts.reporting;
   return [
     ...usesOf('var', [...parts.vars.values()]),
@@ -62,7 +62,7 @@ export function targetTemplates(patch: CompiledPatch): readonly (CompiledTemplat
 
 /** The templates of a definition with one of these roles. */
 export function templatesFor(
-  parts: CompiledDefinition,
+  parts: CompiledTemplates,
   roles: readonly TemplateRole[],
 ): readonly CompiledTemplate[] {
   return templateUses(parts).flatMap(({ role, template }) =>

@@ -75,7 +75,6 @@ export {
   arrangeDiagnostics,
   createDefinitionParser,
   type DefinitionParser,
-  type ParsedDefinitions,
   type ParsedDocument,
 } from './parse-definitions.ts';
 export { resolveDefinition } from './resolve-definition.ts';

@@ -16,7 +16,7 @@ import { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/r
 /** Diagnostics that are reported at once. */
 const maxDiagnostics = 100;
 
-export interface ParsedDefinitions {
+interface ParsedDefinitions {
   /** The documents without errors. Empty when the file has a syntax error. */
   readonly definitions: readonly LocatedDefinition[];
   /** All diagnostics by position, at most 100. */

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import type { DefinitionState, DefinitionView, RuntimeView } from '../runtime/index.ts';
+import type { DefinitionView, RuntimeView } from '../runtime/index.ts';
 import { createMetricRegistry } from '../telemetry/index.ts';
 import { startHealthServer } from './health-server.ts';
 
-function viewOf(...states: DefinitionState[]): RuntimeView {
+function viewOf(...states: DefinitionView['state'][]): RuntimeView {
   return {
     unreachable: undefined,
     isStopping: false,

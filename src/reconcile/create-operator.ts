@@ -4,7 +4,7 @@ import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/rol
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
-import { type InactiveDefinition, inactivePlan } from './finalize/inactive-plan.ts';
+import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
 import { detectOrphaning } from './finalize/orphaning.ts';
 import { readOnlyHistory } from './history/history.ts';
 import { HistoryRecorder } from './history/history-recorder.ts';
@@ -42,7 +42,7 @@ export function createOperator(options: OperatorOptions): Operator {
 }
 
 export type FinalizingOperatorOptions = Omit<OperatorOptions, 'plan'> &
-  InactiveDefinition & {
+  InactivePlanOptions & {
     /** The plan, if it compiles. @default undefined: a deletion waits where only the definition can decide */
     readonly plan?: OperatorPlan;
     /** Set: the children of live resources are deleted as well. @default undefined: only deletions are completed */
@@ -66,7 +66,7 @@ export function createFinalizingOperator({
 
 type Role = Pick<OperatorContext, 'isFinalizeOnly' | 'uninstall'>;
 
-type PlanOptions = OperatorOptions & Pick<InactiveDefinition, 'recordedKinds'>;
+type PlanOptions = OperatorOptions & Pick<InactivePlanOptions, 'recordedKinds'>;
 
 class PlanOperator implements Operator {
   readonly #options: PlanOptions;

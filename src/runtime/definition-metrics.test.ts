@@ -5,7 +5,7 @@ import { locatedThing, runningView } from '../../test/support/fakes/thing-texts.
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import type { DecisionRecord } from '../reconcile/index.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
-import type { DefinitionState, DefinitionView } from './definition-view.ts';
+import type { DefinitionView } from './definition-view.ts';
 import type { Rejection } from './desired-definition.ts';
 
 const first = locatedThing('thing');
@@ -14,7 +14,7 @@ const rejection: Rejection = { message: 'no', diagnostics: [] };
 
 const well: DecisionRecord = { children: [], status: 'written', isReady: true, problemCodes: [] };
 
-function viewOf(state: DefinitionState, problems: readonly string[] = []): DefinitionView {
+function viewOf(state: DefinitionView['state'], problems: readonly string[] = []): DefinitionView {
   return {
     name: 'd',
     revision: '0123456789',

@@ -2,7 +2,7 @@ import type { ServerUnreachable } from '../kube/roles.ts';
 import type { Rejection } from './desired-definition.ts';
 
 /** State of a definition, for health checks, logs and its status. */
-export type DefinitionState =
+type DefinitionState =
   /** Installs the CRD and compiles the plan; `message` is the current step or what it waits for. */
   | { readonly kind: 'starting'; readonly message: string }
   /**

@@ -3,7 +3,6 @@ export type { CrdRejection } from './crd/check-change.ts';
 export { applyCrd } from './crd/install-crd.ts';
 export { DefinitionMetrics } from './definition-metrics.ts';
 export type {
-  DefinitionState,
   DefinitionView,
   RejectedFile,
   RolloutView,

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { shippedText, thingDefinition } from '../../../test/support/definitions.ts';
 import { bundledPlural, bundledSchemas } from '../../compile/index.ts';
 import { checkDefinitions } from '../check-definitions.ts';
-import { type DefinitionRights, definitionRights } from './definition-rights.ts';
+import { definitionRights } from './definition-rights.ts';
 
-function rightsOf(...texts: readonly string[]): DefinitionRights {
+function rightsOf(...texts: readonly string[]) {
   const files = texts.map((text, index) => ({ file: `${index}.yaml`, text }));
   const { accepted, diagnostics } = checkDefinitions(files, { schemas: bundledSchemas() });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -17,7 +17,11 @@ function rightsOf(...texts: readonly string[]): DefinitionRights {
 }
 
 /** What may be done to a resource, as `verbs [names] @namespaces`. */
-function allowed({ rules }: DefinitionRights, apiGroup: string, resource: string) {
+function allowed(
+  { rules }: ReturnType<typeof definitionRights>,
+  apiGroup: string,
+  resource: string,
+) {
   return rules
     .filter((rule) => rule.apiGroup === apiGroup && rule.resource === resource)
     .map(({ verbs, names, namespaces }) =>

@@ -13,7 +13,7 @@ import {
 import { grantedRights } from './granted-rights.ts';
 import { ruleText } from './roles-yaml.ts';
 
-export interface DefinitionRights {
+interface DefinitionRights {
   readonly rules: readonly MergedRule[];
   /** Notes for administrators. */
   readonly notes: readonly string[];

@@ -5,7 +5,7 @@ import type {
 } from '../../definition/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { PlanContext } from '../check-context.ts';
-import type { CompiledChild, CompiledRead } from '../compiled-definition.ts';
+import type { CompiledChild, CompiledRead } from '../compiled-templates.ts';
 import type {
   ChildPlan,
   FieldPath,

@@ -1,4 +1,4 @@
-import type { CompiledDefinition } from '../compiled-definition.ts';
+import type { CompiledTemplates } from '../compiled-templates.ts';
 import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
 
 /** The dependencies of templates, including those of the vars they use. */
@@ -20,7 +20,7 @@ export interface DependencyFinder {
   of(...templates: readonly (CompiledTemplate | undefined)[]): Dependencies;
 }
 
-export function createDependencyFinder(parts: CompiledDefinition): DependencyFinder {
+export function createDependencyFinder(parts: CompiledTemplates): DependencyFinder {
   const childIds = parts.children.map(({ definition }) => definition.id);
   const readIds = parts.reads.map(({ definition }) => definition.id);
   const varNames = [...parts.vars.keys()];

@@ -1,5 +1,5 @@
 import { gvkOf } from '../../util/gvk.ts';
-import { isSecret } from '../compiled-definition.ts';
+import { isSecret } from '../compiled-templates.ts';
 import type { HistoryPlan } from '../operator-plan.ts';
 import type { Owner } from './child-plans.ts';
 

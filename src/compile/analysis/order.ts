@@ -1,6 +1,6 @@
 import { type Finding, positionOf } from '../../definition/index.ts';
 import { pointerTo } from '../../util/json.ts';
-import { type CompiledDefinition, templatesOfRead } from '../compiled-definition.ts';
+import { type CompiledTemplates, templatesOfRead } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { type CompiledTemplate, referencesOf } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -23,7 +23,7 @@ type Graph = ReadonlyMap<string, readonly Edge[]>;
  * @returns ids by tier, in definition order within each.
  */
 export function orderChildren(
-  parts: CompiledDefinition,
+  parts: CompiledTemplates,
   diagnostics: Diagnostics,
 ): readonly (readonly string[])[] {
   const graph = buildGraph(parts);
@@ -50,7 +50,7 @@ export function orderChildren(
   return tiers;
 }
 
-function buildGraph(parts: CompiledDefinition): Graph {
+function buildGraph(parts: CompiledTemplates): Graph {
   const ids = {
     children: parts.children.map(({ definition }) => definition.id),
     reads: parts.reads.map(({ definition }) => definition.id),

@@ -1,5 +1,5 @@
 import type { PlanContext } from '../check-context.ts';
-import { type CompiledDefinition, type CompiledPatch, isRestore } from '../compiled-definition.ts';
+import { type CompiledPatch, type CompiledTemplates, isRestore } from '../compiled-templates.ts';
 import type { FieldPath } from '../operator-plan.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
@@ -69,7 +69,7 @@ export function createReportingPlan(
  * Status fields that conditions and patches read under `$previous`. When Homeostat writes one of them, the result
  * changes in the next reconcile. Other paths already use the new status, and Events report changes, not states.
  */
-export function previousStatusPaths(parts: CompiledDefinition, uses: DependencyFinder) {
+export function previousStatusPaths(parts: CompiledTemplates, uses: DependencyFinder) {
   const templates = templatesFor(parts, ['condition', 'patchWhen', 'patch']);
   return uses.of(...templates).references.flatMap(statusPathOf);
 }

@@ -1,7 +1,7 @@
 import type { PatchTarget } from '../../definition/index.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { CheckContext } from '../check-context.ts';
-import { type CompiledPatch, isSecret, templatesOfRead } from '../compiled-definition.ts';
+import { type CompiledPatch, isSecret, templatesOfRead } from '../compiled-templates.ts';
 import type { Secrecy } from '../operator-plan.ts';
 import {
   type CompiledTemplate,

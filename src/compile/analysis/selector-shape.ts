@@ -5,7 +5,7 @@ import {
   isLabelValue,
   type LabelRequirement,
 } from '../../util/label-selector.ts';
-import type { CompiledDefinition, CompiledSelector } from '../compiled-definition.ts';
+import type { CompiledSelector, CompiledTemplates } from '../compiled-templates.ts';
 import {
   type CompiledTemplate,
   fieldsOf,
@@ -24,7 +24,7 @@ interface SelectorShape {
 /** Analyses a selector; follows `${ vars.labels }` to the map of the var. */
 export function shapeOfSelector(
   { matchLabels, matchExpressions }: CompiledSelector,
-  vars: CompiledDefinition['vars'],
+  vars: CompiledTemplates['vars'],
 ): SelectorShape {
   return {
     labels: matchLabels === undefined ? new Map() : labelsOf(resolveVar(matchLabels, vars)),
@@ -49,7 +49,7 @@ interface NodeOwner {
 }
 
 /** The node that a plain `${ vars.x.y }` refers to, if it is literal. */
-function resolveVar(template: CompiledTemplate, vars: CompiledDefinition['vars']): TemplateNode {
+function resolveVar(template: CompiledTemplate, vars: CompiledTemplates['vars']): TemplateNode {
   let { node, owner }: NodeOwner = { node: template.root, owner: template };
   // Limits the chain of vars; cycles have been reported.
   for (let links = 0; links <= vars.size && node.kind === 'slot'; links++) {
@@ -62,7 +62,7 @@ function resolveVar(template: CompiledTemplate, vars: CompiledDefinition['vars']
 
 function throughVar(
   { node, owner }: NodeOwner,
-  vars: CompiledDefinition['vars'],
+  vars: CompiledTemplates['vars'],
 ): NodeOwner | undefined {
   const leaf = node.kind === 'slot' ? owner.slots[node.slot]?.leaf : undefined;
   if (leaf?.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;

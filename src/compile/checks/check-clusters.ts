@@ -1,7 +1,7 @@
 import { isClusterKind } from '../analysis/child-plans.ts';
 import { traceSecrets } from '../analysis/secret-flow.ts';
 import type { CheckContext } from '../check-context.ts';
-import { isSecret } from '../compiled-definition.ts';
+import { isSecret } from '../compiled-templates.ts';
 import { positionInLeaf } from '../template/values.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { pointerTo } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { CompiledChild } from '../compiled-definition.ts';
+import type { CompiledChild } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import { constant, fieldsOf, nodeAt, type Slot, type TemplateNode } from '../template/template.ts';

@@ -2,7 +2,7 @@ import { pointerTo } from '../../util/json.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-selector.ts';
 import { shapeOfSelector, watchSelectorOf } from '../analysis/selector-shape.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { CompiledRead } from '../compiled-definition.ts';
+import type { CompiledRead } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { type CompiledTemplate, literalFields } from '../template/template.ts';
 

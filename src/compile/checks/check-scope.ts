@@ -6,7 +6,7 @@ import {
   type CompiledPatch,
   type CompiledRead,
   isRestore,
-} from '../compiled-definition.ts';
+} from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 
 /** A child, the target of a patch, or a read. */

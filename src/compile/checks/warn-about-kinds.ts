@@ -3,7 +3,7 @@ import { didYouMean } from '../../util/did-you-mean.ts';
 import { apiVersionOf, type Gvk, gvkKey } from '../../util/gvk.ts';
 import { pointerTo } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { CompiledDefinition } from '../compiled-definition.ts';
+import type { CompiledTemplates } from '../compiled-templates.ts';
 import { bundledKinds, bundledVersions } from '../schema/bundled-schemas.ts';
 
 /** Warns about a misspelled built-in kind, or one in an `apiVersion` that does not have it. Only Kubernetes serves its API groups. */
@@ -43,7 +43,7 @@ interface NamedKind {
   readonly pointer: string;
 }
 
-function* kindsIn(parts: CompiledDefinition, { kind }: OperatorDefinition): Iterable<NamedKind> {
+function* kindsIn(parts: CompiledTemplates, { kind }: OperatorDefinition): Iterable<NamedKind> {
   if (kind.source === 'for') yield { gvk: kind.gvk, pointer: '/spec/for' };
   const seen = new Set<string>();
   const named: readonly NamedKind[] = [

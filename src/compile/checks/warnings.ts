@@ -1,7 +1,7 @@
 import { pointerTo } from '../../util/json.ts';
 import { traceSecrets } from '../analysis/secret-flow.ts';
 import type { CheckContext } from '../check-context.ts';
-import { type CompiledChild, type CompiledDefinition, isSecret } from '../compiled-definition.ts';
+import { type CompiledChild, type CompiledTemplates, isSecret } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
 import { type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
@@ -122,7 +122,7 @@ interface Target {
   readonly template: CompiledTemplate;
 }
 
-function targetsOf(parts: CompiledDefinition): readonly Target[] {
+function targetsOf(parts: CompiledTemplates): readonly Target[] {
   return [
     ...[...parts.status].map(([name, template]) => ({ where: `"status.${name}"`, template })),
     ...reportTargets(parts),
@@ -134,7 +134,7 @@ function targetsOf(parts: CompiledDefinition): readonly Target[] {
   ];
 }
 
-function reportTargets(parts: CompiledDefinition): readonly Target[] {
+function reportTargets(parts: CompiledTemplates): readonly Target[] {
   return [
     ...templateUses(parts).flatMap(({ role, template }) =>
       role === 'condition' || role === 'event' ? [{ where: `its ${role}s`, template }] : [],
@@ -224,7 +224,7 @@ function mayBeBoolean(type: SchemaType): boolean {
 function isDroppedZero(
   { root, path }: Reference,
   { child }: TemplateUse,
-  parts: CompiledDefinition,
+  parts: CompiledTemplates,
 ): boolean {
   if (root === 'child') return endsInZero(child?.type, path);
   const [id, ...below] = path;

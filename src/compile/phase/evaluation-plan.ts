@@ -4,10 +4,10 @@ import type { Dependencies } from '../analysis/dependencies.ts';
 import type { PlanContext } from '../check-context.ts';
 import {
   type CompiledChild,
-  type CompiledDefinition,
+  type CompiledTemplates,
   isSecret,
   templatesOfRead,
-} from '../compiled-definition.ts';
+} from '../compiled-templates.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { type TemplateUse, templateUses } from '../template-uses.ts';
@@ -26,7 +26,7 @@ export interface EvaluationUnit {
 
 /** Templates and their dependencies, shared by all phases of a plan. */
 export interface EvaluationPlan
-  extends Pick<CompiledDefinition, 'vars' | 'status' | 'reporting' | 'coverage'> {
+  extends Pick<CompiledTemplates, 'vars' | 'status' | 'reporting' | 'coverage'> {
   readonly definition: OperatorPlan['definition'];
   readonly reads: ReadonlyMap<string, ReadUnit>;
   readonly children: ReadonlyMap<string, CompiledChild>;
@@ -51,7 +51,7 @@ export function createEvaluationPlan(
 ): EvaluationPlan {
   const { vars, status, reporting, coverage } = parts;
 
-  function readUnit(read: CompiledDefinition['reads'][number]): ReadUnit {
+  function readUnit(read: CompiledTemplates['reads'][number]): ReadUnit {
     const templates = templatesOfRead(read);
     const quotes = !secrets.reaches(templates);
     return { uses: uses.of(...templates), request: createRenderRequest(read, { vars, quotes }) };

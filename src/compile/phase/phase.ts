@@ -1,7 +1,7 @@
 import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Dependencies } from '../analysis/dependencies.ts';
-import type { CompiledChild } from '../compiled-definition.ts';
+import type { CompiledChild } from '../compiled-templates.ts';
 import type { Scope } from '../language/index.ts';
 import type {
   Element,

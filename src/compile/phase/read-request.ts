@@ -1,6 +1,6 @@
 import type { CrossNamespace } from '../../definition/index.ts';
 import { matchesGlob } from '../../util/glob.ts';
-import type { CompiledRead } from '../compiled-definition.ts';
+import type { CompiledRead } from '../compiled-templates.ts';
 import type { Scope } from '../language/index.ts';
 import type { ReadRequest, ReadScope } from '../operator-plan.ts';
 import { render } from '../template/render.ts';

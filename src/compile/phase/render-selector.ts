@@ -5,7 +5,7 @@ import {
   type LabelSelector,
 } from '../../util/label-selector.ts';
 import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
-import type { CompiledDefinition, CompiledSelector } from '../compiled-definition.ts';
+import type { CompiledSelector, CompiledTemplates } from '../compiled-templates.ts';
 import type { Scope } from '../language/index.ts';
 import type { SlotOptions } from '../template/evaluate-slots.ts';
 import { render } from '../template/render.ts';
@@ -17,7 +17,7 @@ import { describeFound } from '../template/values.ts';
 type RenderSelector = (scope: Scope) => Promise<LabelSelector>;
 
 export interface RenderSelectorOptions {
-  readonly vars: CompiledDefinition['vars'];
+  readonly vars: CompiledTemplates['vars'];
   /** May messages quote values? */
   readonly quotes: boolean;
 }

@@ -9,7 +9,7 @@ import {
   type CompiledEvent,
   type CompiledPatch,
   isRestore,
-} from '../compiled-definition.ts';
+} from '../compiled-templates.ts';
 import type { Rendered, RenderFailure } from '../operator-plan.ts';
 import type {
   RenderedCondition,

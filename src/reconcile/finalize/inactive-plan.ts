@@ -3,7 +3,7 @@ import type { ServedKind, ServedNamespaces } from '../../definition/index.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 
 /** A definition without a plan. */
-export interface InactiveDefinition {
+export interface InactivePlanOptions {
   /** Its name. */
   readonly name: string;
   /** The kind that it serves or served; its schema is not needed. */
@@ -15,7 +15,7 @@ export interface InactiveDefinition {
 }
 
 /** The plan of a definition that is broken or deleted: it desires nothing and only completes deletions, from labels and inventory. */
-export function inactivePlan({ name, kind, namespaces }: InactiveDefinition): OperatorPlan {
+export function inactivePlan({ name, kind, namespaces }: InactivePlanOptions): OperatorPlan {
   return Object.freeze({
     name,
     revision: '',

@@ -6,7 +6,7 @@ import { abandonAnnotation } from '../objects/names.ts';
 import type { RecordedKinds, RecordedRevision } from './record.ts';
 
 /** A condition without timestamps. */
-export interface DefinitionCondition {
+export interface StatusCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase. */
@@ -27,10 +27,10 @@ export const conditionTypes = [
 ] as const;
 
 /** The conditions of a definition, `Ready` first. Pure. */
-export function conditionsOf(facts: DefinitionFacts): readonly DefinitionCondition[] {
+export function conditionsOf(facts: DefinitionFacts): readonly StatusCondition[] {
   const parts = [accepted(facts), kindAvailable(facts), permitted(facts), running(facts)];
   const { progress, ...ready } = summary(facts, parts);
-  const conditions: readonly DefinitionCondition[] = [
+  const conditions: readonly StatusCondition[] = [
     ready,
     ...parts,
     ...(progress === 'moves' ? [{ ...ready, type: 'Reconciling', status: 'True' as const }] : []),
@@ -47,7 +47,7 @@ function accepted({
   inactive,
   view,
   persisted,
-}: DefinitionFacts): DefinitionCondition {
+}: DefinitionFacts): StatusCondition {
   const type = 'Accepted';
   if (inactive !== undefined)
     return { type, status: 'False', reason: inactive.reason, message: inactive.message };
@@ -76,7 +76,7 @@ export function rejectionText({ message, diagnostics }: Rejection): string {
   return truncated(diagnostics.length === 0 ? message : diagnostics.join('\n'));
 }
 
-function kindAvailable({ view }: DefinitionFacts): DefinitionCondition {
+function kindAvailable({ view }: DefinitionFacts): StatusCondition {
   const type = 'KindAvailable';
   const unknown = { type, status: 'Unknown', reason: 'NotStarted', message: '' } as const;
   const { kind } = view.state;
@@ -102,7 +102,7 @@ function kindAvailable({ view }: DefinitionFacts): DefinitionCondition {
   }
 }
 
-function permitted({ view }: DefinitionFacts): DefinitionCondition {
+function permitted({ view }: DefinitionFacts): StatusCondition {
   const type = 'Permitted';
   const missing =
     view.state.kind === 'failing' && view.state.isForbidden === true
@@ -127,7 +127,7 @@ const runningReasons = {
   uninstalling: 'Uninstalling',
 } as const;
 
-function running({ view }: DefinitionFacts): DefinitionCondition {
+function running({ view }: DefinitionFacts): StatusCondition {
   const type = 'Running';
   const { kind } = view.state;
   const message = kind === 'running' ? `Revision ${view.revision}` : stateMessage(view);
@@ -144,12 +144,12 @@ function stateMessage({ state }: DefinitionView): string {
 }
 
 /** `moves`: progresses by itself; `stuck`: a user must act; `none`: idle. */
-interface Summary extends DefinitionCondition {
+interface Summary extends StatusCondition {
   readonly progress: 'moves' | 'stuck' | 'none';
 }
 
 /** The most important blocking condition. */
-function summary(facts: DefinitionFacts, parts: readonly DefinitionCondition[]): Summary {
+function summary(facts: DefinitionFacts, parts: readonly StatusCondition[]): Summary {
   const { view, isPaused, isDeleted } = facts;
   if (isDeleted) return terminating(facts);
   const bad = (type: string) => parts.find((part) => part.type === type && part.status === 'False');
@@ -208,7 +208,7 @@ function terminating({ view, isPaused }: DefinitionFacts): Summary {
   return notReady('Terminating', message, 'stuck');
 }
 
-function rejectedMessage({ message }: DefinitionCondition, view: DefinitionView): string {
+function rejectedMessage({ message }: StatusCondition, view: DefinitionView): string {
   const goesOn = view.state.kind === 'running' ? `Revision ${view.revision} keeps running\n` : '';
   return `${goesOn}${message}`;
 }
@@ -235,7 +235,7 @@ function watchFailing({ problems }: DefinitionView): Summary | undefined {
     : notReady('WatchFailing', truncated(problems.join('\n')), 'stuck');
 }
 
-function ready({ orphaned, clusters }: DefinitionView): DefinitionCondition {
+function ready({ orphaned, clusters }: DefinitionView): StatusCondition {
   const kept = `${orphaned} objects no longer match the selector and keep their children`;
   const messages = [...(orphaned === 0 ? [] : [kept]), ...clusterNotes(clusters)];
   return { type: 'Ready', status: 'True', reason: 'Running', message: messages.join('\n') };

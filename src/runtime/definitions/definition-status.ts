@@ -6,14 +6,14 @@ import { originText } from '../desired-definition.ts';
 import {
   conditionsOf,
   conditionTypes,
-  type DefinitionCondition,
   type DefinitionFacts,
+  type StatusCondition,
 } from './definition-conditions.ts';
 import { conditionsIn, kindsStatus, liveStatus, type RecordedRevision } from './record.ts';
 
 /** Status of an `OperatorDefinition`. */
 export interface DefinitionStatus {
-  readonly conditions: readonly (DefinitionCondition & {
+  readonly conditions: readonly (StatusCondition & {
     readonly observedGeneration?: number;
     readonly lastTransitionTime: string;
   })[];

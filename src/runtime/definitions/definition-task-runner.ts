@@ -5,7 +5,7 @@ import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
-import type { DefinitionState, DefinitionView } from '../definition-view.ts';
+import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
 import { abandonResources, finalizeKinds } from '../finalize/finalize-kinds.ts';
 import { uninstall } from '../finalize/uninstall.ts';
@@ -132,7 +132,7 @@ export class DefinitionTaskRunner {
     await this.metrics.forget();
   }
 
-  get #state(): DefinitionState {
+  get #state(): DefinitionView['state'] {
     const task = this.#task;
     if (task.kind === 'wait') return { kind: 'starting', message: task.message };
     if (task.kind === 'finalize') return finalizingState(task, this.#progress);
@@ -305,7 +305,10 @@ function canUpdate(
 }
 
 /** The reason for finalizing, and the last error. */
-function finalizingState({ message, rejection }: FinalizeTask, trouble: string): DefinitionState {
+function finalizingState(
+  { message, rejection }: FinalizeTask,
+  trouble: string,
+): DefinitionView['state'] {
   if (rejection !== undefined) return { kind: 'rejected', ...rejection };
   return { kind: 'finalizing', message: trouble === '' ? message : `${message}: ${trouble}` };
 }

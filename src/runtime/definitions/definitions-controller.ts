@@ -37,7 +37,7 @@ interface PublishedManifests {
   hasManifest(name: string): boolean;
 }
 
-export interface DefinitionsControllerOptions extends SharedOptions {
+interface DefinitionsControllerOptions extends SharedOptions {
   readonly cluster: SharedOptions['cluster'] & Reader & Writer & { readonly events: EventRecorder };
   readonly check: ManifestCheck;
   /** Of this runtime, as a label value. */

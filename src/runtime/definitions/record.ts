@@ -11,7 +11,7 @@ import {
   runtimeLabel,
   sourceRefAnnotation,
 } from '../objects/names.ts';
-import { controlsOf, type DefinitionControls } from '../publish/definition-controls.ts';
+import { controlsOf } from '../publish/definition-controls.ts';
 import { originOfPublished, withdrawnAtMs } from '../publish/publication.ts';
 
 /** A revision in the status of a definition. */
@@ -28,7 +28,7 @@ export interface RecordedKinds {
 }
 
 /** A parsed `OperatorDefinition` object. */
-export interface DefinitionRecord extends DefinitionControls {
+export interface DefinitionRecord {
   readonly object: KubeObject;
   readonly name: string;
   /** Origin of its manifest. */
@@ -41,6 +41,9 @@ export interface DefinitionRecord extends DefinitionControls {
   readonly rejected: readonly string[];
   /** When its manifest was removed, in ms since the epoch. Undefined: it exists. */
   readonly withdrawnAtMs: number | undefined;
+  readonly isPaused: boolean;
+  /** Revision whose deletions users have approved. */
+  readonly approvedDeletions: string | undefined;
   readonly isDeleted: boolean;
   /** Whether its resources are orphaned when it is deleted. */
   readonly isAbandoned: boolean;

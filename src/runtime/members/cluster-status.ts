@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { DefinitionCondition } from '../definitions/definition-conditions.ts';
+import type { StatusCondition } from '../definitions/definition-conditions.ts';
 import { conditionsIn, liveStatus } from '../definitions/record.ts';
 import type { ConnectionState } from './connection-state.ts';
 
@@ -71,7 +71,7 @@ function withoutCounts(status: JsonObject): JsonObject {
   };
 }
 
-function connectedCondition({ connection }: ClusterFacts): DefinitionCondition {
+function connectedCondition({ connection }: ClusterFacts): StatusCondition {
   const type = 'Connected';
   switch (connection.kind) {
     case 'connecting':
@@ -94,8 +94,8 @@ function connectedCondition({ connection }: ClusterFacts): DefinitionCondition {
 
 function readyCondition(
   { isPaused, definitions }: ClusterFacts,
-  connected: DefinitionCondition,
-): DefinitionCondition {
+  connected: StatusCondition,
+): StatusCondition {
   const notReady = (reason: string, message: string) =>
     ({ type: 'Ready', status: 'False', reason, message }) as const;
   if (connected.status !== 'True') {

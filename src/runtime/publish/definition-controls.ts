@@ -14,8 +14,8 @@ const inManifest = {
 /** Annotations for the controls in a manifest. */
 export const controlAnnotations: readonly string[] = Object.values(inManifest);
 
-/** Controls that users set through annotations. */
-export interface DefinitionControls {
+/** What users control through annotations. */
+interface Controls {
   readonly isPaused: boolean;
   /** Revision whose deletions are approved. */
   readonly approvedDeletions: string | undefined;
@@ -44,10 +44,7 @@ export function manifestControls(
  * Combines the controls of users and of the manifest. Users' approvals take precedence. While the object is being deleted, only users'
  * controls count. Pure.
  */
-export function controlsOf({
-  annotations = {},
-  deletionTimestamp,
-}: ObjectMeta): DefinitionControls {
+export function controlsOf({ annotations = {}, deletionTimestamp }: ObjectMeta): Controls {
   const users = controlsUnder(annotations, (key) => key);
   if (deletionTimestamp !== undefined) return users;
   const text = controlsUnder(annotations, (key) => inManifest[key]);
@@ -60,7 +57,7 @@ export function controlsOf({
 function controlsUnder(
   annotations: Annotations,
   nameOf: (key: keyof typeof inManifest) => string,
-): DefinitionControls {
+): Controls {
   const approved = annotations[nameOf(approveDeletionsAnnotation)];
   return {
     isPaused: annotations[nameOf(pausedAnnotation)] === 'true',

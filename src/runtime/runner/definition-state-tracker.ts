@@ -4,7 +4,7 @@ import type { Operator, Readiness } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
-import type { DefinitionState, DefinitionView } from '../definition-view.ts';
+import type { DefinitionView } from '../definition-view.ts';
 import type { Rejection } from '../desired-definition.ts';
 import { errorMessage } from '../error-message.ts';
 import type { ViewChangeNotifier } from '../view-change-notifier.ts';
@@ -19,7 +19,7 @@ interface DefinitionStateTrackerOptions {
 /** Tracks and logs the state of a definition, and how long it has been failing. */
 export class DefinitionStateTracker {
   readonly #options: DefinitionStateTrackerOptions;
-  #state: DefinitionState = { kind: 'starting', message: 'Waiting to be reconciled' };
+  #state: DefinitionView['state'] = { kind: 'starting', message: 'Waiting to be reconciled' };
   /** Monotonic time of the first failure. Undefined: it is running. */
   #failingSinceMs: number | undefined;
 
@@ -27,7 +27,7 @@ export class DefinitionStateTracker {
     this.#options = options;
   }
 
-  get state(): DefinitionState {
+  get state(): DefinitionView['state'] {
     return this.#state;
   }
 
@@ -88,7 +88,7 @@ export class DefinitionStateTracker {
     else logger.warn({ instances, ...after, problems }, 'Definition running');
   }
 
-  #setState(state: DefinitionState): void {
+  #setState(state: DefinitionView['state']): void {
     this.#state = state;
     this.#options.notifier.notify();
   }

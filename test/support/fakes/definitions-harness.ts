@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import { KubeError } from '../../../src/kube/roles.ts';
 import { noMembers } from '../../../src/runtime/definitions/definition-tasks.ts';
-import {
-  DefinitionsController,
-  type DefinitionsControllerOptions,
-} from '../../../src/runtime/definitions/definitions-controller.ts';
+import { DefinitionsController } from '../../../src/runtime/definitions/definitions-controller.ts';
 import type { DefinitionView } from '../../../src/runtime/index.ts';
 import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/names.ts';
 import { Confirmations } from '../../../src/runtime/publish/publication.ts';
@@ -23,8 +20,10 @@ import { locatedShadow, shadowObject } from './shadow-definition.ts';
 
 const check = createManifestCheck(undefined);
 
+type ControllerOptions = ConstructorParameters<typeof DefinitionsController>[0];
+
 export interface DefinitionsHarnessOptions
-  extends Partial<Pick<DefinitionsControllerOptions, 'readsObjects' | 'runtime' | 'takeOverFrom'>> {
+  extends Partial<Pick<ControllerOptions, 'readsObjects' | 'runtime' | 'takeOverFrom'>> {
   /** A harness whose objects and time this one goes on with, as a process that starts does. */
   readonly before?: DefinitionsHarness;
 }

@@ -19,7 +19,7 @@ import { type CompiledTemplate, nodeAt, slotTemplate } from './template/template
 import { compileTemplate, type TemplateOptions } from './template/template-compiler.ts';
 
 /** All templates of a definition, compiled separately. References between them are not resolved yet. */
-export interface CompiledDefinition {
+export interface CompiledTemplates {
   readonly vars: ReadonlyMap<string, CompiledTemplate>;
   readonly reads: readonly CompiledRead[];
   readonly children: readonly CompiledChild[];
@@ -153,7 +153,7 @@ export function compileDefinition({
   parser,
   diagnostics,
   coverage,
-}: PartsOptions): CompiledDefinition {
+}: PartsOptions): CompiledTemplates {
   const { definition, pointers, source } = located;
   const recording = coverage && {
     recordLeaf: createLeafRecorder({ definition: definition.name, source, coverage }),
