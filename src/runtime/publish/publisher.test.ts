@@ -4,7 +4,7 @@ import { PublisherHarness } from '../../../test/support/fakes/publisher-harness.
 import { bad, garbled, good, located } from '../../../test/support/fakes/thing-texts.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { definitionGvk } from '../objects/names.ts';
-import { controlsOf, type DefinitionControls } from './definition-controls.ts';
+import { controlsOf } from './definition-controls.ts';
 
 const ref = 'ops/defs/thing.yaml';
 const revisionOf = (text: string) => located(text).definition.revision;
@@ -284,6 +284,6 @@ describe('runtime/publish/publisher', () => {
 });
 
 /** What is asked for on the object. */
-function marksOfThing(harness: PublisherHarness): DefinitionControls {
+function marksOfThing(harness: PublisherHarness): ReturnType<typeof controlsOf> {
   return controlsOf(harness.object('thing')?.metadata ?? { name: 'thing' });
 }
