@@ -8,6 +8,8 @@ import {
 export const definitionParser: DefinitionParser = createDefinitionParser();
 
 /** What could be understood of the rejected documents. */
-export function draftsOf({ documents }: ReturnType<DefinitionParser['parse']>): readonly LocatedDefinition[] {
+export function draftsOf({
+  documents,
+}: ReturnType<DefinitionParser['parse']>): readonly LocatedDefinition[] {
   return documents.flatMap(({ isAccepted, located }) => (isAccepted ? [] : (located ?? [])));
 }
