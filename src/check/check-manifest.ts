@@ -61,7 +61,7 @@ export function createManifestCheck(
 }
 
 /** Caches check results for a startup that checks each manifest twice. */
-export interface CheckCache {
+interface CheckCache {
   /** Checks a manifest and caches the result. */
   readonly fill: ManifestCheck;
   /** Returns and removes the cached result; checks the manifest if there is none. */

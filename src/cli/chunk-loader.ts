@@ -18,7 +18,7 @@ interface StoredHeader {
   readonly chunks: readonly { readonly name: string; readonly length: number }[];
 }
 
-export interface ChunkLoaderOptions {
+interface ChunkLoaderOptions {
   /** Path of the folder with the chunks. */
   readonly folder: string;
   /** File with the code that V8 has compiled from the chunks in earlier runs. @default none is stored */

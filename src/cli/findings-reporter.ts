@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/index.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 
-export interface FindingsReporterOptions {
+interface FindingsReporterOptions {
   readonly logger: Logger;
   /** The terminal. */
   readonly output: Output;

@@ -20,7 +20,7 @@ import type { Random } from '../util/random.ts';
 import { CliError } from './exit-code.ts';
 import type { ElectionFlags } from './run-options.ts';
 
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
   readonly flags: ElectionFlags;
   /** See `electsLeader`. */
   readonly isElected: boolean;

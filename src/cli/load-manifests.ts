@@ -6,7 +6,7 @@ import { CliError } from './exit-code.ts';
 /** Standard input, on the command line and in messages. */
 export const standardInput = { path: '-', file: '<stdin>' } as const;
 
-export interface LoadManifestsOptions {
+interface LoadManifestsOptions {
   /** Whether a directory without definition files is accepted. @default false */
   readonly mayBeEmpty?: boolean;
   /** Whether a missing or unreadable path is accepted. @default false */

@@ -3,7 +3,7 @@ import type { Clock } from '../util/clock.ts';
 import { pause } from '../util/pause.ts';
 import type { Random } from '../util/random.ts';
 
-export interface OutageBackoffOptions {
+interface OutageBackoffOptions {
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -15,7 +15,7 @@ export interface Output {
 }
 
 /** The output of a process. */
-export interface ProcessOutput extends Output {
+interface ProcessOutput extends Output {
   /** Erases the progress. */
   end(): void;
 }

@@ -3,7 +3,7 @@ const delayMs = 300;
 /** The least time between two changes of the line, in ms. */
 const intervalMs = 50;
 
-export interface ProgressLineOptions {
+interface ProgressLineOptions {
   readonly stream: {
     write(text: string): unknown;
     /** Width of the terminal; a longer text is cut. */

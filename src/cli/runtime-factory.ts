@@ -52,7 +52,7 @@ export function checkInitialManifests(
   return { accepted, rejected: documents.length - accepted, diagnostics, check: take };
 }
 
-export interface RuntimeFactoryOptions
+interface RuntimeFactoryOptions
   extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger' | 'metrics'> {
   readonly options: RunOptions;
   readonly output: Output;

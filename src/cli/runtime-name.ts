@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isLabelValue } from '../util/label-selector.ts';
 import { sha256Hex } from '../util/sha256.ts';
 
-export interface RuntimeNameOptions {
+interface RuntimeNameOptions {
   /** Name from the user. @default undefined: the name is derived from the namespace or the paths */
   readonly runtime?: string;
   readonly namespace: string;

@@ -3,7 +3,7 @@ import { parseDurationMs } from '../util/duration.ts';
 import { CliError } from './exit-code.ts';
 
 /** Where definitions may come from. */
-export const sourceKinds = ['configmaps', 'directories', 'objects'] as const;
+const sourceKinds = ['configmaps', 'directories', 'objects'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
 /** Flags that say where definitions come from. */

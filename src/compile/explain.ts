@@ -19,7 +19,7 @@ import { type CompiledTemplate, type SlotReference, slotTemplate } from './templ
 import { targetTemplates } from './template-uses.ts';
 
 /** What a part of a definition reads, also through vars: `spec.size`, `children.db.status`, sorted. */
-export interface Inputs {
+interface Inputs {
   readonly inputs: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export interface ExplainedChild extends Inputs {
   readonly expressions: readonly ExplainedExpression[];
 }
 
-export interface ExplainedRead extends Inputs {
+interface ExplainedRead extends Inputs {
   readonly id: string;
   readonly gvk: Gvk;
   readonly by: 'name' | 'selector';
@@ -74,7 +74,7 @@ export interface ExplainedRead extends Inputs {
 }
 
 /** A status field, a condition, an Event or a patch. */
-export interface ExplainedReport extends Inputs {
+interface ExplainedReport extends Inputs {
   readonly name: string;
 }
 

@@ -30,7 +30,7 @@ export interface ControllerOptions {
 }
 
 /** Settings that can be changed while the controller runs. */
-export type ControllerSettings = Required<
+type ControllerSettings = Required<
   Pick<ControllerOptions, 'concurrency' | 'baseDelayMs' | 'maxDelayMs'>
 >;
 

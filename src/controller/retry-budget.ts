@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { TokenBucket } from '../util/token-bucket.ts';
 
-export interface RetryBudgetOptions {
+interface RetryBudgetOptions {
   readonly clock: Clock;
   /** Retries per second in the long run. */
   readonly perSecond: number;

@@ -1,6 +1,6 @@
 import type { ReconcileContext } from './reconciler.ts';
 
-export interface RunningPassOptions {
+interface RunningPassOptions {
   readonly signal: AbortSignal;
   /** Runs the reconcile; never rejects. */
   readonly run: (context: ReconcileContext) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../util/clock.ts';
 
-export interface MetricsPageOptions {
+interface MetricsPageOptions {
   readonly clock: Clock;
   /** Renders all metrics: some milliseconds with many definitions. */
   readonly render: () => Promise<string>;

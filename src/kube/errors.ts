@@ -20,7 +20,7 @@ import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts
 const messageBytes = 1024;
 
 /** The relevant part of a failed response. */
-export interface FailedResponse {
+interface FailedResponse {
   readonly status: number;
   /** The parsed JSON, or text if it is not JSON. */
   readonly body: unknown;

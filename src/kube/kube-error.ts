@@ -72,7 +72,7 @@ export interface AccessRight {
   readonly cluster?: string;
 }
 
-export interface KubeErrorOptions {
+interface KubeErrorOptions {
   /** HTTP status; 0 without a response. */
   readonly status: number;
   /** The `reason` of the Status body. */

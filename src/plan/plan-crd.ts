@@ -6,7 +6,7 @@ import { fieldChanges } from './field-changes.ts';
 import type { PlannedChange } from './plan.ts';
 import { contentOf } from './planned-object.ts';
 
-export interface PlanCrdOptions {
+interface PlanCrdOptions {
   readonly definition: CrdDefinition;
   readonly cluster: DryRunCluster;
   readonly clock: Clock;

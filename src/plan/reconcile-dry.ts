@@ -10,7 +10,7 @@ import type { PlanOptions } from './plan-definition.ts';
 export type DryReconcileOptions = Omit<PlanOptions, 'resources' | 'onProgress'>;
 
 /** One reconcile of one resource, whose writes were dry runs. */
-export interface DryReconcile {
+interface DryReconcile {
   readonly plan: OperatorPlan;
   readonly resource: KubeObject;
   /** Undefined: the resource is not reconciled, as it is paused or being deleted. */

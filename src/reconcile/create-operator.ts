@@ -41,7 +41,7 @@ export function createOperator(options: OperatorOptions): Operator {
   return new PlanOperator(options, { isFinalizeOnly: false });
 }
 
-export type FinalizingOperatorOptions = Omit<OperatorOptions, 'plan'> &
+type FinalizingOperatorOptions = Omit<OperatorOptions, 'plan'> &
   InactivePlanOptions & {
     /** The plan, if it compiles. @default undefined: a deletion waits where only the definition can decide */
     readonly plan?: OperatorPlan;

@@ -45,7 +45,7 @@ export interface Problem {
 }
 
 /** Growing delays between retries, in ms. */
-export interface SlowRetry {
+interface SlowRetry {
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
 }

@@ -11,7 +11,7 @@ import {
 } from './names.ts';
 
 /** The resource whose child an object would be. */
-export interface Ownership {
+interface Ownership {
   readonly definition: string;
   readonly ownerUid: string;
 }
@@ -23,7 +23,7 @@ export function isLabelledBy(object: KubeObject, definition: string): boolean {
 }
 
 /** What the metadata of an object claims: every principal who can write the object can write it. */
-export interface OwnershipClaims {
+interface OwnershipClaims {
   /** Does it carry all labels of a child of this resource? */
   readonly isLabelled: boolean;
   /** Does it have an apply entry of the definition's field manager? */

@@ -22,7 +22,7 @@ export function isForeign({ definition }: OperatorPlan): boolean {
 }
 
 /** Status fields that every pass reports besides the conditions. */
-export const standardStatusKeys = [
+const standardStatusKeys = [
   'observedGeneration',
   'definitionRevision',
   'children',

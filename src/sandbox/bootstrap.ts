@@ -68,7 +68,7 @@ function sandboxNode(version: string): JsonObject {
   };
 }
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   /** `v1.36.3`. */
   readonly version: string;
   /** Pods are simulated, and need a node. */

@@ -1,5 +1,5 @@
 /** A node to place. Its text is measured by the caller. */
-export interface LayoutNode {
+interface LayoutNode {
   readonly id: string;
   readonly width: number;
   readonly height: number;
@@ -9,14 +9,14 @@ export interface LayoutNode {
   readonly isLast?: boolean;
 }
 
-export interface LayoutEdge {
+interface LayoutEdge {
   readonly from: string;
   readonly to: string;
   /** Does not count for the order of layers, and may lead back. */
   readonly isDotted: boolean;
 }
 
-export interface LayoutGraph<Node extends LayoutNode, Edge extends LayoutEdge> {
+interface LayoutGraph<Node extends LayoutNode, Edge extends LayoutEdge> {
   readonly nodes: readonly Node[];
   readonly edges: readonly Edge[];
 }

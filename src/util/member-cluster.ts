@@ -1,7 +1,7 @@
 /**
  * The key under which an object holds the name of its member cluster. A symbol: it is copied with the object, and is not part of its JSON.
  */
-export const memberCluster: unique symbol = Symbol('member cluster');
+const memberCluster: unique symbol = Symbol('member cluster');
 
 /** The name of the member cluster of an object; undefined on the hub. */
 export function memberOf(object: object): string | undefined {

@@ -21,7 +21,7 @@ export interface TimeSlicer {
   yield(owner: string): Promise<void>;
 }
 
-export interface FairTimeSlicerOptions {
+interface FairTimeSlicerOptions {
   /** Calls back after the event loop has polled I/O and timers (`setImmediate`). */
   readonly defer: (callback: () => void) => void;
   /** Monotonic. @default the clock */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   readonly clock: Clock;
   /** Maximum number of tokens. */
   readonly burst: number;

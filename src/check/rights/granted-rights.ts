@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { AccessRule } from './access-rule.ts';
 
 /** Rights that a definition grants to others and that the runtime therefore needs. */
-export interface GrantedRights {
+interface GrantedRights {
   readonly rules: readonly AccessRule[];
   /** Notes about rights that cannot be derived from the definition. */
   readonly notes: readonly string[];

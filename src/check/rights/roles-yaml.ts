@@ -1,12 +1,12 @@
 import { type MergedRule, privilegeWarning } from './access-rule.ts';
 
 /** The service account that gets the roles. */
-export interface ServiceAccountRef {
+interface ServiceAccountRef {
   readonly namespace: string;
   readonly name: string;
 }
 
-export interface RolesOptions {
+interface RolesOptions {
   /** Name of all roles and bindings. */
   readonly name: string;
   readonly serviceAccount: ServiceAccountRef;
@@ -89,7 +89,7 @@ export function rulesYaml(
     .join('');
 }
 
-export interface RulesYamlOptions {
+interface RulesYamlOptions {
   /** Indentation of each item. @default 2 */
   readonly indent?: number;
   /** Additional comment lines. @default none */

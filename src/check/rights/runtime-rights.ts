@@ -1,7 +1,7 @@
 import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
 
 /** Rights of the runtime itself, by feature. For definitions, see {@link definitionRights}. */
-export interface RuntimeRights {
+interface RuntimeRights {
   /** Cluster-wide, always needed. */
   readonly cluster: readonly MergedRule[];
   /** In the runtime's namespace, with `--leader-elect`. */
@@ -16,7 +16,7 @@ export interface RuntimeRights {
   readonly member: readonly MergedRule[];
 }
 
-export interface RuntimeRightsOptions {
+interface RuntimeRightsOptions {
   /** Name of the Lease. */
   readonly leaseName: string;
 }

@@ -16,7 +16,7 @@ export interface Branch {
 }
 
 /** The branches of an expression. */
-export interface Branches {
+interface Branches {
   readonly all: readonly Branch[];
   /** Evaluates the expression and returns the branches that the evaluation took. @throws ExpressionError */
   readonly taken: (scope: Scope) => Promise<readonly Branch[]>;

@@ -9,7 +9,7 @@ import {
   walkSteps,
 } from './step-costs.ts';
 
-export interface BuiltinFunction {
+interface BuiltinFunction {
   /** Names of the parameters; optional ones end with `?`, the last one with `...` if it repeats. */
   readonly params: readonly string[];
   /** With fewer arguments than this, the context is the first argument. */

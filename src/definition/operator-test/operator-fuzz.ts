@@ -30,7 +30,7 @@ export interface OperatorFuzz {
 /** A rule that must hold for every resource in every history (docs/testing.md#random-resources). */
 export type FuzzRule = (typeof fuzzRules)[number];
 
-export const fuzzRules = [
+const fuzzRules = [
   'idle',
   'flapping',
   'second-reconcile',
@@ -85,7 +85,7 @@ export const operatorFuzzSchema: JsonSchema = {
   ),
 };
 
-export interface ParsedOperatorFuzz {
+interface ParsedOperatorFuzz {
   /** The documents without an error. */
   readonly limits: readonly OperatorFuzz[];
   readonly diagnostics: readonly Diagnostic[];

@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts';
 import { describeFound, fieldOf, mapAt, mapsAt } from '../tree.ts';
 import { containsExpression } from './rule.ts';
 
-export interface SelectorOptions {
+interface SelectorOptions {
   /** What "selector: all" selects; undefined: "all" is not allowed. */
   readonly all?: string;
   /** The hint for an empty selector. */

@@ -1,7 +1,7 @@
 import { Lexer } from 'yaml';
 
 /** Why a file is not parsed. */
-export interface UnreadableText {
+interface UnreadableText {
   readonly message: string;
   readonly hint: string;
   /** Position of the invalid character, or where the limit is exceeded. */

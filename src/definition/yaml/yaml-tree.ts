@@ -9,18 +9,18 @@ interface Span {
   readonly end: number;
 }
 
-export interface YamlMap extends Span {
+interface YamlMap extends Span {
   readonly kind: 'map';
   readonly isFlow: boolean;
   readonly entries: readonly YamlEntry[];
 }
 
-export interface YamlList extends Span {
+interface YamlList extends Span {
   readonly kind: 'list';
   readonly items: readonly YamlNode[];
 }
 
-export interface YamlScalar extends Span {
+interface YamlScalar extends Span {
   readonly kind: 'scalar';
   readonly style: 'plain' | 'quoted' | 'block';
   /** The value as text. An alias has the value of its anchor, if that is a scalar. */

@@ -7,7 +7,7 @@ import type { ApiClient } from '../client/api-client.ts';
 import { type AccessRight, KubeError, type KubeErrorCode } from '../kube-error.ts';
 import type { RightsWatcher } from '../roles.ts';
 
-export interface RightsWatcherOptions {
+interface RightsWatcherOptions {
   readonly api: Pick<ApiClient, 'request'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -13,7 +13,7 @@ import {
 } from './discovery-documents.ts';
 import { groupVersionPath } from './paths.ts';
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
 }

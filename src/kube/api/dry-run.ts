@@ -8,7 +8,7 @@ import type { PathDiscovery } from './discovery.ts';
 import { pathOf } from './paths.ts';
 import { objectOf } from './response-body.ts';
 
-export interface DryRunOptions {
+interface DryRunOptions {
   readonly api: ApiClient;
   readonly discovery: PathDiscovery;
 }

@@ -13,7 +13,7 @@ import type {
 const maxTries = 5;
 
 /** Requests of an edit. */
-export interface EditRequests {
+interface EditRequests {
   /** Reads the object; undefined for 404. */
   read(): Promise<KubeObject | undefined>;
   /** A JSON merge patch of the main resource. */

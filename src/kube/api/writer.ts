@@ -25,7 +25,7 @@ import { editMetadata, readManagedFields, withoutUpdatesOf } from './edit-metada
 import { pathOf } from './paths.ts';
 import { assertSameObject, objectOf, stateAfterDelete } from './response-body.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly api: ApiClient;
   readonly discovery: PathDiscovery;
   readonly cache: WriteThrough;

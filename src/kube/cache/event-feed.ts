@@ -3,7 +3,7 @@ import type { CacheEvent, StoredObject } from '../roles.ts';
 type Listener = (event: CacheEvent) => void;
 
 /** @internal */
-export interface Subscriber {
+interface Subscriber {
   readonly listener: Listener;
   active: boolean;
 }

@@ -19,7 +19,7 @@ import {
 import { ResponseDelivery, type WriteThrough, type WriteTicket } from './response-delivery.ts';
 import { SharedInformer } from './shared-informer.ts';
 
-export interface InformerSetOptions {
+interface InformerSetOptions {
   readonly api: ApiClient;
   readonly discovery: PathDiscovery;
   readonly rights: RightsWatcher;

@@ -20,7 +20,7 @@ export interface KindNotifier {
   onChange(gvk: Gvk, listener: () => void): () => void;
 }
 
-export interface KindNotifierOptions {
+interface KindNotifierOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly random: Random;

@@ -30,10 +30,7 @@ const pageTimeoutMs = 60_000;
  * pages.
  * @throws KubeError; `gone` when the snapshot expired between two pages.
  */
-export async function* listPages(
-  request: ListRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ListPage> {
+async function* listPages(request: ListRequest, signal: AbortSignal): AsyncGenerator<ListPage> {
   let token: string | undefined;
   do {
     const body = await requestPage(request, token, signal);

@@ -17,7 +17,7 @@ const maxManagerLists = 10_000;
  */
 export type ObjectDecoder = (decoded: unknown, gvk: Gvk) => StoredObject;
 
-export interface ObjectDecoderOptions {
+interface ObjectDecoderOptions {
   /** Freezes every object, so that tests detect mutations. @default false */
   readonly freeze?: boolean;
 }

@@ -12,7 +12,7 @@ import { RetryPause } from './retry-pause.ts';
 
 import { watchIntoStore } from './watch-into-store.ts';
 
-export interface ReflectorOptions {
+interface ReflectorOptions {
   readonly context: ReflectorContext;
   readonly query: InformerQuery;
   readonly store: ObjectStore;

@@ -5,7 +5,7 @@ import type { RequestTicket } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import type { SharedInformer } from './shared-informer.ts';
 
-export interface ResponseDeliveryOptions {
+interface ResponseDeliveryOptions {
   readonly context: Pick<ReflectorContext, 'clock' | 'decode' | 'settings'>;
   readonly gvk: Gvk;
   readonly namespace: string | undefined;

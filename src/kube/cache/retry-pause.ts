@@ -9,7 +9,7 @@ import type { ReflectorContext, ResolvedInformerSettings } from './reflector-con
 const longestAskedDelayMs = 300_000;
 
 /** Number of quick retries although a right is missing. */
-export const quickTriesWhenDenied = 2;
+const quickTriesWhenDenied = 2;
 
 /**
  * Pauses of an informer after failures. A pause ends early when a right is granted, a kind becomes available, or on

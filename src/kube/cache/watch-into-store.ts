@@ -4,7 +4,7 @@ import type { ObjectDecoder } from './object-decoder.ts';
 import type { ObjectStore } from './object-store.ts';
 import { LineSplitter, openWatch, readWatchLine, type WatchRequest } from './watch-events.ts';
 
-export interface WatchIntoStoreOptions extends WatchRequest {
+interface WatchIntoStoreOptions extends WatchRequest {
   readonly store: ObjectStore;
   readonly decode: ObjectDecoder;
   readonly clock: Clock;

@@ -16,11 +16,11 @@ export interface Link {
 }
 
 /** A link with a separate connection. */
-export interface FreshLink extends Pick<Link, 'headers'> {
+interface FreshLink extends Pick<Link, 'headers'> {
   readonly dispatcher: Dispatcher;
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly logger: Logger;

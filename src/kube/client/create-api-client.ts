@@ -46,7 +46,7 @@ export interface ApiClientOptions {
 }
 
 /** How a server is recognized. */
-export interface ServerIdentity {
+interface ServerIdentity {
   /** Path of an object. */
   readonly path: string;
   /** Whether this is the object of the expected server. */

@@ -17,7 +17,7 @@ const lowPriorityOrders: readonly [Order, Order] = [
 const maxFlowBytes = 1024 * 1024;
 
 /** A queued request. */
-export interface QueuedRequest extends Flow {
+interface QueuedRequest extends Flow {
   /** Approximate size of the body. @default 0 */
   readonly bytes?: number;
 }
@@ -25,7 +25,7 @@ export interface QueuedRequest extends Flow {
 /** Releases a slot. Repeated calls have no effect. */
 export type Release = () => void;
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   /** Maximum requests in flight. */
   readonly slots: number;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../util/clock.ts';
 
-export interface OutageDetectorOptions {
+interface OutageDetectorOptions {
   readonly clock: Clock;
   /** Sends a request on a new connection. Resolves with true for any response; never rejects. */
   readonly probe: () => Promise<boolean>;

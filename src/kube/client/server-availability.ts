@@ -7,7 +7,7 @@ import {
 import type { Clock } from '../../util/clock.ts';
 import type { ServerUnreachable } from '../roles.ts';
 
-export interface ServerAvailabilityOptions {
+interface ServerAvailabilityOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;

@@ -11,21 +11,15 @@ const qualifiedNameBytes = 63;
 const objectNameBytes = 253;
 
 /** The body of a new Event. */
-export interface EventBody {
+interface EventBody {
   readonly apiVersion: 'events.k8s.io/v1';
   readonly kind: 'Event';
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly [field: string]: unknown;
 }
 
-/** Number of occurrences and time of the last one. */
-export interface Series {
-  readonly count: number;
-  readonly lastObservedTime: string;
-}
-
 /** Namespace of an Event: that of its object, or `default` for cluster-scoped objects. */
-export function eventNamespace({ metadata: { namespace } }: KubeObject): string {
+function eventNamespace({ metadata: { namespace } }: KubeObject): string {
   return namespace ?? 'default';
 }
 

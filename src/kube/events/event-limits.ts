@@ -3,7 +3,8 @@ import type { Clock } from '../../util/clock.ts';
 import { TokenBucket } from '../../util/token-bucket.ts';
 import type { AccessRight } from '../kube-error.ts';
 import type { EventsDenied } from '../roles.ts';
-export interface BurstLimitOptions {
+
+interface BurstLimitOptions {
   /** Maximum burst. */
   readonly burst: number;
   /** Time to refill one token, in ms. */

@@ -13,7 +13,7 @@ import type { EventInput, EventRecorder, EventsDenied } from '../roles.ts';
 import { createEventBody, eventKey, microTime } from './event-body.ts';
 import { BurstLimit, EventDenials, LruMap } from './event-limits.ts';
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly random: Random;

@@ -79,7 +79,7 @@ export class AttemptHistory {
 }
 
 /** What {@link AttemptHistory.retain} keeps. */
-export interface RetainFilters {
+interface RetainFilters {
   readonly keepsObject: (identity: string) => boolean;
   readonly keepsAnswers: (topic: string) => boolean;
   /** Is the object with this UID still to be deleted? */
@@ -87,7 +87,7 @@ export interface RetainFilters {
 }
 
 /** The attempts to apply one object. */
-export interface ObjectAttempts {
+interface ObjectAttempts {
   readonly rejection: ApplyRejection | undefined;
   readonly repairs: Repairs | undefined;
   readonly ignored: IgnoredFields | undefined;
@@ -175,7 +175,7 @@ export interface Replacement {
 }
 
 /** The attempts to write the status. */
-export interface StatusAttempts {
+interface StatusAttempts {
   /** Number of consecutive reports that were left to the following pass. */
   superseded: number;
   /** Set while the server rejects the author's status fields. */

@@ -10,7 +10,7 @@ import { type Disclosure, fieldText } from '../secrecy.ts';
 import type { AttemptContext, IgnoredField, IgnoredFields } from './attempt-history.ts';
 
 /** What is applied to an object. */
-export interface AppliedElement {
+interface AppliedElement {
   readonly plan: Disclosure & Pick<ChildPlan, 'type' | 'conflicts'>;
   readonly intent: Intent;
   /** Are fields of other managers overwritten? @default true, unless the child has `conflicts: Report` */
@@ -18,7 +18,7 @@ export interface AppliedElement {
 }
 
 /** An element without the ignored fields, and the problem that reports them. */
-export interface WithoutIgnored<Element> {
+interface WithoutIgnored<Element> {
   readonly desired: Element;
   readonly problem?: Problem;
 }

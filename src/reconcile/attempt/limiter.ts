@@ -31,7 +31,7 @@ const changeRetryMs = 5_000;
 const replacementGapMs = 600_000;
 
 /** The inputs of an apply besides its intent. */
-export interface ApplyContext extends ConflictContext {
+interface ApplyContext extends ConflictContext {
   readonly resource: KubeObject;
   readonly findings: { readonly reads: ReadonlyMap<string, ReadObservation> };
 }
@@ -167,7 +167,7 @@ export function tryReplace(
   return true;
 }
 
-export interface ReplacementAttempt {
+interface ReplacementAttempt {
   readonly intent: Intent;
   readonly intentHash: string;
   readonly live: StoredObject;

@@ -30,7 +30,7 @@ export interface ChangedPath {
 }
 
 /** When the resource runs next. */
-export interface NextRun {
+interface NextRun {
   /** Another pass follows at once. */
   readonly hasFollowUp: boolean;
   /** The pause of the resource. @default the rules of the queue */

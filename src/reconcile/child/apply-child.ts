@@ -64,7 +64,7 @@ function isUnreachable({ problem }: ElementResult): boolean {
 }
 
 /** Are the elements of this child applied in a sequence? */
-export function isSequential({ isList, ordered, updateStrategy }: ChildPlan): boolean {
+function isSequential({ isList, ordered, updateStrategy }: ChildPlan): boolean {
   return isList && (ordered || updateStrategy.rollingUpdate !== undefined);
 }
 

@@ -16,7 +16,7 @@ import { inputForChildren } from './element-result.ts';
 import { ensureFinalizer } from './ensure-finalizer.ts';
 import { clustersOf, type ResolvedChild, rejectDuplicates, resolveChild } from './resolve-child.ts';
 
-export interface CleanupPass extends Pick<Pass, 'uid' | 'state'> {
+interface CleanupPass extends Pick<Pass, 'uid' | 'state'> {
   readonly findings: Pick<PassFindings, 'desiredObjects'>;
   readonly effects: { readonly pruned: readonly Pick<PrunedObject, 'object'>[] };
   readonly context: { readonly watches: Pick<Watches, 'allChildren'> };

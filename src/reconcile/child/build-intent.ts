@@ -25,7 +25,7 @@ import type { Pass, PassInput } from '../pass/pass.ts';
 import { isNamePublic } from '../secrecy.ts';
 
 /** A rendered element. */
-export interface RenderedElement {
+interface RenderedElement {
   readonly manifest: KubeObject;
   /** Index in the list. */
   readonly index: number;

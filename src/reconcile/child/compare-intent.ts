@@ -10,7 +10,7 @@ import { observesItself } from '../observe/observe-children.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import type { DesiredElement } from './element-result.ts';
 
-export interface ComparedObject {
+interface ComparedObject {
   readonly plan: ChildPlan;
   readonly intent: Intent;
   readonly live: StoredObject;

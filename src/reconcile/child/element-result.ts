@@ -58,7 +58,7 @@ export function withProblem(result: ElementResult, problem: Problem | undefined)
   return { ...result, problem, verdict: isDone ? result.verdict : verdictOf(problem) };
 }
 
-export interface UnrenderedElement {
+interface UnrenderedElement {
   readonly plan: ChildPlan;
   readonly element: Element | undefined;
   /** The desired name; empty if unknown. */

@@ -8,7 +8,7 @@ import type { ElementResult, Pass } from '../pass/pass.ts';
 import { isWaitingReason } from './element-result.ts';
 
 /** The readiness of a child, for `status.children`. */
-export interface ChildReadiness {
+interface ChildReadiness {
   readonly state: ChildDecision['state'];
   /** May be empty. */
   readonly message: string;

@@ -15,7 +15,7 @@ import { conditionTypesOf, isForeign, standardConditionTypes } from '../status-f
 const maxNames = 5;
 
 /** The state of a deletion. */
-export interface DeletionReport {
+interface DeletionReport {
   readonly entries: readonly ChildEntry[];
   /** Further problems. */
   readonly problems: readonly Problem[];

@@ -15,7 +15,7 @@ export interface Placement {
 }
 
 /** A child, or the target of a patch. */
-export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy' | 'placement'>;
+type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy' | 'placement'>;
 
 /** The namespace of a rendered child, or why it is not allowed (docs/definition/reads.md#crossnamespace, `crossNamespace`). */
 export function placementOf(pass: Pass, plan: PlacedPlan, object: KubeObject): Placement | Problem {

@@ -66,7 +66,7 @@ export interface Uninstall {
 }
 
 /** Facts about the server that passes have found. */
-export interface ServerTraits {
+interface ServerTraits {
   /** By kind: is it namespaced? A scope never changes, but discovery may be temporarily incomplete. */
   readonly scopes: Map<string, boolean>;
 }

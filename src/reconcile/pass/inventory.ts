@@ -12,7 +12,7 @@ import type { ResourceState } from './resource-state.ts';
 const maxRecordedObjects = 4_000;
 
 /** An object in the inventory of a resource. */
-export interface RecordedObject {
+interface RecordedObject {
   readonly kind: GroupKind;
   readonly namespace: string | undefined;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface RecordedObject {
   readonly cluster?: string;
 }
 
-export interface InventoryOptions {
+interface InventoryOptions {
   readonly plan: OperatorPlan;
   /** Kinds of which the definition has or had children, keyed by {@link kindText}. Undefined: unknown. */
   readonly childKinds: ReadonlyMap<string, GroupKind> | undefined;

@@ -70,7 +70,7 @@ export interface PassFindings {
 }
 
 /** The actions of a pass so far, and their results. */
-export interface PassEffects {
+interface PassEffects {
   /** By id, tier by tier. */
   readonly children: Map<string, ChildResult>;
   readonly pruned: PrunedObject[];
@@ -257,7 +257,7 @@ export interface ReadResult extends ReadObservation {
 }
 
 /** A child under `observed`. */
-export interface ObservedChild {
+interface ObservedChild {
   /** At the start of the pass. */
   readonly first: readonly StoredObject[] | undefined;
   /** The value for expressions; undefined: not known yet. */

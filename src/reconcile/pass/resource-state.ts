@@ -32,7 +32,7 @@ export interface ResourceState {
 }
 
 /** An object that was deleted to be recreated, in its last state. */
-export interface ReplacedObject {
+interface ReplacedObject {
   readonly childId: string;
   readonly stored: StoredObject;
 }

@@ -1,7 +1,7 @@
 import type { DeletionGuard, PruneCandidate } from '../deletion-guard.ts';
 import { approveDeletionsAnnotation } from '../names.ts';
 
-export interface DeletionHoldOptions {
+interface DeletionHoldOptions {
   /** The revision of the rollout. */
   readonly revision: string;
   /** If the change deletes more objects, none is deleted without approval. */

@@ -29,7 +29,7 @@ export interface Previewer {
   stop(): void;
 }
 
-export interface PreviewAllOptions {
+interface PreviewAllOptions {
   readonly previewer: Previewer;
   readonly keys: Iterable<string>;
   readonly clock: Clock;

@@ -22,7 +22,7 @@ export function isOrphaned(pass: Pass, object: KubeObject): boolean {
 }
 
 /** Does the object have `deleteWhen` by its annotation? */
-export function hasDeleteCondition({ metadata }: KubeObject): boolean {
+function hasDeleteCondition({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[deleteWhenAnnotation] !== undefined;
 }
 

@@ -15,7 +15,7 @@ import { objectText } from '../secrecy.ts';
 import { releaseObject } from './release-object.ts';
 import { type Chain, chainsOf, deletePermission, isOrdered, isOrphaned } from './removal-rules.ts';
 
-export interface RemovalOptions {
+interface RemovalOptions {
   /** Why they are removed, for people: `No longer desired`. */
   readonly why: string;
   /** Are objects deleted only after their dependents (foreground)? @default false */

@@ -62,14 +62,14 @@ export function isUntrackedChild(pass: Pass, { object }: StoredObject): boolean 
 }
 
 /** The untracked children that were looked up. */
-export interface FoundUntracked {
+interface FoundUntracked {
   readonly objects: readonly StoredObject[];
   /** Those whose request failed: they may exist. */
   readonly unknown: readonly UnknownChild[];
 }
 
 /** An untracked child whose request failed. */
-export interface UnknownChild {
+interface UnknownChild {
   readonly child: UntrackedChild;
   readonly problem: Problem;
 }

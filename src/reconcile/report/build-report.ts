@@ -75,7 +75,7 @@ export function withLastMapped(pass: Pass, report: Report, ...why: readonly Prob
 }
 
 /** The parts of a report. */
-export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
+type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
 
 /** Assembles a report from its parts. */
 export function reportOf(pass: Pass, parts: ReportParts): Report {

@@ -16,7 +16,7 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
-export interface ConditionsOptions {
+interface ConditionsOptions {
   /** As of the start of the pass: its conditions have the previous transition times. */
   readonly resource: KubeObject;
   readonly summary: Summary;

@@ -11,7 +11,7 @@ import { isChanged } from './object-change.ts';
 import type { ResourceQueue } from './resource-queue.ts';
 import type { ResourceWatch } from './resource-watch.ts';
 
-export interface ChildWatchOptions {
+interface ChildWatchOptions {
   readonly plan: OperatorPlan;
   readonly gvk: Gvk;
   /** The member cluster. @default undefined: the cluster of the resources */

@@ -11,7 +11,7 @@ import type { Watches } from './watches.ts';
 export type Dependency = ObjectDependency | SelectionDependency | KindDependency | MemberDependency;
 
 /** On one object. */
-export interface ObjectDependency {
+interface ObjectDependency {
   readonly kind: 'object';
   /** It is a desired child that the resource does not own (yet): every event of the child watch counts. */
   readonly isDesired: boolean;
@@ -22,7 +22,7 @@ export interface ObjectDependency {
 }
 
 /** On the objects or namespaces that a selector selects. */
-export interface SelectionDependency {
+interface SelectionDependency {
   readonly kind: 'selection';
   readonly selector: LabelSelector;
   /** Whether objects in this namespace count. */
@@ -30,12 +30,12 @@ export interface SelectionDependency {
 }
 
 /** On the children of a kind that only the resource's inventory names. It lasts until it is released, not for one reconcile. */
-export interface KindDependency {
+interface KindDependency {
   readonly kind: 'kind';
 }
 
 /** On a member cluster: every change of its state counts. */
-export interface MemberDependency {
+interface MemberDependency {
   readonly kind: 'member';
 }
 
@@ -50,7 +50,7 @@ export const memberPrefix = 'cluster ';
 /** Delay before an unused watch is stopped: edits often remove and restore a name or kind. */
 const releaseDelayMs = 60_000;
 
-export interface DependencyIndexOptions {
+interface DependencyIndexOptions {
   readonly clock: Clock;
   /**
    * Called when no resource depends on a topic any more. The function that it returns is called after a delay, unless a resource depends on

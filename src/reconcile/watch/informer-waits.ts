@@ -32,7 +32,7 @@ export async function settled(informer: Informer, signal: AbortSignal): Promise<
   await untilInformer(informer, signal, () => informer.state.kind !== 'waiting' || undefined);
 }
 
-export interface SettleLimit {
+interface SettleLimit {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

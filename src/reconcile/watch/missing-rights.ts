@@ -1,7 +1,7 @@
 import type { AccessRight, RightsWatcher } from '../../kube/roles.ts';
 import { isSharedByMany } from './resource-queue.ts';
 
-export interface MissingRightsOptions {
+interface MissingRightsOptions {
   readonly cluster: RightsWatcher;
   /** Called when a missing right is granted. `shared`: many resources missed it. */
   readonly onGranted: (key: string, shared: boolean) => void;

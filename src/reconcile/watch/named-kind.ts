@@ -14,7 +14,7 @@ import { type EnqueuingEvent, isSharedByMany, type ResourceQueue } from './resou
 /** With more objects, one watch on the whole kind, or on all objects with the name, replaces the watches on single objects. */
 const maxSingleWatches = 50;
 
-export interface NamedKindOptions {
+interface NamedKindOptions {
   readonly gvk: Gvk;
   /** The name of all objects. @default undefined: they have several names */
   readonly name?: string;

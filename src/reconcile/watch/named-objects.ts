@@ -12,7 +12,7 @@ import type { DependencyIndex } from './dependency-index.ts';
 import { NamedKind, type NamedProblem } from './named-kind.ts';
 import type { ResourceQueue } from './resource-queue.ts';
 
-export interface NamedObjectsOptions {
+interface NamedObjectsOptions {
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly index: DependencyIndex;

@@ -2,7 +2,7 @@ import type { Priority } from '../../controller/index.ts';
 import type { CacheEvent } from '../../kube/roles.ts';
 import type { Change } from './object-change.ts';
 
-export interface ResourceQueueOptions {
+interface ResourceQueueOptions {
   /** The definition's name. */
   readonly definition: string;
   /** All resources. */

@@ -108,7 +108,7 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
 type Status = Readonly<Record<string, unknown>>;
 
 /** Classifies changes of a resource. */
-export interface ResourceChange {
+interface ResourceChange {
   /**
    * Whether a reconcile reads the change and did not make it. It also counts in the response to our own status write: the reconcile has
    * ended by then, and the watch event of the edit is older than the response, so no other event reports it.

@@ -15,7 +15,7 @@ import type { DependencyIndex } from './dependency-index.ts';
 import { differingPath, isReplaced } from './object-change.ts';
 import { isSharedByMany, type ResourceQueue } from './resource-queue.ts';
 
-export interface ReadListOptions {
+interface ReadListOptions {
   readonly plan: ReadPlan;
   /** The member cluster. @default undefined: the cluster of the resources */
   readonly cluster?: string;
@@ -196,7 +196,7 @@ function byNamespaceAndName(a: StoredObject, b: StoredObject): number {
 
 const namespaceKind = gvkOf('v1', 'Namespace');
 
-export interface NamespaceWatchOptions {
+interface NamespaceWatchOptions {
   readonly watcher: Watcher;
   readonly queue: ResourceQueue;
   readonly index: DependencyIndex;

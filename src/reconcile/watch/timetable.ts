@@ -4,7 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import { type CronSchedule, parseCron } from '../../util/cron.ts';
 import type { Random } from '../../util/random.ts';
 
-export interface TimetableOptions {
+interface TimetableOptions {
   readonly schedule: ScheduleDefinition | undefined;
   readonly clock: Clock;
   readonly random: Random;

@@ -51,7 +51,7 @@ function watchKey(gvk: Gvk, cluster: string | undefined): string {
   return cluster === undefined ? gvkKey(gvk) : `${cluster}:${gvkKey(gvk)}`;
 }
 
-export interface WatchesOptions {
+interface WatchesOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -78,7 +78,7 @@ export interface WatchesOptions {
 }
 
 /** A watch that fails or is unreliable. */
-export interface WatchProblem {
+interface WatchProblem {
   readonly watching: string;
   readonly error: KubeError;
   /** The name of the objects, if the definition contains it as a literal. */

@@ -284,6 +284,6 @@ describe('runtime/publish/publisher', () => {
 });
 
 /** What is asked for on the object. */
-function marksOfThing(harness: PublisherHarness): ReturnType<typeof controlsOf> {
+function marksOfThing(harness: PublisherHarness) {
   return controlsOf(harness.object('thing')?.metadata ?? { name: 'thing' });
 }

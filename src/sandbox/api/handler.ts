@@ -23,7 +23,7 @@ import { handleResource } from './resource-request.ts';
 import { parseRoute } from './route.ts';
 import { jsonAnswer, textAnswer } from './shape-answer.ts';
 
-export interface HandlerContext {
+interface HandlerContext {
   readonly rest: RestContext;
   readonly clock: Clock;
   readonly protobuf: ProtobufReader;

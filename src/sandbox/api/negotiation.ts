@@ -20,7 +20,7 @@ const streams = [
   'application/vnd.kubernetes.protobuf;stream=watch',
 ];
 
-export interface Negotiation {
+interface Negotiation {
   readonly accept: string | undefined;
   readonly isDiscovery: boolean;
   /** Routes of built-in kinds check the media type first and reject one with a wildcard in its second part only. */

@@ -46,7 +46,7 @@ import {
   withWarning,
 } from './shape-answer.ts';
 
-export interface ResourceRequest {
+interface ResourceRequest {
   readonly rest: RestContext;
   readonly clock: Clock;
   readonly protobuf: ProtobufReader;

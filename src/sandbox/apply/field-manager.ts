@@ -28,7 +28,7 @@ import {
 import { fieldElement } from './path-element.ts';
 import { difference, isEmptySet, type PathSet, pathSetOf, union } from './path-set.ts';
 
-export interface FieldManagerOptions {
+interface FieldManagerOptions {
   /** The version of the requests: `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
@@ -49,14 +49,14 @@ export interface FieldManagerOptions {
 }
 
 /** A write that is not an apply. */
-export interface UpdateRequest {
+interface UpdateRequest {
   /** Undefined = the object is being created. */
   readonly live: JsonObject | undefined;
   readonly next: JsonObject;
   readonly manager: string;
 }
 
-export interface ApplyRequest {
+interface ApplyRequest {
   readonly live: JsonObject | undefined;
   readonly config: JsonObject;
   readonly manager: string;

@@ -5,7 +5,7 @@ import { compareText } from './path-element.ts';
 import { type PathSet, union } from './path-set.ts';
 
 /** A manager: one entry of `metadata.managedFields`. An applier has one entry for all versions, an updater one entry per version. */
-export interface ManagerName {
+interface ManagerName {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   /** Only for updaters. */

@@ -48,7 +48,7 @@ export interface Update extends Write {
   readonly next: JsonObject;
 }
 
-export interface ApplyOperation extends Write {
+interface ApplyOperation extends Write {
   readonly config: JsonObject;
   readonly force: boolean;
   /** Paths that may be taken from other managers without force. */

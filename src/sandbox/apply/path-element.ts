@@ -17,14 +17,14 @@ export function fieldElement(name: string): PathElement {
 }
 
 /** The element for an item of a list map, with sorted keys. */
-export function keyElement(keys: JsonObject): PathElement {
+function keyElement(keys: JsonObject): PathElement {
   const sorted: MutableJsonObject = {};
   for (const name of Object.keys(keys).sort()) setField(sorted, name, keys[name] ?? null);
   return `k:${JSON.stringify(sorted)}`;
 }
 
 /** The element for an item of a set. */
-export function valueElement(value: Json): PathElement {
+function valueElement(value: Json): PathElement {
   return `v:${JSON.stringify(value)}`;
 }
 

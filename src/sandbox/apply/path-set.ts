@@ -113,11 +113,3 @@ export function* pathsOf(set: PathSet, prefix: Path = []): Generator<Path> {
     yield* pathsOf(set.children.get(step) ?? emptyPathSet, [...prefix, step]);
   }
 }
-
-export function hasPath(set: PathSet, path: Path): boolean {
-  const last = path.at(-1);
-  if (last === undefined) return false;
-  let node: PathSet | undefined = set;
-  for (const step of path.slice(0, -1)) node = node?.children.get(step);
-  return node?.members.has(last) === true;
-}

@@ -3,9 +3,7 @@ import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 /** A parsed CEL expression. Offsets (`start`, `end`) count characters of the expression. */
 export type CelNode = ASTNode;
 
-export type ParsedCel =
-  | { readonly node: CelNode }
-  | { readonly problem: string; readonly offset: number };
+type ParsedCel = { readonly node: CelNode } | { readonly problem: string; readonly offset: number };
 
 /** Parses an expression. Names, functions and types are not checked. Does not throw. */
 export type CelParser = (text: string) => ParsedCel;

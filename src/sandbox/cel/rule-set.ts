@@ -12,7 +12,7 @@ import {
 import { type CelEnvironment, toCel } from './cel-environment.ts';
 
 /** The rules that a value violates, with the server's messages. */
-export interface RuleViolations {
+interface RuleViolations {
   readonly errors: readonly FieldError[];
   /** Rules that the previous value violated too; these do not reject the write. */
   readonly tolerated: readonly FieldError[];

@@ -8,7 +8,7 @@ import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 
 export const services = '/services';
-export const endpointSlices = 'discovery.k8s.io/endpointslices';
+const endpointSlices = 'discovery.k8s.io/endpointslices';
 
 /** Writes the endpoints of a Service to an EndpointSlice. */
 export class EndpointSliceController {

@@ -4,7 +4,7 @@ import { StatusError } from '../status/status-error.ts';
 /** Delay of a reconcile that failed because an object exists already. */
 const retryMs = 1_000;
 
-export interface ReconcileQueueOptions {
+interface ReconcileQueueOptions {
   readonly clock: Clock;
   /** Moves one object towards its desired state. Runs again after each change of what it depends on. */
   readonly reconcile: (key: string) => void;

@@ -5,7 +5,7 @@ import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, partOf } from './controller-client.ts';
 import { controlledObjects, controllerReference } from './owned-objects.ts';
 
-export const controllerRevisions = 'apps/controllerrevisions';
+const controllerRevisions = 'apps/controllerrevisions';
 export const revisionLabel = 'controller-revision-hash';
 
 /** The revision of a template: its name, and the hash that pods have as a label. */

@@ -47,7 +47,7 @@ const namespaceDependents: Readonly<Record<string, readonly string[]>> = {
   [nodes]: [daemonSets],
 };
 
-export interface WorkloadControllersOptions {
+interface WorkloadControllersOptions {
   /** Simulates a node and volumes. Without it, pods and claims stay pending, as on a control plane without nodes. */
   readonly runsPods: boolean;
   readonly onInternalError: (error: unknown) => void;

@@ -4,7 +4,7 @@ import { fieldOf, listField, objectField, stringField, withField } from '../json
 import { stringsOf } from '../metadata/validate-metadata.ts';
 
 /** The names that CRDs of a group have accepted. */
-export interface NamesInUse {
+interface NamesInUse {
   /** Plurals, singulars and short names: they share one namespace. */
   readonly resources: ReadonlySet<string>;
   /** Kinds and list kinds. */

@@ -18,9 +18,9 @@ import { acceptedNames, isEstablished, namesInUse, withAcceptedNames } from './a
 import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
 import { servedVersions, storageVersion } from './read-crd.ts';
 
-export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
+const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
 
-export interface CrdControllerOptions {
+interface CrdControllerOptions {
   readonly context: RestContext;
   /** The OpenAPI components of the built-in kinds. */
   readonly components: MergeComponents;

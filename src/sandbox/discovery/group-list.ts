@@ -42,12 +42,12 @@ export function resourceList(
 }
 
 /** Groups in the order in which their kinds are served. */
-export function groupNames(kinds: readonly ServedKind[]): readonly string[] {
+function groupNames(kinds: readonly ServedKind[]): readonly string[] {
   return [...new Set(kinds.map(({ names }) => names.group))];
 }
 
 /** The versions of a group, the preferred one first. */
-export function versionsOfGroup(kinds: readonly ServedKind[], group: string): readonly string[] {
+function versionsOfGroup(kinds: readonly ServedKind[], group: string): readonly string[] {
   const versions = kinds
     .filter(({ names }) => names.group === group)
     .map(({ names }) => names.version);
@@ -127,17 +127,17 @@ const customVerbs = [
   'watch',
 ] as const;
 
-export const subresourceVerbs = ['get', 'patch', 'update'] as const;
+const subresourceVerbs = ['get', 'patch', 'update'] as const;
 
 /** The verbs of a resource, in the server's order. */
-export function verbsOf({ isCustom, names, review }: ServedKind): readonly string[] {
+function verbsOf({ isCustom, names, review }: ServedKind): readonly string[] {
   if (review !== undefined) return ['create'];
   if (isCustom) return customVerbs;
   if (names.kind !== 'Namespace') return resourceVerbs;
   return resourceVerbs.filter((verb) => verb !== 'deletecollection');
 }
 
-export type AggregatedVersion = 'v2' | 'v2beta1';
+type AggregatedVersion = 'v2' | 'v2beta1';
 
 /** All resources of `/api` (the core group) or `/apis` (all others) in one document. */
 export function aggregatedDiscovery(

@@ -29,7 +29,7 @@ import {
 } from './served-kind.ts';
 
 /** The version in which objects of a kind are stored. */
-export interface StoredForm extends Conversion {
+interface StoredForm extends Conversion {
   readonly collection: string;
   readonly apiVersion: string;
 }
@@ -75,7 +75,7 @@ export interface BuiltinRules {
   readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
 }
 
-export interface BuiltinKindOptions {
+interface BuiltinKindOptions {
   readonly rules: BuiltinRules;
   readonly fieldType: () => FieldType;
   readonly goType: () => GoType;

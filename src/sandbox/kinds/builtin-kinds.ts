@@ -90,7 +90,7 @@ export function modelledNames(): readonly ResourceNames[] {
   return simpleKinds.map(({ names }) => names);
 }
 
-export interface BuiltinKindsOptions {
+interface BuiltinKindsOptions {
   readonly schemas: BuiltinSchemas;
   readonly now: () => string;
   /** Kinds whose rules other folders define. */

@@ -51,7 +51,7 @@ export interface CustomVersion {
   readonly deprecation: string | undefined;
 }
 
-export interface CustomKindOptions {
+interface CustomKindOptions {
   readonly version: CustomVersion;
   /** All served versions of the CRD, including this one. */
   readonly versions: readonly CustomVersion[];

@@ -3,7 +3,7 @@ import type { StructuralSchema } from '../schema/structural-schema.ts';
 import type { ResourceNames, ServedKind } from './served-kind.ts';
 
 /** The input for the published schema of a version. */
-export interface PublishedVersion {
+interface PublishedVersion {
   readonly names: ResourceNames;
   readonly schema: StructuralSchema;
 }

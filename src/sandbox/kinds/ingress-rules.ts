@@ -158,7 +158,7 @@ function resourceErrors(resource: JsonObject, at: string): readonly FieldError[]
 }
 
 /** Validates a field that becomes a path segment. */
-export function segmentErrors(object: JsonObject, name: string, at: string): readonly FieldError[] {
+function segmentErrors(object: JsonObject, name: string, at: string): readonly FieldError[] {
   const text = stringField(object, name) ?? '';
   if (text === '') return [requiredField(`${at}.${name}`)];
   return pathSegment(text).map((message) => invalidField(`${at}.${name}`, text, message));

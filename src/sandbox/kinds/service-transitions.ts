@@ -46,7 +46,7 @@ const typeDependentFields: readonly TypeDependentFields[] = [
 ];
 
 /** Whether the ports of a Service have node ports. */
-export function needsNodePorts({ type, allocateLoadBalancerNodePorts }: JsonObject): boolean {
+function needsNodePorts({ type, allocateLoadBalancerNodePorts }: JsonObject): boolean {
   return (
     type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false)
   );

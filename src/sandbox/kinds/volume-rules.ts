@@ -67,7 +67,7 @@ const hostPathTypes = [
   'Socket',
 ];
 
-export interface CheckedVolumes {
+interface CheckedVolumes {
   /** The names of the valid volumes. */
   readonly volumes: ReadonlySet<string>;
   readonly errors: readonly FieldError[];

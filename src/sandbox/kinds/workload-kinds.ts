@@ -158,7 +158,7 @@ function strategyOf(spec: JsonObject): JsonObject {
   return withFields(strategy, { rollingUpdate });
 }
 
-export function withJobDefaults(spec: JsonObject): JsonObject {
+function withJobDefaults(spec: JsonObject): JsonObject {
   const { completions, parallelism } = spec;
   const counts =
     completions === undefined && parallelism === undefined

@@ -32,7 +32,7 @@ export function templateOf(spec: JsonObject): JsonObject {
 const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
 
 /** The parts of the server's messages that differ by kind. */
-export interface WorkloadMessages {
+interface WorkloadMessages {
   /** In messages about empty selectors. */
   readonly selector: string;
   /** In messages about malformed selectors. @default no message */

@@ -3,8 +3,6 @@ import { badRequest, notModelled } from '../status/api-errors.ts';
 import { decodeMessage } from './decode-message.ts';
 import { MessageTable, readFields, WireError } from './wire-reader.ts';
 
-export const protobufType = 'application/vnd.kubernetes.protobuf';
-
 /** `k8s` and a zero byte: the prefix of every body. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 

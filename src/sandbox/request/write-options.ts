@@ -19,9 +19,9 @@ export interface WriteOptions {
   readonly force: boolean;
 }
 
-export type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
+type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-export interface WriteOptionsSource {
+interface WriteOptionsSource {
   readonly kind: WriteKind;
   readonly query: URLSearchParams;
   readonly userAgent: string;

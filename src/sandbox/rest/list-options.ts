@@ -7,7 +7,7 @@ import { parseLabelQuery, SelectorError } from '../selector/label-query.ts';
 import { badRequest, invalid } from '../status/api-errors.ts';
 import { type FieldError, forbiddenField, unsupportedValue } from '../status/field-error.ts';
 
-export type VersionMatch = 'Exact' | 'NotOlderThan';
+type VersionMatch = 'Exact' | 'NotOlderThan';
 
 /** The options in the query of a list or watch. */
 export interface ListOptions {
@@ -23,7 +23,7 @@ export interface ListOptions {
   readonly sendsInitialEvents: boolean | undefined;
 }
 
-export interface ListOptionsSource {
+interface ListOptionsSource {
   readonly kind: ServedKind;
   readonly query: URLSearchParams;
   readonly isWatch: boolean;

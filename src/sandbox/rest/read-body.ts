@@ -17,12 +17,12 @@ import {
 } from './parse-json.ts';
 import type { RestContext, Target } from './rest-context.ts';
 
-export interface ReadBody {
+interface ReadBody {
   readonly object: JsonObject;
   readonly warnings: readonly string[];
 }
 
-export interface BodySource {
+interface BodySource {
   readonly text: string;
   readonly contentType: string;
   readonly fieldValidation: FieldValidation;
@@ -171,7 +171,7 @@ function decodeOrReject(kind: ServedKind, object: JsonObject) {
 }
 
 /** A body of the right kind that cannot be decoded. */
-export function undecodableBody({ names }: ServedKind, because: string): StatusError {
+function undecodableBody({ names }: ServedKind, because: string): StatusError {
   const { kind, version } = names;
   return badRequest(
     `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${because}`,

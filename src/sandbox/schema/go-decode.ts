@@ -17,7 +17,7 @@ export class DecodeError extends HomeostatError<'undecodable'> {
   }
 }
 
-export interface GoDecoded {
+interface GoDecoded {
   readonly object: JsonObject;
   /** Paths that the type does not have. */
   readonly unknownFields: readonly string[];
@@ -27,7 +27,7 @@ export interface GoDecoded {
  * How the server reads an object: a body as JSON; what an apply has merged, from its parsed fields. Both keep empty lists and maps, which
  * validation tells from absent ones. As it is written into JSON again, an object keeps those that are always written; a stored one has none.
  */
-export type GoReader = 'json' | 'merged' | 'written' | 'stored';
+type GoReader = 'json' | 'merged' | 'written' | 'stored';
 
 /**
  * Decodes an object of a built-in kind to its Go type and encodes it again, as the server does. Removes unknown fields, nulls,

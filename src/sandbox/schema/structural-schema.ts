@@ -50,7 +50,7 @@ export function schemaOfField(
 }
 
 /** Returns whether the value is null and the schema does not allow it. */
-export function isForbiddenNull(value: Json | undefined, schema: StructuralSchema | undefined) {
+function isForbiddenNull(value: Json | undefined, schema: StructuralSchema | undefined) {
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 

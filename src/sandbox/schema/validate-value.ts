@@ -13,7 +13,7 @@ import {
 import { hasFormat } from './formats.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-export interface ValueAtSchema {
+interface ValueAtSchema {
   readonly schema: StructuralSchema;
   readonly value: Json;
   /** The path of the value: `spec.ports[0]`; empty at the root. */

@@ -5,7 +5,7 @@ import { SelectorError } from './label-query.ts';
 /** Returns whether an object matches. */
 export type ObjectMatcher = (object: JsonObject) => boolean;
 
-export interface FieldQuery {
+interface FieldQuery {
   readonly matches: ObjectMatcher;
   /** The only name that can match, if the query contains `metadata.name=`. */
   readonly name: string | undefined;

@@ -6,7 +6,7 @@ import { labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
 type Labels = Readonly<Record<string, unknown>>;
 
 /** Returns whether an object with these labels matches. */
-export type LabelMatcher = (labels: Labels) => boolean;
+type LabelMatcher = (labels: Labels) => boolean;
 
 /** A selector with invalid syntax, with the server's message. */
 export class SelectorError extends HomeostatError<'unreadable'> {

@@ -3,12 +3,12 @@ import type { FieldError } from './field-error.ts';
 import { StatusError } from './status-error.ts';
 
 /** The object of an error: `deployments.apps "web"`. */
-export interface ResourceName {
+interface ResourceName {
   readonly group: string;
   readonly plural: string;
 }
 
-export interface KindName {
+interface KindName {
   readonly group: string;
   readonly kind: string;
 }

@@ -8,7 +8,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
   /** The plural of the resource; for `Invalid`, the kind. */

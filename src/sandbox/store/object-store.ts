@@ -13,7 +13,7 @@ export interface StoreEvent {
   readonly last: StoredObject;
 }
 
-export type StoreListener = (event: StoreEvent) => void;
+type StoreListener = (event: StoreEvent) => void;
 
 export interface ObjectStoreOptions {
   /** The version to start after. With a clock's milliseconds, versions of an earlier run are expired. */

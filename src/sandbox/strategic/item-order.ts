@@ -17,7 +17,7 @@ export function indexOfItem(list: readonly Json[], item: Json, mergeKey: string)
   return list.findIndex((other) => itemKey(other, mergeKey) === key);
 }
 
-export interface OrderOptions {
+interface OrderOptions {
   readonly mergeKey: string;
   /** The order of the items in the patch. */
   readonly patch: readonly Json[];

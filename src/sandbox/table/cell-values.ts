@@ -83,7 +83,7 @@ export function labelsText(labels: JsonObject): string {
   return entries.length === 0 ? none : entries.map(([name, value]) => `${name}=${value}`).join(',');
 }
 
-export interface ShorteningOptions {
+interface ShorteningOptions {
   /** The maximum number of items shown. */
   readonly limit: number;
   /** The number of all items, to compute the remainder. @default the number of items */

@@ -30,7 +30,7 @@ export interface TableOptions {
   readonly nowMs: number;
 }
 
-export interface TableContent {
+interface TableContent {
   readonly objects: readonly JsonObject[];
   /** The metadata of the list or the object. */
   readonly metadata: JsonObject;

@@ -77,7 +77,7 @@ function hasLines(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-export interface RulesAt extends SchemaNode {
+interface RulesAt extends SchemaNode {
   readonly environment: CelEnvironment;
   /** The enclosing list or map whose items have no keys to correlate them; undefined = none. */
   readonly uncorrelatable: string | undefined;

@@ -2,11 +2,11 @@ import type { JsonObject } from '../../../util/json.ts';
 import { fieldOf, objectField } from '../../json-fields.ts';
 
 /** The result of a path in a schema: a field, or why there is none. */
-export type FoundField =
+type FoundField =
   | { readonly steps: readonly string[]; readonly schema: JsonObject | undefined }
   | { readonly problem: string };
 
-export interface FieldPathOptions {
+interface FieldPathOptions {
   /** Allows fields in brackets: `.spec['a.b']`. */
   readonly allowsBrackets: boolean;
 }

@@ -8,7 +8,7 @@ export interface SchemaNode {
   readonly path: string;
 }
 
-export interface NamedNode extends SchemaNode {
+interface NamedNode extends SchemaNode {
   readonly name: string;
 }
 
