@@ -1,7 +1,7 @@
 // `node bench/intent.ts`: what deciding about one Deployment costs, in us. Absolute times mean little on a shared machine;
 // `JSON.stringify` of the same object is there for scale.
 import { bundledSchemas, createSchemaCompiler } from '../src/compile/index.ts';
-import { covers, differences } from '../src/reconcile/intent/covers.ts';
+import { covers, differences } from '../src/reconcile/intent/compare.ts';
 import { pathHash } from '../src/reconcile/intent/path-hash.ts';
 import { prepare } from '../src/reconcile/intent/prepare.ts';
 import { gvkOf } from '../src/util/gvk.ts';

@@ -4,7 +4,8 @@ import { bundledSchemas } from '../compile/index.ts';
 import { formatDiagnostics } from '../definition/index.ts';
 import { kubeconfigText, writeFileAtomically } from '../dev/index.ts';
 import { startSandboxServer } from '../sandbox/node/index.ts';
-import { Simulation, silentLogger, TestCluster } from '../simulation/index.ts';
+import { Simulation, TestCluster } from '../simulation/index.ts';
+import { silentLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
 import type {
   KubeObject,

@@ -5,7 +5,7 @@ import type { GroupKind, Gvk } from '../util/gvk.ts';
 import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
 import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
-import { detectOrphaning } from './finalize/orphaning.ts';
+import { detectOrphaning } from './finalize/prepare-deletion.ts';
 import { readOnlyHistory } from './history/history.ts';
 import { HistoryRecorder } from './history/history-recorder.ts';
 import { Members } from './members/members.ts';

@@ -2,7 +2,7 @@ export { createFinalizingOperator, createOperator } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
-export { covers } from './intent/covers.ts';
+export { covers } from './intent/compare.ts';
 export { appliedHashOf, withPathHash as stamped } from './intent/marks.ts';
 export { pathHash } from './intent/path-hash.ts';
 export { prepare } from './intent/prepare.ts';

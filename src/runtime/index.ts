@@ -16,7 +16,7 @@ export type {
   Rejection,
 } from './desired-definition.ts';
 export { LeaderElector } from './leadership/leader-elector.ts';
-export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease-record.ts';
+export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease.ts';
 export { WriteFence } from './leadership/write-fence.ts';
 export { clusterGvk, ensureClusterKind } from './members/cluster-kind.ts';
 export type { ConnectMember, MemberClient } from './members/member-connection.ts';

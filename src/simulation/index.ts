@@ -24,7 +24,6 @@ export {
   renderResource,
 } from './render/render-resource.ts';
 export { type RunResourceOptions, runResource } from './render/run-resource.ts';
-export { silentLogger } from './silent-logger.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { escapeMarkup } from './testing/escape-markup.ts';
 export { matcherNames } from './testing/matchers.ts';

@@ -6,12 +6,11 @@ import { parseYaml } from '../definition/index.ts';
 import { createClusterOn } from '../kube/index.ts';
 import type { MemberCluster, MemberClusters } from '../kube/roles.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
-import { silentMetrics } from '../telemetry/index.ts';
+import { silentLogger, silentMetrics } from '../telemetry/index.ts';
 import type { Json, JsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { SandboxClient } from './sandbox-client.ts';
 import { createSeededRandom } from './seeded-random.ts';
-import { silentLogger } from './silent-logger.ts';
 import { Simulation } from './simulation.ts';
 import { createTestApi, type TestApi } from './testing/test-api.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { silentLogger } from '../telemetry/index.ts';
 import { isJsonObject } from '../util/json.ts';
-import { silentLogger } from './silent-logger.ts';
 import { Simulation } from './simulation.ts';
 import { SimulationClock } from './simulation-clock.ts';
 

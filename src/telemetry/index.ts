@@ -17,5 +17,6 @@ export {
   logLevels,
   type MetricOptions,
   type MetricRegistry,
+  silentLogger,
   silentMetrics,
 } from './roles.ts';

@@ -63,6 +63,15 @@ export interface MetricRegistry {
 
 const nothing = () => undefined;
 
+/** Drops every line. */
+export const silentLogger: Logger = Object.freeze({
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  child: () => silentLogger,
+});
+
 /** A registry that measures nothing, for work that no server reports: it loads no metrics library. */
 export const silentMetrics: MetricRegistry = Object.freeze({
   counter: () => ({ increment: nothing }),

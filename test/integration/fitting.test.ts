@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { compile, type SchemaSource, type SchemaType } from '../../src/compile/index.ts';
-import { covers } from '../../src/reconcile/intent/covers.ts';
+import { covers } from '../../src/reconcile/intent/compare.ts';
 import { isFields } from '../../src/reconcile/intent/intent.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';

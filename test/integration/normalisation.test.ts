@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type SchemaType, schemaOfCustomResource } from '../../src/compile/index.ts';
-import { covers, differences } from '../../src/reconcile/intent/covers.ts';
+import { covers, differences } from '../../src/reconcile/intent/compare.ts';
 import { fieldsOf } from '../../src/reconcile/intent/difference.ts';
 import { pathHash } from '../../src/reconcile/intent/path-hash.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';

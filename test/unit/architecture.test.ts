@@ -14,6 +14,22 @@ describe('unit/architecture', () => {
     );
   });
 
+  test('every source file that a README of src names exists', () => {
+    const all = readdirSync('src', { recursive: true, encoding: 'utf8' });
+    const readmes = all.filter((path) => path.endsWith('README.md'));
+    assert.ok(readmes.length > 20);
+    for (const readme of readmes) {
+      const named = [...readFileSync(`src/${readme}`, 'utf8').matchAll(/`([\w./-]+\.ts)`/g)];
+      const missing = named
+        .map(([, path]) => path)
+        .filter(
+          (path) =>
+            !existsSync(`./${path}`) && !all.some((file) => `/${file}`.endsWith(`/${path}`)),
+        );
+      assert.deepEqual(missing, [], `src/${readme}`);
+    }
+  });
+
   test('every room is explained on the page, and has a README', () => {
     const rooms = readdirSync('src', { withFileTypes: true }).filter((each) => each.isDirectory());
     for (const { name } of rooms) {

@@ -10,8 +10,8 @@ import {
   type ResourceExplanation,
 } from '../../plan/index.ts';
 import type { ChildDecision } from '../../reconcile/index.ts';
-import { runResource, silentLogger } from '../../simulation/index.ts';
-import { silentMetrics } from '../../telemetry/index.ts';
+import { runResource } from '../../simulation/index.ts';
+import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '../../util/kube-object.ts';

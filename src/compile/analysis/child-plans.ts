@@ -4,8 +4,10 @@ import type {
   ReadDefinition,
 } from '../../definition/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
+import { gvkOf } from '../../util/gvk.ts';
 import type { PlanContext } from '../check-context.ts';
 import type { CompiledChild, CompiledRead } from '../compiled-templates.ts';
+import { isSecret } from '../compiled-templates.ts';
 import type {
   ChildPlan,
   FieldPath,
@@ -17,7 +19,6 @@ import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
 import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
 import { templatesFor, templateUses } from '../template-uses.ts';
-import { createHistoryPlan, hasDetachedHistory } from './history-plan.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 
@@ -250,5 +251,31 @@ export function needsFinalizer(owner: Owner): boolean {
     definition.onDelete !== undefined ||
     hasDetachedHistory(owner) ||
     definition.children.some((child) => isDetached(child, owner))
+  );
+}
+
+/** How a definition keeps versions; undefined: it keeps none. */
+export function createHistoryPlan(owner: Owner, isRead: boolean): HistoryPlan | undefined {
+  const kept = owner.definition.reads.filter(({ history }) => history !== undefined);
+  if (kept.length === 0) return undefined;
+  return Object.freeze({
+    isRead,
+    recordKinds: Object.freeze([
+      ...(kept.every(({ gvk }) => isSecret(gvk)) ? [] : [gvkOf('apps/v1', 'ControllerRevision')]),
+      ...(kept.some(({ gvk }) => isSecret(gvk)) ? [gvkOf('v1', 'Secret')] : []),
+    ]),
+    isDetached: hasDetachedHistory(owner),
+  });
+}
+
+/**
+ * Whether versions may be in another namespace than the resource: they are in the namespace of their object. A
+ * cluster-scoped resource is a valid owner everywhere.
+ */
+export function hasDetachedHistory({ definition, scope, schemas }: Owner): boolean {
+  if (scope === 'Cluster') return false;
+  return definition.reads.some(
+    ({ history, from, gvk }) =>
+      history !== undefined && (from.kind !== 'own' || schemas?.isNamespaced(gvk) !== true),
   );
 }

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { Problem } from '../failure.ts';
-import { differences } from '../intent/covers.ts';
+import { differences } from '../intent/compare.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import { holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import type { Intent } from '../intent/intent.ts';

@@ -3,7 +3,7 @@ import { refOfStored, topicOfRef } from '../identity.ts';
 import { observeChildren } from '../observe/observe-children.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { observeReads } from '../observe/observe-reads.ts';
-import { placesOf } from '../ownership/places.ts';
+import { placesOf } from '../ownership/placement.ts';
 import {
   allSettledOrThrow,
   type Pass,

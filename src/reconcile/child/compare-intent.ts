@@ -1,7 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
-import { covers, differenceDigest, differences } from '../intent/covers.ts';
+import { covers, differenceDigest, differences } from '../intent/compare.ts';
 import type { Difference } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { appliedHashOf, intentHash, intentHashOf } from '../intent/marks.ts';

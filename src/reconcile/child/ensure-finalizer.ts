@@ -12,8 +12,8 @@ import {
   onDeleteAnnotationOf,
 } from '../names.ts';
 import { memberProblem } from '../observe/observe-members.ts';
-import { clustersAfter, remainingObjects } from '../ownership/inventory-after.ts';
-import { currentPlacements, isGivenUp } from '../ownership/places.ts';
+import { clustersAfter, remainingObjects } from '../ownership/maintain-inventory.ts';
+import { currentPlacements, isGivenUp } from '../ownership/placement.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
 import { entriesFor } from '../pass/inventory.ts';
 import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';

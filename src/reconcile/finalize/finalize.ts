@@ -21,11 +21,9 @@ import { removeFinalizer } from '../resource/write-metadata.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { type DeletionOptions, deletionOptionsOf } from './deletion-options.ts';
 import { messageOf, reportDeletion, reportUninstalled, wasOverdue } from './deletion-report.ts';
-import { recordOrphaning } from './orphaning.ts';
-import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
+import { type Preparation, prepareDeletion, recordOrphaning } from './prepare-deletion.ts';
 import { findRemaining, type RemainingChildren } from './remaining-children.ts';
-import { removeInOrder } from './remove-in-order.ts';
-import { removeRecords } from './remove-records.ts';
+import { removeInOrder, removeRecords } from './remove-in-order.ts';
 
 export interface FinalizeOptions {
   readonly key: string;

@@ -6,9 +6,9 @@ import { type Problem, problemOfMember, problemOfRequest, problemOfWaiting } fro
 import { identityOfObject, inFixedOrder } from '../identity.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { observeMembers } from '../observe/observe-members.ts';
-import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { placesOf } from '../ownership/places.ts';
+import { checkInventory } from '../ownership/maintain-inventory.ts';
+import { placesOf } from '../ownership/placement.ts';
 import { kindsByText, kindText, parseKinds } from '../pass/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { disclosureOfUntracked, findUntracked } from '../removal/untracked-children.ts';

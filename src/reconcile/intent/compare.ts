@@ -1,3 +1,27 @@
+import {
+  type AnyType,
+  anyType,
+  type ListType,
+  type MapType,
+  type SchemaType,
+  type StructField,
+  type StructType,
+} from '../../compile/index.ts';
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { sha256Hex } from '../../util/sha256.ts';
+import type { Difference } from './difference.ts';
+import { differs, type Trail } from './difference.ts';
+import {
+  equalScalars,
+  isEmptyLiveValue,
+  isOmittedWhenEmpty,
+  withoutInjected,
+} from './equal-scalars.ts';
+import { type Fields, isFields, isZero } from './intent.ts';
+import { indexOfItem, stepTo } from './list-keys.ts';
+
 /**
  * Compares a live value with an intent: does it already have every desired value? One traversal of the intent with the type of each field,
  * used both for a boolean result and for a list of differences.
@@ -8,25 +32,6 @@
  *
  * The intent must be prepared: a null in it is a value, and nothing in it is undefined.
  */
-import {
-  type AnyType,
-  anyType,
-  type ListType,
-  type MapType,
-  type SchemaType,
-  type StructField,
-  type StructType,
-} from '../../compile/index.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
-import { differs, type Trail } from './difference.ts';
-import {
-  equalScalars,
-  isEmptyLiveValue,
-  isOmittedWhenEmpty,
-  withoutInjected,
-} from './equal-scalars.ts';
-import { type Fields, isFields, isZero } from './intent.ts';
-import { indexOfItem, stepTo } from './list-keys.ts';
 
 export function compareValues(
   want: unknown,
@@ -273,4 +278,38 @@ function compareSets(
     equal = false;
   }
   return equal;
+}
+
+/**
+ * Returns whether an apply of the intent would change nothing. Stops at the first difference.
+ * A wrong `false` costs one unnecessary apply; a wrong `true` would hide drift. Unknown cases therefore count as different.
+ * It does not detect fields that were removed from the intent; `pathHash` does.
+ * @param intent Prepared, with `apiVersion`, `kind` and `metadata`.
+ * @param type The kind's schema; undefined: everything is compared as written.
+ */
+export function covers(
+  intent: KubeObject,
+  live: KubeObject,
+  type: SchemaType | undefined,
+): boolean {
+  return compareValues(intent, live, type ?? anyType, false, undefined);
+}
+
+/** Returns all differences; none exactly if {@link covers} is true. They contain values, also of Secrets: never log them. */
+export function differences(
+  intent: KubeObject,
+  live: KubeObject,
+  type: SchemaType | undefined,
+): readonly Difference[] {
+  const found: Difference[] = [];
+  compareValues(intent, live, type ?? anyType, false, { path: [], found });
+  return found;
+}
+
+/**
+ * A digest of differences that an apply does not remove, because the server changes the value in a way that no rule covers.
+ * Equal differences have equal digests. Keep it in memory only: it is derived from values.
+ */
+export function differenceDigest(found: readonly Difference[]): string {
+  return sha256Hex(canonicalJson(found));
 }

@@ -12,7 +12,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { freezeDeep } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { covers, differences } from './covers.ts';
+import { covers, differences } from './compare.ts';
 import { withPathHash } from './marks.ts';
 import { pathHash } from './path-hash.ts';
 import { prepare } from './prepare.ts';

@@ -4,7 +4,7 @@ import { builtInType } from '../../../test/support/builtin-type.ts';
 import { type SchemaType, schemaOfCustomResource } from '../../compile/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { covers, differences } from './covers.ts';
+import { covers, differences } from './compare.ts';
 
 const text = { type: 'string' };
 const boxType = schemaOfCustomResource(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { differenceDigest, differences } from './covers.ts';
+import { differenceDigest, differences } from './compare.ts';
 import { fieldsOf } from './difference.ts';
 
 function objectOf(apiVersion: string, kind: string, fields: object): KubeObject {

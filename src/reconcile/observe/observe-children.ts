@@ -2,7 +2,7 @@ import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { childrenOf } from '../ownership/is-child.ts';
-import { placesOf } from '../ownership/places.ts';
+import { placesOf } from '../ownership/placement.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { objectsChanged } from '../watch/object-change.ts';

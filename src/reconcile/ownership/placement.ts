@@ -5,6 +5,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { matchesSelector } from '../../util/label-selector.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import type { Problem } from '../failure.ts';
+import { type Placements, placementsOf } from '../members/placements.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { isNamePublic } from '../secrecy.ts';
@@ -111,4 +112,28 @@ export function clusterRejection(
 
 function invalid(message: string): Problem {
   return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
+}
+
+/** The placements of the resource, with those that the pass has added. */
+export function currentPlacements({ context, resource, effects }: Pass): Placements {
+  return effects.placements ?? placementsOf(resource, context.plan.name);
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** The member clusters that may have objects of the resource, without those that are given up. */
+export function placesOf(pass: Pass): ReadonlySet<string> {
+  if (pass.members === undefined) return none;
+  const recorded = [...pass.findings.inventory.recorded.values()];
+  const names = [
+    ...currentPlacements(pass).keys(),
+    ...recorded.flatMap(({ cluster }) => cluster ?? []),
+  ];
+  return new Set(names.filter((name) => !isGivenUp(pass, name)));
+}
+
+/** Is nothing of the resource searched or waited for in this cluster any more? */
+export function isGivenUp(pass: Pass, cluster: string): boolean {
+  const uid = currentPlacements(pass).get(cluster) ?? '';
+  return pass.members?.isGivenUp(cluster, uid) ?? false;
 }

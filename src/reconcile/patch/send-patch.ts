@@ -7,7 +7,7 @@ import { ongoingConflict, recordRepair } from '../attempt/ownership-conflicts.ts
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { identityOf, topicOfRef } from '../identity.ts';
-import { covers, differenceDigest, differences } from '../intent/covers.ts';
+import { covers, differenceDigest, differences } from '../intent/compare.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';

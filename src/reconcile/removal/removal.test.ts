@@ -10,7 +10,7 @@ import {
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { withoutOwnership } from './release-object.ts';
+import { withoutOwnership } from './remove-objects.ts';
 
 const key = 'default/a';
 

@@ -7,7 +7,7 @@ import { childIdOf, identityOfObject, identityOfRef, refOfStored } from '../iden
 import type { Intent } from '../intent/intent.ts';
 import { memberProblem } from '../observe/observe-members.ts';
 import { isChild, planOfChild } from '../ownership/is-child.ts';
-import { isGivenUp } from '../ownership/places.ts';
+import { isGivenUp } from '../ownership/placement.ts';
 import { isControlledByAnother } from '../ownership-claims.ts';
 import { clusterWrite, type Pass, type PassInput, type PrunedObject } from '../pass/pass.ts';
 import type { ResourceState, UntrackedChild } from '../pass/resource-state.ts';

@@ -7,7 +7,7 @@ import type { StatusRejection } from '../attempt/attempt-history.ts';
 import { statusBlocker, statusRejection } from '../attempt/limiter.ts';
 import { limitBackoffText } from '../attempt/pace.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { inventoryAfter } from '../ownership/inventory-after.ts';
+import { inventoryAfter } from '../ownership/maintain-inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import {
   type StatusOutcome,

@@ -8,8 +8,8 @@ import {
   inFixedOrder,
   refOfStored,
 } from '../identity.ts';
-import { checkInventory } from '../ownership/check-inventory.ts';
 import { isChild } from '../ownership/is-child.ts';
+import { checkInventory } from '../ownership/maintain-inventory.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import type { UntrackedChild } from '../pass/resource-state.ts';

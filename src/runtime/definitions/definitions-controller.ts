@@ -22,11 +22,11 @@ import {
 } from './decide.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import { DefinitionEntry } from './definition-entry.ts';
+import type { StatusEvent } from './definition-status.ts';
 import type { MemberTasks } from './definition-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
-import type { StatusEvent } from './status-events.ts';
 import { StatusReporter } from './status-reporter.ts';
 
 /** Manifests as the publisher knows them. */

@@ -8,11 +8,12 @@ import type { DefinitionFacts } from './definition-conditions.ts';
 import {
   type DefinitionStatus,
   differsInCountsOnly,
+  eventsBetween,
   hasStatus,
+  type StatusEvent,
   statusOf,
 } from './definition-status.ts';
 import { liveStatus } from './record.ts';
-import { eventsBetween, type StatusEvent } from './status-events.ts';
 
 /** Field manager of definition statuses. */
 const statusManager = 'homeostat/operatordefinitions.status';

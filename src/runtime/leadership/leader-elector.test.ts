@@ -6,7 +6,7 @@ import {
   type MemberOptions,
 } from '../../../test/support/leadership/lease-harness.ts';
 import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
-import { leaseGvk } from './lease-record.ts';
+import { leaseGvk } from './lease.ts';
 
 const quick = { delayMs: () => 1 };
 

@@ -13,8 +13,13 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { pause, Waker } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { orAborted } from '../../util/when-aborted.ts';
-import { createLeaseClient, type LeaseClient } from './lease-client.ts';
-import { jitterFactor, microTime, type ResolvedLeaseTimes } from './lease-record.ts';
+import {
+  createLeaseClient,
+  jitterFactor,
+  type LeaseClient,
+  microTime,
+  type ResolvedLeaseTimes,
+} from './lease.ts';
 import { type LeaseWatch, ObservedLease, watchLease } from './observed-lease.ts';
 import type { WriteFence } from './write-fence.ts';
 

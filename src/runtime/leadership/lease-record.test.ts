@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { resolveLeaseTimes } from './lease-record.ts';
+import { resolveLeaseTimes } from './lease.ts';
 
 describe('runtime/leadership lease settings', () => {
   test('are those of client-go where nothing is said', () => {

@@ -1,7 +1,7 @@
 import type { Watcher } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type LeaseRecord, leaseGvk, recordOf } from './lease-record.ts';
+import { type LeaseRecord, leaseGvk, recordOf } from './lease.ts';
 
 const unheldRecord: LeaseRecord = { holder: '', durationSeconds: 0, transitions: 0 };
 

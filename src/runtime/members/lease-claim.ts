@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { errorMessage } from '../error-message.ts';
-import { leaseGvk, recordOf } from '../leadership/lease-record.ts';
+import { leaseGvk, recordOf } from '../leadership/lease.ts';
 import { hubAnnotation } from '../objects/names.ts';
 
 /** Whether this hub may serve a definition in a member. */

@@ -1,7 +1,7 @@
 import type { EventRecorder, Informer, Watcher } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { StatusEvent } from '../definitions/status-events.ts';
+import type { StatusEvent } from '../definitions/definition-status.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
 import { ignoredReason } from '../sources/definition-files.ts';
 import { definitionsLabel } from './names.ts';

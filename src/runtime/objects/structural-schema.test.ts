@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { createDefinitionCrd } from './definition-crd.ts';
-import { structuralSchema } from './structural-schema.ts';
+import { createDefinitionCrd, structuralSchema } from './definition-crd.ts';
 
 const open = 'x-kubernetes-preserve-unknown-fields';
 const anything = { nullable: true, [open]: true };

@@ -5,7 +5,7 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { StatusEvent } from '../definitions/status-events.ts';
+import type { StatusEvent } from '../definitions/definition-status.ts';
 import {
   configMapKeyOf,
   type DefinitionOrigin,

@@ -2,9 +2,9 @@ import type { CoverageRecorder } from '../../compile/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
+import { silentLogger } from '../../telemetry/index.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { silentLogger } from '../silent-logger.ts';
 import { Simulation } from '../simulation.ts';
 import { TestCluster } from '../testing/test-cluster.ts';
 

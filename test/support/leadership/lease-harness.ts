@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../src/kube/index.ts';
 import { type Informer, KubeError, type Watcher } from '../../../src/kube/roles.ts';
 import { LeaderElector } from '../../../src/runtime/leadership/leader-elector.ts';
-import { resolveLeaseTimes } from '../../../src/runtime/leadership/lease-record.ts';
+import { resolveLeaseTimes } from '../../../src/runtime/leadership/lease.ts';
 import { WriteFence } from '../../../src/runtime/leadership/write-fence.ts';
 import type { Clock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
