@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
@@ -58,7 +57,7 @@ export interface KubeClusterOptions
   readonly knownSchema?: (gvk: Gvk) => KindSchema | undefined;
   /** Leader fencing, see `ApiClientOptions.beforeWrite`. @default none */
   readonly beforeWrite?: (request: ApiRequest) => void;
-  /** `reportingInstance` of Events, at most 128 bytes. @default 'homeostat-<host name>' */
+  /** `reportingInstance` of Events, at most 128 bytes. @default 'homeostat', and the name of the host where there is a connection */
   readonly instance?: string;
   /**
    * Called when the cached state is invalid: the server is unreachable, or shows an older state (a restored backup).
@@ -164,7 +163,7 @@ class ClientCluster implements KubeCluster {
       onRollback: () => onLost?.('restored'),
     });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
-    const { instance = `homeostat-${hostname()}`, shouldSendEvents } = options;
+    const { instance = 'homeostat', shouldSendEvents } = options;
     // Informers with a long retry delay retry at once.
     this.#unsubscribe = api.onAuthenticated(() => this.#informers.retryNow());
     this.#recorder = createEventRecorder({

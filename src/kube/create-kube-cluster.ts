@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { createApiClient } from './client/create-api-client.ts';
 import { createClusterOn, type KubeCluster, type KubeClusterOptions } from './create-cluster.ts';
 
@@ -10,5 +11,5 @@ export function createKubeCluster(options: KubeClusterOptions): KubeCluster {
     ...options,
     ...(onLost && { onOutage: () => onLost('outage') }),
   });
-  return createClusterOn(client, options);
+  return createClusterOn(client, { instance: `homeostat-${hostname()}`, ...options });
 }

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject } from '../../util/json.ts';
+import { nextTurn } from '../../util/next-turn.ts';
 import { type PathTarget, pathOf } from '../api/paths.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
@@ -37,7 +37,7 @@ async function* listPages(request: ListRequest, signal: AbortSignal): AsyncGener
     const page = readPage(body);
     yield { version: page.version, items: page.items, isFirst: token === undefined };
     token = page.token;
-    if (token !== undefined) await nextTurn(undefined, { signal });
+    if (token !== undefined) await nextTurn();
   } while (token !== undefined);
 }
 

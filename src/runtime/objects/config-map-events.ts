@@ -3,7 +3,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { StatusEvent } from '../definitions/definition-status.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
-import { ignoredReason } from '../sources/definition-files.ts';
+import { ignoredReason } from '../sources/definition-names.ts';
 import { definitionsLabel } from './names.ts';
 
 /** An error of a manifest that no object shows. */

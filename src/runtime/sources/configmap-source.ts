@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { definitionsLabel } from '../objects/names.ts';
-import { isChildOfResource, isDefinitionFile } from './definition-files.ts';
+import { isChildOfResource, isDefinitionFile } from './definition-names.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 
 interface ConfigMapSourceOptions {
