@@ -60,6 +60,8 @@ export interface ConsoleServiceOptions {
   readonly files?: SourceFiles;
   /** @default undefined: the runtime is in another process */
   readonly records?: ReconcileRecords;
+  /** Checks manifests. @default a check with the schemas of the built-in kinds */
+  readonly check?: ManifestCheck;
 }
 
 const flow = { name: 'console', priority: 'object' } as const;
@@ -77,14 +79,14 @@ export class ConsoleService implements ConsoleBackend {
 
   constructor(options: ConsoleServiceOptions) {
     this.#options = options;
-    this.#check = createManifestCheck(bundledSchemas());
+    this.#check = options.check ?? createManifestCheck(bundledSchemas());
   }
 
   async info(): Promise<ConsoleInfo> {
     const { info, files, records } = this.#options;
     return {
       ...info,
-      canSave: info.canEdit && files !== undefined,
+      canSave: info.canEdit && files?.write !== undefined,
       hasRecords: records !== undefined,
     };
   }
@@ -225,7 +227,7 @@ export class ConsoleService implements ConsoleBackend {
 
   async save({ file, text }: ManifestText): Promise<void> {
     const { files, info } = this.#options;
-    if (files === undefined || !info.canEdit)
+    if (files?.write === undefined || !info.canEdit)
       throw new BackendError('forbidden', 'Sources cannot be written here');
     if ((await files.read(file)) === undefined)
       throw new BackendError(

@@ -9,8 +9,8 @@ import type { ManifestText } from '../web/index.ts';
 export interface SourceFiles {
   /** Undefined: not a file of this home. */
   read(path: string): Promise<string | undefined>;
-  /** Replaces a file that {@link read} returns. @throws Error with a message for people */
-  write(path: string, text: string): Promise<void>;
+  /** Replaces a file that {@link read} returns. Undefined: files are only read. @throws Error with a message for people */
+  write?(path: string, text: string): Promise<void>;
 }
 
 export interface WrittenSource extends ManifestText {

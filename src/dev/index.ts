@@ -1,3 +1,5 @@
+export { applySample } from './apply-sample.ts';
+export { definitionChanges } from './definition-changes.ts';
 export { DevSession, type DevSessionOptions } from './dev-session.ts';
 export {
   type FileLock,

@@ -8,8 +8,8 @@ import {
   readObjects,
 } from '../definition/index.ts';
 import { type KubeCluster, KubeError } from '../kube/index.ts';
-import { gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import { applySample } from './apply-sample.ts';
 
 /** A file with sample objects. */
 export interface SampleFile {
@@ -165,9 +165,6 @@ interface SampleApplierOptions {
   readonly print: (text: string) => void;
 }
 
-const fieldManager = 'homeostat-dev';
-const flow = { name: 'dev', priority: 'object' } as const;
-
 /** Applies samples, and keeps those whose kind is not served yet for later. */
 export class SampleApplier {
   readonly #options: SampleApplierOptions;
@@ -203,27 +200,12 @@ export class SampleApplier {
     const where = cluster.name === 'hub' ? '' : ` in cluster "${cluster.name}"`;
     const title = `${object.kind} "${object.metadata.name}"${where}`;
     try {
-      print(`${await this.#applyOne(cluster, object, signal)} ${title}`);
+      print(`${await applySample(cluster, object, signal)} ${title}`);
     } catch (error) {
       if (signal.aborted || !(error instanceof KubeError)) throw error;
       const isKnown = this.#waiting.includes(object);
       if (error.code === 'kind-missing' && !isKnown) this.#waiting = [...this.#waiting, object];
       print(`Cannot apply ${title}: ${error.message}`);
     }
-  }
-
-  async #applyOne(
-    cluster: KubeCluster,
-    object: KubeObject,
-    signal: AbortSignal,
-  ): Promise<'Created' | 'Applied'> {
-    const gvk = gvkOf(object.apiVersion, object.kind);
-    const type = cluster.resourceFor(gvk) ?? (await cluster.lookUp(gvk, signal));
-    const namespace = object.metadata.namespace ?? 'default';
-    const placed = type?.namespaced
-      ? { ...object, metadata: { ...object.metadata, namespace } }
-      : object;
-    const result = await cluster.apply(placed, { fieldManager, force: true, flow }, signal);
-    return result.created ? 'Created' : 'Applied';
   }
 }

@@ -4,6 +4,7 @@ export { type CollectedCoverage, CoverageCollector } from './coverage/coverage-c
 export { coverageHtml } from './coverage/coverage-html.ts';
 export { coverageLcov } from './coverage/coverage-lcov.ts';
 export { coverageText, coveredPercent } from './coverage/coverage-text.ts';
+export { EditableSource } from './editable-source.ts';
 export { type FuzzResult, fuzz } from './fuzz/fuzz.ts';
 export { type FuzzTarget, fuzzTarget } from './fuzz/fuzz-target.ts';
 export { reproductionOf } from './fuzz/reproduction.ts';
@@ -24,6 +25,7 @@ export {
   renderResource,
 } from './render/render-resource.ts';
 export { type RunResourceOptions, runResource } from './render/run-resource.ts';
+export { SandboxClient, type SandboxClientOptions } from './sandbox-client.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { escapeMarkup } from './testing/escape-markup.ts';
 export { matcherNames } from './testing/matchers.ts';
