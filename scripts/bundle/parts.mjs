@@ -149,14 +149,17 @@ function compressedModule(text) {
 export default JSON.parse(brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString('utf8'));`;
 }
 
-/** Large JSON is parsed by JSON.parse, which takes a third of the time and of the memory of an object literal. */
-export function jsonPlugin() {
+/**
+ * Large JSON is parsed by JSON.parse, which takes a third of the time and of the memory of an object literal. `packs`: compresses what is
+ * rarely read, for Node.
+ */
+export function jsonPlugin({ packs = true } = {}) {
   return {
     name: 'json',
     setup(build) {
       build.onLoad({ filter: /\.generated\.json$|[\\/]mime-db[\\/]db\.json$/ }, ({ path }) => {
         const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
-        if (rarelyRead.test(path)) return { contents: compressedModule(text) };
+        if (packs && rarelyRead.test(path)) return { contents: compressedModule(text) };
         const isEsm = path.endsWith('.generated.json');
         const value = `/* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`;
         return { contents: `${isEsm ? 'export default' : 'module.exports ='} ${value};` };

@@ -23,6 +23,10 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     ...['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'reconcile'],
     ...['runtime', 'plan', 'http', 'web'],
   ],
+  playground: [
+    ...['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'sandbox', 'runtime'],
+    ...['dev', 'simulation', 'console', 'web', 'web/browser'],
+  ],
   library: [...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node', 'dev', 'simulation'],
   cli: [
     ...[...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node', 'dev', 'simulation'],

@@ -7,12 +7,23 @@ import { render } from './preact.ts';
 import { hrefOf, parseRoute } from './route.ts';
 import { ConsoleStore } from './store/console-store.ts';
 import type { Actions, Notice, Theme, UiState, View } from './view.ts';
+import type { Workbench } from './workbench/workbench.ts';
 
 export interface AppOptions {
   readonly backend: ConsoleBackend;
   readonly clock: Clock;
   readonly window: Window;
   readonly root: HTMLElement;
+  /** Files that are edited beside the pages. @default undefined: none are */
+  readonly workbench?: Workbench;
+}
+
+export interface RunningApp {
+  /** Reads everything again: the backend answers for another cluster. */
+  restart(): void;
+  /** Draws again: the workbench has changed. */
+  redraw(): void;
+  stop(): void;
 }
 
 const narrowQuery = '(max-width: 720px)';
@@ -22,25 +33,25 @@ const ageMs = 5_000;
 const noticeMs = 6_000;
 const themeKey = 'homeostat.theme';
 
-/** Runs the console in an element until the returned function is called. */
-export function startApp(options: AppOptions): () => void {
+/** Runs the console in an element. */
+export function startApp(options: AppOptions): RunningApp {
   const app = new App(options);
-  return app.start();
+  const stop = app.start();
+  return { stop, restart: () => app.restart(), redraw: () => app.redraw() };
 }
 
 class App {
   readonly #options: AppOptions;
-  readonly #store: ConsoleStore;
+  #store: ConsoleStore;
   #ui: UiState;
   #isScheduled = false;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    const { backend, clock, window } = options;
-    this.#store = new ConsoleStore({ backend, clock, onChange: () => this.#schedule() });
+    this.#store = this.#createStore();
     this.#ui = {
       search: '',
-      theme: storedTheme(window),
+      theme: storedTheme(options.window),
       isHelpOpen: false,
       question: undefined,
       notice: undefined,
@@ -67,6 +78,28 @@ class App {
       this.#store.stop();
       render(null, this.#options.root);
     };
+  }
+
+  restart(): void {
+    this.#store.stop();
+    this.#store = this.#createStore();
+    void this.#store.start();
+    this.#schedule();
+  }
+
+  redraw(): void {
+    this.#schedule();
+  }
+
+  #createStore(): ConsoleStore {
+    const { backend, clock } = this.#options;
+    const store: ConsoleStore = new ConsoleStore({
+      ...{ backend, clock },
+      onChange: () => {
+        if (store === this.#store) this.#schedule();
+      },
+    });
+    return store;
   }
 
   readonly #onAddress = (): void => {
@@ -118,18 +151,20 @@ class App {
   }
 
   #draw(): void {
-    const { window, root, backend, clock } = this.#options;
+    const { window, root, backend, clock, workbench } = this.#options;
+    const shared = { ui: this.#ui, actions: this.#actions, ...(workbench && { workbench }) };
     const { info } = this.#store;
     window.document.documentElement.dataset.theme = this.#ui.theme;
     window.localStorage.setItem(themeKey, this.#ui.theme);
     if (info === undefined) {
-      render(connecting(this.#store.error, this.#ui, this.#actions), root);
+      render(connecting(this.#store.error, shared), root);
       return;
     }
     const view: View = {
       route: parseRoute(window.location.hash),
       store: this.#store,
-      ...{ backend, info, ui: this.#ui, actions: this.#actions },
+      ...{ backend, info },
+      ...shared,
       nowMs: clock.nowMs(),
       isNarrow: window.matchMedia(narrowQuery).matches,
     };

@@ -17,6 +17,8 @@ export type Route =
       /** The selected reconcile. */
       readonly reconcile?: number;
     }
+  /** The files beside the pages, on a window that is too narrow for both. */
+  | { readonly page: 'files' }
   | { readonly page: 'unknown' };
 
 export const definitionTabs = [
@@ -43,6 +45,7 @@ export function parseRoute(fragment: string): Route {
     .map(decode);
   const [page, ...rest] = steps;
   if (page === undefined) return { page: 'overview' };
+  if (page === 'files' && rest.length === 0) return { page: 'files' };
   if (page === 'definitions' && rest[0] !== undefined)
     return {
       page: 'definition',
@@ -74,6 +77,8 @@ export function parseRoute(fragment: string): Route {
 /** The address of a page, from `#` on. */
 export function hrefOf(route: Route): string {
   switch (route.page) {
+    case 'files':
+      return '#/files';
     case 'definition':
       return withQuery(`#/definitions/${encodeURIComponent(route.name)}`, {
         tab: route.tab === 'graph' ? undefined : route.tab,

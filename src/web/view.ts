@@ -1,6 +1,7 @@
 import type { ConsoleBackend, ConsoleInfo, ResourceRef } from './contract.ts';
 import type { Route } from './route.ts';
 import type { ConsoleStore } from './store/console-store.ts';
+import type { Workbench } from './workbench/workbench.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -52,6 +53,8 @@ export interface View {
   /** For editors, which ask while the user types. */
   readonly backend: ConsoleBackend;
   readonly info: ConsoleInfo;
+  /** Files that are edited beside the pages. Undefined: none are. */
+  readonly workbench?: Workbench;
   readonly ui: UiState;
   readonly actions: Actions;
   readonly nowMs: number;

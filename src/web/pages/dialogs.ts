@@ -61,21 +61,23 @@ const keys: readonly (readonly [string, string])[] = [
 interface ModalProps {
   readonly title: string;
   readonly onClose: () => void;
+  /** @default '' */
+  readonly className?: string;
   readonly children?: Content;
 }
 
 /** A dialog of the browser: it keeps the focus, and Escape closes it. */
-class Modal extends Component<ModalProps> {
+export class Modal extends Component<ModalProps> {
   readonly #element = createRef<HTMLDialogElement>();
 
   override componentDidMount(): void {
     this.#element.current?.showModal();
   }
 
-  override render({ title, onClose, children }: ModalProps): VNode {
+  override render({ title, onClose, className = '', children }: ModalProps): VNode {
     return h(
       'dialog',
-      { ref: this.#element, 'aria-labelledby': 'dialog-title', onClose },
+      { ref: this.#element, class: className, 'aria-labelledby': 'dialog-title', onClose },
       h('h2', { id: 'dialog-title' }, title),
       children,
     );

@@ -54,14 +54,15 @@ export function overviewPage(view: View): VNode {
   );
 }
 
+const whereDefinitionsAre: Readonly<Record<View['info']['home'], string>> = {
+  dev: 'Save an OperatorDefinition in the folder of "homeostat dev", and it appears here.',
+  console: 'Apply an OperatorDefinition, or a ConfigMap with the label homeostat.dev/definitions.',
+  playground: 'Apply the files, or open an example.',
+};
+
 function noDefinitions({ ui, info }: View): VNode {
   if (ui.search !== '') return emptyBox(`No definition matches "${ui.search}"`);
-  return emptyBox(
-    'No definitions',
-    info.home === 'dev'
-      ? 'Save an OperatorDefinition in the folder of "homeostat dev", and it appears here.'
-      : 'Apply an OperatorDefinition, or a ConfigMap with the label homeostat.dev/definitions.',
-  );
+  return emptyBox('No definitions', whereDefinitionsAre[info.home]);
 }
 
 const definitionColumns: readonly Column<DefinitionSummary>[] = [

@@ -16,6 +16,7 @@ export function needsOf(
 ): Needs {
   switch (route.page) {
     case 'overview':
+    case 'files':
       return overviewNeeds(store);
     case 'resources':
       return resourcesNeeds(store);
@@ -33,6 +34,7 @@ export function pageOf(view: View): VNode {
   const { route } = view;
   switch (route.page) {
     case 'overview':
+    case 'files':
       return shell(view, overviewPage(view));
     case 'resources':
       return shell(view, resourcesPage({ ...view, route }));

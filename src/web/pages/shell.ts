@@ -3,7 +3,9 @@ import { definitionSummary, healthOrder, summaryOf } from '../model/object-summa
 import { button, type Content, errorBox, glyph, link, loadingBox } from '../parts/elements.ts';
 import { h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
-import type { Actions, UiState, View } from '../view.ts';
+import type { View } from '../view.ts';
+import { FilesPane } from '../workbench/files-pane.ts';
+import type { Workbench } from '../workbench/workbench.ts';
 import { dialog } from './dialogs.ts';
 import { allResourceNeeds, definitionObjects, definitionsNeed } from './kinds.ts';
 
@@ -27,8 +29,20 @@ export function shell(view: View, page: Content): VNode {
           ` ${ui.notice.text} `,
           button('Close', () => actions.set({ notice: undefined })),
         ),
-    page,
+    withFiles(view.workbench, page, view.route.page === 'files'),
     dialog(ui, actions),
+  );
+}
+
+/** The files beside a page. On a narrow window, one of both. */
+function withFiles(workbench: Workbench | undefined, page: Content, showsFiles = false): Content {
+  if (workbench === undefined) return page;
+  const { state } = workbench;
+  return h(
+    'div',
+    { class: `workbench ${showsFiles ? 'shows-files' : 'shows-page'}`, key: 'workbench' },
+    h(FilesPane, { workbench, state, key: 'files' }),
+    h('div', { class: 'beside' }, page),
   );
 }
 
@@ -75,7 +89,7 @@ function topBar({ ui, actions, info }: View): VNode {
   );
 }
 
-function navigation({ store, route }: View): VNode {
+function navigation({ store, route, workbench }: View): VNode {
   const definitions = definitionObjects(store).map(definitionSummary);
   const lists = allResourceNeeds(store).map((need) => store.list(need));
   const isCounted = lists.every(({ status }) => status === 'live' || status === 'stale');
@@ -94,6 +108,9 @@ function navigation({ store, route }: View): VNode {
   return h(
     'nav',
     { class: 'main', 'aria-label': 'Pages' },
+    workbench === undefined
+      ? null
+      : h('span', { class: 'narrow-only' }, entry('#/files', route.page === 'files', 'Files')),
     entry('#/', route.page === 'overview' || route.page === 'definition', [
       worst === undefined || worst === 'ready' ? null : [glyph(worst), ' '],
       `Definitions ${definitions.length}`,
@@ -127,19 +144,23 @@ function connection(store: View['store']): VNode {
 }
 
 /** Shown before the console is connected. */
-export function connecting(error: unknown, ui: UiState, actions: Actions): VNode {
+export function connecting(
+  error: unknown,
+  { ui, actions, workbench }: Pick<View, 'ui' | 'actions' | 'workbench'>,
+): VNode {
+  const page = h(
+    'main',
+    null,
+    h('h1', { class: 'hidden' }, 'Homeostat'),
+    error === undefined
+      ? loadingBox(workbench === undefined ? 'the cluster' : 'the sandbox')
+      : errorBox('Not connected', error, connectHint(error)),
+  );
   return h(
     'div',
     { class: 'console' },
     h('header', { class: 'top' }, h('a', { href: '#/', class: 'brand' }, 'Homeostat')),
-    h(
-      'main',
-      null,
-      h('h1', { class: 'hidden' }, 'Homeostat'),
-      error === undefined
-        ? loadingBox('the cluster')
-        : errorBox('Not connected', error, connectHint(error)),
-    ),
+    withFiles(workbench, page),
     dialog(ui, actions),
   );
 }

@@ -1,0 +1,53 @@
+import { createSystemClock } from '../util/clock.ts';
+import { type Example, hrefOf, type RunningApp, startApp } from '../web/browser/index.ts';
+import type { ApplyReport } from './messages.ts';
+import { isShareLink } from './share-link.ts';
+import { type EndableWorker, WorkerBackend } from './worker-backend.ts';
+import { Workspace } from './workspace.ts';
+
+/** The entry of the page. Its element names the other files, whose names contain a hash. */
+const clock = createSystemClock();
+const root = document.getElementById('console');
+const { worker: workerFile, examples: examplesFile } = root?.dataset ?? {};
+if (root === null || workerFile === undefined || examplesFile === undefined)
+  throw new Error('The page has no element "console" with the names of its files');
+const urlOf = (file: string) => new URL(file, document.baseURI);
+
+let app: RunningApp | undefined;
+const backend: WorkerBackend = new WorkerBackend({
+  clock,
+  startWorker: () => new Worker(urlOf(workerFile), { type: 'module' }) as EndableWorker,
+  onBusyChange: () => workspace.busyChanged(),
+  onFailure: (message) => workspace.failed(message),
+});
+const workspace: Workspace = new Workspace({
+  backend,
+  address: location.href.replace(/#.*/, ''),
+  firstExample: 'web-app',
+  loadExamples: async () => {
+    const response = await fetch(urlOf(examplesFile));
+    if (!response.ok) throw new Error(`The server responded with status ${response.status}`);
+    return (await response.json()) as readonly Example[];
+  },
+  onChange: () => app?.redraw(),
+  onRestart: () => app?.restart(),
+  onOpened: showResult,
+});
+app = startApp({ ...{ clock, window, root, backend }, workbench: workspace });
+const fragment = location.hash;
+void workspace.start(fragment);
+// A link that is opened in this window.
+window.addEventListener('hashchange', () => {
+  if (isShareLink(location.hash)) location.reload();
+});
+
+/** The first resource, or the first definition. Not in place of a page that the address names. */
+function showResult({ resources: [resource], definitions: [definition] }: ApplyReport): void {
+  if (workspace.state.opened === 1 && /^#\/./.test(fragment) && !isShareLink(fragment)) return;
+  location.hash =
+    resource !== undefined
+      ? hrefOf({ page: 'resource', resource, tab: 'tree', detail: 'wanted' })
+      : definition !== undefined
+        ? hrefOf({ page: 'definition', name: definition, tab: 'graph' })
+        : '#/';
+}

@@ -1,0 +1,13 @@
+/** The parts that run in a browser, for other homes of the pages. Apart from the contract: these import preact. */
+
+export { type AppOptions, type RunningApp, startApp } from '../app.ts';
+export { StreamQueue } from '../backend/stream-queue.ts';
+export { hrefOf } from '../route.ts';
+export type {
+  Applied,
+  Example,
+  FileCheck,
+  Workbench,
+  WorkbenchFile,
+  WorkbenchState,
+} from '../workbench/workbench.ts';
