@@ -76,6 +76,10 @@ export function createProgram(context: ProgramContext): Command {
       'host:port for /healthz, /readyz and /metrics, or "off"',
       '127.0.0.1:8080',
     )
+    .option(
+      '--console-records <file>',
+      'record reconciles in memory, and serve them at --http to "homeostat console" with the token in this file (default: off)',
+    )
     .addOption(
       new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)

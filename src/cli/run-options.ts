@@ -16,6 +16,8 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly clusterSecrets?: readonly string[];
   /** `host:port`, or `off`. */
   readonly http: string;
+  /** File with the token of clients that read the records of reconciles. @default undefined: nothing is recorded */
+  readonly consoleRecords?: string;
   readonly logLevel: LogLevel;
 }
 

@@ -1,10 +1,11 @@
 import { ServerAvailability } from '../kube/index.ts';
 import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
-import { exitCode } from './exit-code.ts';
+import { CliError, exitCode } from './exit-code.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { createLeaderElection } from './leader-election.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
+import { readRecordsToken } from './records-token.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import { electsLeader, type RunOptions } from './run-options.ts';
 import type { InitialCheck } from './runtime-factory.ts';
@@ -41,6 +42,7 @@ export async function run(
     output.error('homeostat: There is no definition to run');
     return exitCode.failure;
   }
+  const records = await createRecords(options, environment);
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const config = await loadClusterConfig(options);
@@ -58,10 +60,12 @@ export async function run(
   const runtimes = {
     ...{ clock, random, logger, metrics, namespace, ownsNamespace },
     ...{ options, output, kinds, manifests, ...(first && { initialCheck: first }) },
+    ...(records && { observer: records.recorder }),
   };
   await serve(
     {
       ...{ ...place, http: options.http, election: contest, startFields: countsOf(first) },
+      ...(records && { records }),
       loadRuntimeFactory: async () => {
         const { createRuntimeFactory } = await loadFactory();
         environment.limitHeapGrowth();
@@ -72,6 +76,23 @@ export async function run(
   );
   logger.info({}, 'Stopped');
   return exitCode.ok;
+}
+
+/**
+ * The records of reconciles, for the console. Undefined: nothing is recorded.
+ * @throws CliError
+ */
+async function createRecords(
+  { consoleRecords: file, http }: RunOptions,
+  { clock, random }: RunEnvironment,
+) {
+  if (file === undefined) return undefined;
+  if (http === 'off')
+    throw new CliError('Expected an address for --http with --console-records, found "off"');
+  await readRecordsToken(file);
+  const { ReconcileRecorder } = await import('../console/index.ts');
+  const recorder = new ReconcileRecorder({ clock, random });
+  return { recorder, readToken: () => readRecordsToken(file) };
 }
 
 /** False without a cluster; the error is reported when the cluster is needed. */

@@ -53,7 +53,7 @@ export function checkInitialManifests(
 }
 
 interface RuntimeFactoryOptions
-  extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger' | 'metrics'> {
+  extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger' | 'metrics' | 'observer'> {
   readonly options: RunOptions;
   readonly output: Output;
   /** The sources of definitions, in the order in which they are read. */
@@ -83,7 +83,7 @@ export function createRuntimeFactory(
     logger,
     metrics,
   } = all;
-  const { namespace, ownsNamespace } = all;
+  const { namespace, ownsNamespace, observer } = all;
   const { definitions: paths = [], definitionsNamespace = namespace } = options;
   const check = first?.check ?? createManifestCheck(bundledSchemas());
   const reporter = new FindingsReporter({
@@ -100,6 +100,7 @@ export function createRuntimeFactory(
     new ClusterRuntime({
       ...{ clock, random, logger, metrics, cluster, check },
       ...capacity,
+      ...(observer && { observer }),
       sources: createSources({ ...sources, cluster }),
       definitionsNamespace: kinds.includes('configmaps') ? definitionsNamespace : undefined,
       withdrawalDelays: { stopMs: options.withdrawAfter, deleteMs: 20 * options.withdrawAfter },

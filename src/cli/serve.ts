@@ -1,3 +1,5 @@
+import type { ReconcileRecorder } from '../console/index.ts';
+import type { RecordsQuery } from '../http/index.ts';
 import {
   type ClusterConfig,
   type ClusterLossReason,
@@ -26,6 +28,11 @@ export interface ServeOptions extends Pick<ClusterRuntimeOptions, 'clock' | 'ran
   /** What is heard of the server, by all clusters. */
   readonly availability: ServerAvailability;
   readonly metrics: ReadableMetricRegistry;
+  /** The records of reconciles, and the token of clients that may read them. @default undefined: nothing is recorded */
+  readonly records?: {
+    readonly recorder: Pick<ReconcileRecorder, 'read'>;
+    readonly readToken: () => Promise<string>;
+  };
   /** Called once, when this process becomes leader. Returns the function that creates a cluster runtime. */
   readonly loadRuntimeFactory: () => Promise<CreateRuntime>;
   /** Fields of the log line at the start. */
@@ -42,13 +49,20 @@ const lossMessages: Readonly<Record<ClusterLossReason, LogMessage>> = {
 /** Serves definitions. Resolves when the signal has aborted and every reconcile has ended. */
 export async function serve(serving: ServeOptions, signal: AbortSignal): Promise<void> {
   const server = new RuntimeSupervisor(serving);
-  const { election: contest, http, metrics, logger } = serving;
+  const { election: contest, http, metrics, logger, records } = serving;
   const health = await startHealth(http, {
     metrics,
     clock: serving.clock,
     view: () => server.view,
     failure: () => contest.failure(),
     observe: () => server.observe(),
+    ...(records && {
+      records: {
+        readToken: records.readToken,
+        read: ({ after, ...resource }: RecordsQuery) =>
+          server.isLeading ? records.recorder.read(resource, after) : undefined,
+      },
+    }),
   });
   try {
     logger.info({ ...serving.startFields, http: health?.url }, 'Starting');
@@ -66,6 +80,7 @@ class RuntimeSupervisor {
   readonly #outages: OutageBackoff;
   #runtime: ClusterRuntime | undefined;
   #signal: AbortSignal | undefined;
+  #isLeading = false;
   /** Whether it waits for the server after an outage. */
   #isWaiting = false;
 
@@ -91,6 +106,11 @@ class RuntimeSupervisor {
     };
   }
 
+  /** Whether this process is the leader, also while the API server is unreachable. */
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
   observe(): void {
     this.#runtime?.observe();
   }
@@ -100,6 +120,7 @@ class RuntimeSupervisor {
     this.#signal = signal;
     const { election: contest } = this.#serving;
     if (!(await contest.waitForLeadership(signal))) return;
+    this.#isLeading = true;
     const createRuntime = await this.#serving.loadRuntimeFactory();
     for (;;) {
       const loss = await this.#runCluster(createRuntime, signal);

@@ -44,10 +44,18 @@ import { allowedPath } from './kube-paths.ts';
 import { maskSecrets, withoutManagedFields } from './mask-secrets.ts';
 import { diagnosticViews, previewView, resourceView, valueText } from './plan-views.ts';
 
-/** The records of reconciles of a runtime in the same process. */
+/** A resource whose reconciles are recorded. */
+export interface RecordedResource extends ResourceRef {
+  /** The member cluster of the resource. @default the cluster of the runtime */
+  readonly cluster?: string;
+}
+
+/** The records of reconciles of a runtime. */
 export interface ReconcileRecords {
+  /** Why there are none, and what to do. Undefined: they can be read. Never rejects. */
+  findProblem(signal: AbortSignal): Promise<string | undefined>;
   /** Those that are recorded, oldest first, then each that ends. Ends when the signal aborts. */
-  follow(resource: ResourceRef, signal: AbortSignal): AsyncIterable<ReconcileRecord>;
+  follow(resource: RecordedResource, signal: AbortSignal): AsyncIterable<ReconcileRecord>;
 }
 
 export interface ConsoleServiceOptions {
@@ -58,7 +66,7 @@ export interface ConsoleServiceOptions {
   readonly info: Pick<ConsoleInfo, 'home' | 'version' | 'cluster' | 'canEdit'>;
   /** @default undefined: sources are read from the cluster, and cannot be written */
   readonly files?: SourceFiles;
-  /** @default undefined: the runtime is in another process */
+  /** @default undefined: reconciles are not recorded */
   readonly records?: ReconcileRecords;
   /** Checks manifests. @default a check with the schemas of the built-in kinds */
   readonly check?: ManifestCheck;
@@ -82,12 +90,17 @@ export class ConsoleService implements ConsoleBackend {
     this.#check = options.check ?? createManifestCheck(bundledSchemas());
   }
 
-  async info(): Promise<ConsoleInfo> {
+  async info(signal: AbortSignal): Promise<ConsoleInfo> {
     const { info, files, records } = this.#options;
+    const recordsProblem =
+      records === undefined
+        ? 'Reconciles are not recorded here'
+        : await records.findProblem(signal);
     return {
       ...info,
       canSave: info.canEdit && files?.write !== undefined,
-      hasRecords: records !== undefined,
+      hasRecords: recordsProblem === undefined,
+      ...(recordsProblem !== undefined && { recordsProblem }),
     };
   }
 

@@ -1,161 +1,146 @@
 import type { OperatorPlan } from '../compile/index.ts';
-import type { DecisionRecord, ObjectChange } from '../reconcile/index.ts';
+import type { ReconcileTrace } from '../reconcile/index.ts';
 import type { ReconcileObserver } from '../runtime/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import { keyOf } from '../util/kube-object.ts';
+import type { Random } from '../util/random.ts';
 import type { ReconcileRecord, ResourceRef } from '../web/index.ts';
-import type { ReconcileRecords } from './console-service.ts';
+import type { ReconcileRecords, RecordedResource } from './console-service.ts';
+import { Feed, recordWeight } from './record-feed.ts';
+import type { RecordsPage } from './remote-records.ts';
+import { RunningReconcile } from './running-reconcile.ts';
+import { TriggerTracker } from './trigger-tracker.ts';
 
-/** Reconciles of one resource. */
-interface Feed {
-  readonly records: ReconcileRecord[];
-  readonly listeners: Set<(record: ReconcileRecord) => void>;
-  /** Changes since the last reconcile began. */
-  causes: string[];
-  /** Those of the reconcile that runs. */
-  running: { readonly causes: readonly string[]; readonly startMs: number } | undefined;
+export interface ReconcileRecorderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Bound of all records: each counts as one, and so do its children and requests. @default 100_000, about 20 MB */
+  readonly maxWeight?: number;
 }
 
-const maxRecords = 200;
-/** Resources whose records are kept. Those that a page follows are never dropped. */
-const maxResources = 50;
-/** More causes of one reconcile are counted. */
-const maxCauses = 3;
+const letters = 'abcdefghijklmnopqrstuvwxyz';
 
 /**
- * Records the reconciles of resources, from the first time that a page follows them: what enqueued them, what they decided, how long they took.
- * In memory only, and bounded. A reconcile of any other resource costs one look-up in a map.
+ * Records the reconciles of a process, in memory only: at most 200 for each resource, and a bounded number of all. Above the bound, the oldest
+ * records of the resources are dropped that were not reconciled for the longest time.
  */
 export class ReconcileRecorder implements ReconcileRecords, ReconcileObserver {
-  readonly #clock: Clock;
-  /** By kind and key; the one that was opened last at the end. */
+  readonly #options: Required<ReconcileRecorderOptions>;
+  /** Of the digests: a value with few possibilities cannot be found by trying them. */
+  readonly #salt: string;
+  readonly #id: string;
+  /** By kind and key; the one that was reconciled last at the end. */
   readonly #feeds = new Map<string, Feed>();
+  readonly #trackers = new Map<string, TriggerTracker>();
+  #weight = 0;
   #count = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor({ maxWeight = 100_000, ...options }: ReconcileRecorderOptions) {
+    this.#options = { ...options, maxWeight };
+    this.#salt = options.random.text(16, letters);
+    this.#id = options.random.text(8, letters);
   }
 
-  onChange(plan: OperatorPlan, key: string, change: ObjectChange): void {
-    const feed = this.#feeds.get(feedKeyOf(plan, key));
-    if (feed === undefined) return;
-    const cause = causeOf(change);
-    if (!feed.causes.includes(cause)) feed.causes.push(cause);
+  traceOf(plan: OperatorPlan): ReconcileTrace {
+    return this.#traceOf(plan, '');
   }
 
-  onBegin(plan: OperatorPlan, key: string): void {
-    const feed = this.#feeds.get(feedKeyOf(plan, key));
-    if (feed === undefined) return;
-    feed.running = { causes: feed.causes, startMs: this.#clock.monotonicMs() };
-    feed.causes = [];
-  }
-
-  onDecisions(
-    plan: OperatorPlan,
-    key: string,
-    { children, status, isReady }: DecisionRecord,
-  ): void {
-    const feed = this.#feeds.get(feedKeyOf(plan, key));
-    const running = feed?.running;
-    if (feed === undefined || running === undefined) return;
-    feed.running = undefined;
-    const record: ReconcileRecord = {
-      number: ++this.#count,
-      time: new Date(this.#clock.nowMs()).toISOString(),
-      durationMs: Math.round(this.#clock.monotonicMs() - running.startMs),
-      trigger: causesText(running.causes),
-      revision: plan.revision,
-      children: children.map(
-        ({ childId, kind, apiVersion, namespace, name, verdict, message }) => ({
-          ...{ id: childId, kind, apiVersion, namespace, name, message },
-          verdict: verdict.kind,
-        }),
-      ),
-      ...{ status, isReady },
+  inMember(cluster: string): ReconcileObserver {
+    return {
+      traceOf: (plan) => this.#traceOf(plan, cluster),
+      inMember: (name) => this.inMember(name),
     };
-    feed.records.push(record);
-    if (feed.records.length > maxRecords) feed.records.shift();
-    for (const listener of feed.listeners) listener(record);
+  }
+
+  findProblem(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** The records of a resource after a number, oldest first, for another process. Another `process` counts from 1 again. */
+  read(resource: RecordedResource, after: number): RecordsPage {
+    const records = this.#feeds.get(feedKeyOfResource(resource))?.records ?? [];
+    return { process: this.#id, records: records.filter(({ number }) => number > after) };
   }
 
   async *follow(
-    resource: ResourceRef,
+    resource: RecordedResource,
     signal: AbortSignal,
   ): AsyncGenerator<ReconcileRecord, void, undefined> {
-    const feed = this.#open(resource);
-    const pending = [...feed.records];
-    let wake: () => void = () => undefined;
-    const listener = (record: ReconcileRecord) => {
-      pending.push(record);
-      wake();
+    yield* this.#open(feedKeyOfResource(resource)).follow(signal);
+  }
+
+  #traceOf(plan: OperatorPlan, cluster: string): ReconcileTrace {
+    const { gvk } = plan.definition.kind;
+    const own = { apiVersion: apiVersionOf(gvk), kind: gvk.kind };
+    const tracker = this.#trackerOf(cluster, own);
+    const running = new Map<string, RunningReconcile>();
+    const { clock } = this.#options;
+    return {
+      onEnqueue: (key, cause, change) => tracker.note(key, { cause, change }, clock.monotonicMs()),
+      onBegin: (key) => {
+        const { since, ...trigger } = tracker.take(key, plan.revision);
+        const begin = { trigger, since, revision: plan.revision };
+        running.set(key, new RunningReconcile({ ...begin, clock, salt: this.#salt }));
+      },
+      onPhase: (key, phase) => running.get(key)?.phase(phase),
+      onDesired: (key, childId, intent) => running.get(key)?.desired(childId, intent),
+      onRequest: (key, request) => running.get(key)?.request(request) ?? (() => undefined),
+      onDecisions: (key, record) => running.get(key)?.decided(record),
+      onEnd: (key, end) => {
+        const record = running.get(key)?.finish(end, this.#count + 1);
+        running.delete(key);
+        if (record === undefined) {
+          // It no longer exists, or is paused.
+          tracker.forget(key);
+          return;
+        }
+        tracker.ended(key, end, plan.revision);
+        this.#count += 1;
+        this.#add(feedKeyOf(cluster, own, key), record);
+      },
     };
-    const onAbort = () => wake();
-    feed.listeners.add(listener);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      while (!signal.aborted) {
-        yield* pending.splice(0);
-        if (pending.length > 0 || signal.aborted) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+  }
+
+  #trackerOf(cluster: string, own: Pick<ResourceRef, 'apiVersion' | 'kind'>): TriggerTracker {
+    const key = feedKeyOf(cluster, own, '');
+    const tracker = this.#trackers.get(key) ?? new TriggerTracker(own);
+    this.#trackers.set(key, tracker);
+    return tracker;
+  }
+
+  #add(key: string, record: ReconcileRecord): void {
+    const feed = this.#open(key);
+    this.#weight += recordWeight(record) - feed.add(record);
+    for (const [oldest, { records, isFollowed }] of this.#feeds) {
+      while (this.#weight > this.#options.maxWeight) {
+        const dropped = records.shift();
+        if (dropped === undefined) break;
+        this.#weight -= recordWeight(dropped);
       }
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      feed.listeners.delete(listener);
+      if (records.length === 0 && !isFollowed) this.#feeds.delete(oldest);
+      if (this.#weight <= this.#options.maxWeight) break;
     }
   }
 
-  #open({ apiVersion, kind, namespace, name }: ResourceRef): Feed {
-    const key = `${apiVersion}/${kind} ${keyOf(namespace, name)}`;
-    const feed = this.#feeds.get(key) ?? {
-      ...{ records: [], listeners: new Set<(record: ReconcileRecord) => void>() },
-      ...{ causes: [], running: undefined },
-    };
+  /** The feed, as the one that was used last. */
+  #open(key: string): Feed {
+    const feed = this.#feeds.get(key) ?? new Feed();
     this.#feeds.delete(key);
     this.#feeds.set(key, feed);
-    for (const [other, { listeners }] of this.#feeds) {
-      if (this.#feeds.size <= maxResources) break;
-      if (listeners.size === 0 && other !== key) this.#feeds.delete(other);
-    }
     return feed;
   }
 }
 
-function feedKeyOf({ definition }: OperatorPlan, key: string): string {
-  const { gvk } = definition.kind;
-  return `${apiVersionOf(gvk)}/${gvk.kind} ${key}`;
-}
-
-function causeOf({ old, current }: ObjectChange): string {
-  const object = (current ?? old)?.object;
-  if (object === undefined) return 'a change';
-  const { kind, metadata } = object;
-  const what =
-    old === undefined
-      ? 'was created'
-      : current === undefined
-        ? 'was deleted'
-        : changeOf(old, current);
-  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name} ${what}`;
-}
-
-function changeOf(
-  { object: before }: NonNullable<ObjectChange['old']>,
-  { object: after }: NonNullable<ObjectChange['current']>,
+function feedKeyOf(
+  cluster: string,
+  { apiVersion, kind }: Pick<ResourceRef, 'apiVersion' | 'kind'>,
+  key: string,
 ): string {
-  if (before.metadata.generation !== after.metadata.generation) return 'was edited';
-  if (before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp)
-    return 'is being deleted';
-  return JSON.stringify(before.status) === JSON.stringify(after.status)
-    ? 'changed'
-    : 'changed its status';
+  return `${cluster} ${apiVersion}/${kind} ${key}`;
 }
 
-/** Without an event it is a retry, a timer, a reload or a resync. */
-function causesText(causes: readonly string[]): string {
-  if (causes.length === 0) return 'a timer, a retry or a reload';
-  const shown = causes.slice(0, maxCauses).join(', ');
-  return causes.length > maxCauses ? `${shown} and ${causes.length - maxCauses} more` : shown;
+function feedKeyOfResource(resource: RecordedResource): string {
+  const { namespace, name, cluster = '' } = resource;
+  return feedKeyOf(cluster, resource, keyOf(namespace, name));
 }

@@ -11,6 +11,7 @@ import {
   readinessChecks,
   viewLines,
 } from './readiness.ts';
+import { type RecordsOptions, serveRecords } from './records-page.ts';
 import { OnePerTurn } from './request-limits.ts';
 
 export interface HealthAppOptions {
@@ -21,6 +22,8 @@ export interface HealthAppOptions {
   readonly failure?: () => string | undefined;
   /** Called before the metrics are rendered. */
   readonly observe: () => void;
+  /** Served at `/records` to clients with the token. @default undefined: there is no such page */
+  readonly records?: RecordsOptions;
 }
 
 /** The routes. */
@@ -30,6 +33,7 @@ export function createHealthApp({
   observe,
   failure,
   clock,
+  records,
 }: HealthAppOptions): Express {
   const app = createWebApp();
   app.use(({ method }, response, next) => {
@@ -65,6 +69,8 @@ export function createHealthApp({
     // The connection may have been closed by the connection limit meanwhile.
     if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
   });
+  if (records !== undefined)
+    app.get('/records', (request, response) => serveRecords(records, request, response));
   endWebApp(app, (response, status) =>
     sendText(response, status, status === 404 ? 'not found\n' : 'internal error\n'),
   );

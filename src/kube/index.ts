@@ -44,6 +44,7 @@ export {
   type ReplaceOptions,
   type ResourceType,
   type RightsWatcher,
+  type SentRequest,
   type StatusCause,
   type StoredObject,
   type Watcher,

@@ -55,6 +55,16 @@ export interface Flow {
 export interface PassToken {
   readonly key: string;
   readonly definition: string;
+  /** Called with each request before it is sent; the result with the status of the response. @default undefined: no call */
+  readonly onRequest?: (request: SentRequest) => (status: number) => void;
+}
+
+/** A request of a reconcile, for a record of it. */
+export interface SentRequest {
+  readonly verb: 'get' | 'apply' | 'create' | 'replace' | 'patch' | 'delete';
+  readonly ref: ObjectRef;
+  /** @default undefined: the main resource */
+  readonly subresource?: 'status';
 }
 
 export interface WriteOptions {

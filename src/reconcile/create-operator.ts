@@ -2,6 +2,7 @@ import type { OperatorPlan } from '../compile/index.ts';
 import type { ReconcileContext, ReconcileResult } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
+import { HomeostatError } from '../util/homeostat-error.ts';
 import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
 import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
@@ -137,6 +138,7 @@ class PlanOperator implements Operator {
       metrics,
       enqueue,
       onDecisions,
+      trace,
     } = this.#options;
     const queue = this.#createQueue();
     const { guardedNamespaces = new Set(), previousKinds = [], memory } = this.#options;
@@ -184,7 +186,7 @@ class PlanOperator implements Operator {
         clock,
         random,
         keys: () => this.keys(),
-        enqueue: (key, priority) => queue.enqueue(key, priority),
+        enqueue: (key, priority) => queue.enqueue(key, priority, 'timer'),
       }),
       states: this.#states,
       deletedOwners: new Map(),
@@ -193,8 +195,15 @@ class PlanOperator implements Operator {
       guardedNamespaces,
       ...this.#role,
       deletionGuard: this.#options.deletionGuard,
-      enqueueFollowUp: (key) => enqueue(key, 'normal'),
-      onDecisions: onDecisions ?? (() => undefined),
+      enqueueFollowUp: (key) => {
+        trace?.onEnqueue(key, 'follow-up');
+        enqueue(key, 'normal');
+      },
+      trace,
+      onDecisions: (key, record) => {
+        trace?.onDecisions(key, record);
+        onDecisions?.(key, record);
+      },
     };
     this.#history = history;
     await Promise.all([watches.settled(signal), history?.start(signal)]);
@@ -211,7 +220,7 @@ class PlanOperator implements Operator {
       ...{ plan, cluster, clock, logger, metrics, history: plan.history },
       clusterNamespace: namespace,
       keyOfUid: (uid) => this.#context?.watches.resources.keyOfUid(uid),
-      enqueue: (key) => queue.enqueue(key, 'normal'),
+      enqueue: (key) => queue.enqueue(key, 'normal', 'history'),
       enqueueAll: () => queue.enqueueAll(),
     });
   }
@@ -226,6 +235,22 @@ class PlanOperator implements Operator {
   }
 
   async reconcile(key: string, turn: ReconcileContext): Promise<ReconcileResult> {
+    const { trace } = this.#options;
+    if (trace === undefined) return this.#reconcile(key, turn);
+    trace.onBegin(key);
+    try {
+      const result = await this.#reconcile(key, turn);
+      trace.onEnd(key, result);
+      return result;
+    } catch (error) {
+      // Its message may contain data of a Secret.
+      const code = error instanceof HomeostatError ? error.code : 'unexpected-error';
+      trace.onEnd(key, { kind: 'error', code });
+      throw error;
+    }
+  }
+
+  async #reconcile(key: string, turn: ReconcileContext): Promise<ReconcileResult> {
     if (this.#context === undefined) throw new Error('Expected a started operator');
     const budget = createBudget(this.#context);
     try {
@@ -288,17 +313,17 @@ class PlanOperator implements Operator {
   #onGranted(queue: ResourceQueue, key: string, shared: boolean): void {
     this.#states.get(key)?.attempts.forgetMissingRights();
     this.#history?.retry(key);
-    queue.enqueue(key, shared ? 'low' : 'normal');
+    queue.enqueue(key, shared ? 'low' : 'normal', 'right');
   }
 
   #createQueue(): ResourceQueue {
-    const { plan, enqueue, onEnqueuingChange } = this.#options;
+    const { plan, enqueue, trace } = this.#options;
     return new ResourceQueue({
       definition: plan.name,
       keys: () => this.#allKeys(),
       noteEvent: (key) => this.#states.get(key)?.attempts.pace.noteEvent(),
       enqueue,
-      onEnqueuingChange,
+      trace,
     });
   }
 

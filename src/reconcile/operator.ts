@@ -12,7 +12,7 @@ import type { TimeSlicer } from '../util/time-slicer.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { DeletionGuard } from './deletion-guard.ts';
 import type { Previewer } from './preview/preview.ts';
-import type { Change } from './watch/object-change.ts';
+import type { ReconcileTrace } from './trace.ts';
 
 export interface OperatorOptions {
   readonly plan: OperatorPlan;
@@ -39,8 +39,8 @@ export interface OperatorOptions {
   readonly enqueue: (key: string, priority: Priority) => void;
   /** Called before objects are deleted that the definition no longer desires. @default undefined: they are deleted */
   readonly deletionGuard?: DeletionGuard;
-  /** Called with each change that enqueues a resource, for the record of its reconcile. @default undefined: no call */
-  readonly onEnqueuingChange?: (key: string, change: Change) => void;
+  /** Follows the reconciles, for a record of them. @default undefined: nothing is recorded */
+  readonly trace?: ReconcileTrace;
   /** Called with the record of every finished pass (logs, tests, the web page). */
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }

@@ -7,7 +7,7 @@ import type {
   Reader,
   ServerUnreachable,
 } from '../kube/roles.ts';
-import type { DecisionRecord, ObjectChange } from '../reconcile/index.ts';
+import type { ReconcileTrace } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
@@ -48,14 +48,12 @@ export interface SharedOptions {
   readonly observer?: ReconcileObserver;
 }
 
-/** What is called for each reconcile. Calls must be cheap, and must not throw. */
+/** Follows the reconciles of all definitions. */
 export interface ReconcileObserver {
-  /** A change enqueues a resource. */
-  onChange(plan: OperatorPlan, key: string, change: ObjectChange): void;
-  /** A reconcile begins. */
-  onBegin(plan: OperatorPlan, key: string): void;
-  /** It has ended. */
-  onDecisions(plan: OperatorPlan, key: string, record: DecisionRecord): void;
+  /** Follows those of one revision. */
+  traceOf(plan: OperatorPlan): ReconcileTrace;
+  /** The observer of a member cluster. */
+  inMember(cluster: string): ReconcileObserver;
 }
 
 /** The cluster with the definitions, seen from a member. */

@@ -41,8 +41,10 @@ export interface ConsoleInfo {
   readonly canEdit: boolean;
   /** Whether sources of definitions can be written. */
   readonly canSave: boolean;
-  /** Whether reconciles are recorded: the runtime is in the same process. */
+  /** Whether the records of reconciles can be read. */
   readonly hasRecords: boolean;
+  /** Why not, and what to do. @default undefined: they can be read */
+  readonly recordsProblem?: string;
 }
 
 export interface KubeRequest {
@@ -228,19 +230,41 @@ export type EvaluationView = {
   | { readonly kind: 'failed'; readonly message: string }
 );
 
-/** One reconcile: what started it, what it decided, and what it wrote. */
+/** One reconcile: what started it, what it decided, and what it sent. */
 export interface ReconcileRecord {
   /** Counts from 1 within the process. */
   readonly number: number;
-  /** RFC 3339. */
+  /** Of its end, RFC 3339. */
   readonly time: string;
   readonly durationMs: number;
-  /** What enqueued it: `Deployment default/web changed`. Empty: not known. */
-  readonly trigger: string;
+  /** From the first cause to its start. */
+  readonly queuedMs: number;
+  readonly trigger: ReconcileTrigger;
   readonly revision: string;
+  /** Each child and each of its elements. */
   readonly children: readonly ReconciledChild[];
+  /** In the order in which they were sent. */
+  readonly requests: readonly RequestView[];
+  /** In order; steps that repeat are added up. */
+  readonly phases: readonly { readonly name: string; readonly durationMs: number }[];
+  /** What happened to the status: `written`, `unchanged`, ... Empty: it stopped early. */
   readonly status: string;
   readonly isReady: boolean;
+  /** `done`, `requeue`, `retry`, `failed`, `error`. */
+  readonly end: string;
+  /** Why it runs again, or the code of its error. Empty: neither. */
+  readonly reason: string;
+}
+
+export type TriggerKind = 'edit' | 'event' | 'timer' | 'retry' | 'reload' | 'start' | 'resync';
+
+/** What enqueued a reconcile. */
+export interface ReconcileTrigger {
+  readonly kind: TriggerKind;
+  /** For people: `Deployment default/web changed its status`. */
+  readonly text: string;
+  /** The objects that changed, at most three. */
+  readonly objects: readonly ResourceRef[];
 }
 
 export interface ReconciledChild {
@@ -248,9 +272,27 @@ export interface ReconciledChild {
   readonly kind: string;
   readonly apiVersion: string;
   readonly namespace: string;
+  /** The member cluster. */
+  readonly cluster?: string;
   readonly name: string;
   readonly verdict: string;
   readonly message: string;
+  /** Of the verdict: changed fields, what it waits for, the code of a rejection, the other owner. Empty: nothing to add. */
+  readonly detail: string;
+  /** Of the desired object; comparable within one process. Empty: it was not rendered. */
+  readonly digest: string;
+}
+
+/** A request of a reconcile. */
+export interface RequestView {
+  /** `apply`, `delete`, `get`, ... */
+  readonly verb: string;
+  /** `Deployment default/web`, with `/status`. */
+  readonly object: string;
+  /** Status code of the response; 0: none. */
+  readonly code: number;
+  /** With its time in the queue of the client. */
+  readonly durationMs: number;
 }
 
 /** Why a backend gave no answer. `unreachable`: no response. */

@@ -20,9 +20,12 @@ export type {
   PreviewView,
   ReconciledChild,
   ReconcileRecord,
+  ReconcileTrigger,
+  RequestView,
   ResourceRef,
   ResourceView,
   RightView,
+  TriggerKind,
   WatchEvent,
   WatchRequest,
 } from './contract.ts';

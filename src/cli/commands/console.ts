@@ -1,7 +1,12 @@
-import { ConsoleService } from '../../console/index.ts';
-import { type ConsoleServer, startConsoleServer } from '../../console/node/index.ts';
+import { ConsoleService, type RecordsClient, RemoteRecords } from '../../console/index.ts';
+import {
+  type ConsoleServer,
+  DirectRecords,
+  ProxiedRecords,
+  startConsoleServer,
+} from '../../console/node/index.ts';
 import { createTextLogger } from '../../dev/index.ts';
-import { createKubeCluster, KubeError } from '../../kube/index.ts';
+import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
 import { silentMetrics } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
@@ -9,12 +14,26 @@ import { whenAborted } from '../../util/when-aborted.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';
+import { readRecordsToken } from '../records-token.ts';
 import { version } from '../version.ts';
 
 export interface ConsoleFlags extends KubeconfigFlags {
   readonly port: number;
   /** @default false: the console is read-only */
   readonly allowEdits?: boolean;
+  /** `namespace/name` of the Secret with the token for the records of reconciles. */
+  readonly recordsSecret: ObjectName;
+  /** Address of the runtime. @default undefined: its Pods are asked through the API server */
+  readonly recordsUrl?: string;
+  /** File with the token, for {@link recordsUrl}. */
+  readonly recordsToken?: string;
+  /** Name of the member cluster that the console shows. @default undefined: the cluster of the runtime */
+  readonly recordsCluster?: string;
+}
+
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /**
@@ -34,8 +53,14 @@ export async function serveConsole(
   const cluster = createKubeCluster({ config, clock, random, logger, metrics: silentMetrics });
   try {
     await cluster.start(signal);
+    const client = await recordsClient(flags, cluster);
+    const member = flags.recordsCluster;
     const backend = new ConsoleService({
       ...{ cluster, clock, random, logger },
+      records: new RemoteRecords({
+        ...{ client, clock },
+        ...(member !== undefined && { cluster: member }),
+      }),
       info: {
         home: 'console',
         version,
@@ -60,6 +85,22 @@ export async function serveConsole(
     await cluster.close();
   }
   return exitCode.ok;
+}
+
+/** @throws CliError for flags that do not fit together, or a token that cannot be read */
+async function recordsClient(
+  { recordsUrl: url, recordsToken: file, recordsSecret: secret }: ConsoleFlags,
+  { api }: KubeCluster,
+): Promise<RecordsClient> {
+  if (url === undefined && file === undefined) return new ProxiedRecords({ api, secret });
+  if (url === undefined || file === undefined)
+    throw new CliError('Expected both --records-url and --records-token, found one of them');
+  if (!/^https?:\/\/[^/]/.test(url))
+    throw new CliError(
+      `Expected an address such as "http://127.0.0.1:8080" for --records-url, found "${url}"`,
+    );
+  await readRecordsToken(file);
+  return new DirectRecords({ url, readToken: () => readRecordsToken(file) });
 }
 
 /** @throws CliError when the port is in use */

@@ -131,7 +131,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
   const isFile = /\.(?:ya?ml|json)$/.test(folder);
   const { ReconcileRecorder } = await import('../../console/index.ts');
-  const records = options.console ? new ReconcileRecorder(clock) : undefined;
+  const records = options.console ? new ReconcileRecorder({ clock, random }) : undefined;
   const clients = members.map((member) => devMemberClient(member, logger, random));
   const session = new DevSession({
     ...(records && { observer: records }),

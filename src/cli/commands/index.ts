@@ -5,7 +5,7 @@ import type { ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
-import type { ConsoleFlags } from './console.ts';
+import type { ConsoleFlags, ObjectName } from './console.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
@@ -113,10 +113,36 @@ function addConsole(program: Command, { output, signal, exit }: ProgramContext):
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--port <number>', 'port of the console (default: any free one)', parsePort, 0)
     .option('--allow-edits', 'permit changes of the cluster (default: read-only)')
+    .addOption(
+      new Option(
+        '--records-secret <namespace/name>',
+        'Secret of the runtime with the token for its records of reconciles',
+      )
+        .argParser(parseObjectName)
+        .default(
+          { namespace: 'homeostat-system', name: 'homeostat-records' },
+          'homeostat-system/homeostat-records',
+        ),
+    )
+    .option(
+      '--records-url <url>',
+      'address of the runtime, for its records (default: its Pods, through the API server)',
+    )
+    .option('--records-token <file>', 'file with the token, for --records-url')
+    .option(
+      '--records-cluster <name>',
+      'the member cluster that the kubeconfig names, for its records (default: the cluster of the runtime)',
+    )
     .action(async (flags: ConsoleFlags) => {
       const { serveConsole } = await import('./console.ts');
       exit(await serveConsole(flags, output, signal));
     });
+}
+
+function parseObjectName(text: string): ObjectName {
+  const [namespace, name, ...rest] = text.split('/');
+  if (namespace && name && rest.length === 0) return { namespace, name };
+  throw new InvalidArgumentError('Expected "namespace/name".');
 }
 
 function addSandbox(program: Command, { signal, exit, output }: ProgramContext): void {

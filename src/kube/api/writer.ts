@@ -1,7 +1,7 @@
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough, WriteTicket } from '../cache/response-delivery.ts';
-import type { ApiClient } from '../client/api-client.ts';
+import type { ApiClient, ApiRequest, ApiResponse } from '../client/api-client.ts';
 import { asCreateError, isResourceVersionError } from '../errors.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import type {
@@ -13,9 +13,11 @@ import type {
   ManagedFieldsEntry,
   MetadataPatch,
   ObjectRef,
+  PassToken,
   Reader,
   ReplaceOptions,
   ResourceType,
+  SentRequest,
   StoredObject,
   WriteOptions,
   Writer,
@@ -127,7 +129,7 @@ class WriteThroughWriter implements Reader, Writer {
     } as const;
     return this.#withTicket(ref, async (ticket) => {
       try {
-        const { body } = await this.#api.request(request, signal);
+        const { body } = await this.#send(request, { verb: 'create', ref, pass }, signal);
         return ticket.store(objectOf(body), pass);
       } catch (error) {
         throw asCreateError(error);
@@ -146,7 +148,7 @@ class WriteThroughWriter implements Reader, Writer {
     const path = pathOf(type, { ...ref, ...(subresource === undefined ? {} : { subresource }) });
     return this.#withTicket(ref, async (ticket) => {
       try {
-        const { status, body } = await this.#api.request(
+        const { status, body } = await this.#send(
           {
             method: 'PATCH',
             path,
@@ -156,6 +158,7 @@ class WriteThroughWriter implements Reader, Writer {
             ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
             flow,
           },
+          { verb: 'apply', ref, subresource, pass },
           signal,
         );
         const stored = ticket.store(objectOf(body), pass);
@@ -180,12 +183,13 @@ class WriteThroughWriter implements Reader, Writer {
     const body = replacement(manifest, live);
     return this.#withTicket(ref, async (ticket) => {
       try {
-        const { body: answer } = await this.#api.request(
+        const { body: answer } = await this.#send(
           {
             ...{ method: 'PUT', path, body, flow },
             query: { fieldManager, fieldValidation: 'Ignore' },
             ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
           },
+          { verb: 'replace', ref, pass },
           signal,
         );
         return ticket.store(objectOf(answer), pass);
@@ -210,7 +214,7 @@ class WriteThroughWriter implements Reader, Writer {
         const contentType = 'application/merge-patch+json';
         const request = { method: 'PATCH', path, contentType, body: { metadata }, flow } as const;
         try {
-          const { body } = await this.#api.request(request, signal);
+          const { body } = await this.#send(request, { verb: 'patch', ref, pass }, signal);
           return ticket.store(objectOf(body), pass);
         } catch (error) {
           if (isKubeError(error, 'not-found') || isKubeError(error, 'uid-mismatch')) {
@@ -238,7 +242,8 @@ class WriteThroughWriter implements Reader, Writer {
     return this.#withTicket(ref, async (ticket) => {
       try {
         const path = pathOf(type, ref);
-        const answer = await this.#api.request({ method: 'DELETE', path, body, flow }, signal);
+        const request = { method: 'DELETE', path, body, flow } as const;
+        const answer = await this.#send(request, { verb: 'delete', ref, pass }, signal);
         ticket.deleting(uid, pass);
         return stateAfterDelete(answer.body);
       } catch (error) {
@@ -259,7 +264,8 @@ class WriteThroughWriter implements Reader, Writer {
     const path = pathOf(type, ref);
     return this.#withTicket(ref, async (ticket) => {
       try {
-        const { body } = await this.#api.request({ method: 'GET', path, flow }, signal);
+        const request = { method: 'GET', path, flow } as const;
+        const { body } = await this.#send(request, { verb: 'get', ref, pass }, signal);
         const object = objectOf(body);
         return { object, stored: ticket.store(object, pass) };
       } catch (error) {
@@ -268,6 +274,27 @@ class WriteThroughWriter implements Reader, Writer {
         return undefined;
       }
     });
+  }
+
+  /** Sends a request, and reports it to the reconcile that asks for it. */
+  #send(
+    request: ApiRequest,
+    { verb, ref, subresource, pass }: Requester,
+    signal: AbortSignal,
+  ): Promise<ApiResponse> {
+    const sent = this.#api.request(request, signal);
+    if (pass?.onRequest === undefined) return sent;
+    const onResponse = pass.onRequest({ verb, ref, ...(subresource && { subresource }) });
+    return sent.then(
+      (response) => {
+        onResponse(response.status);
+        return response;
+      },
+      (error: unknown) => {
+        onResponse(error instanceof KubeError ? error.status : 0);
+        throw error;
+      },
+    );
   }
 
   async #typeOf({ gvk }: ObjectRef, signal: AbortSignal): Promise<ResourceType> {
@@ -289,6 +316,12 @@ class WriteThroughWriter implements Reader, Writer {
       ticket.end();
     }
   }
+}
+
+/** What is reported of a request, and to whom. */
+interface Requester extends Pick<SentRequest, 'verb' | 'ref'> {
+  readonly subresource?: 'status' | undefined;
+  readonly pass: PassToken | undefined;
 }
 
 function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): ObjectRef {

@@ -14,6 +14,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** @default 'application/json' */
   readonly accept?: string;
+  /** Further headers. @default none */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly flow: Flow;
   /** Timeout of one attempt, in ms. @default 30_000 */
   readonly timeoutMs?: number;

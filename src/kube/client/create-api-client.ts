@@ -368,11 +368,13 @@ class PooledApiClient implements ClosableApiClient {
   }
 
   #headersOf(
-    request: Pick<ApiRequest, 'accept'> & Partial<Pick<ApiRequest, 'body' | 'contentType'>>,
+    request: Pick<ApiRequest, 'accept'> &
+      Partial<Pick<ApiRequest, 'body' | 'contentType' | 'headers'>>,
     link: Pick<Link, 'headers'>,
   ): Record<string, string> {
     const { accept = 'application/json', contentType = 'application/json' } = request;
     return {
+      ...request.headers,
       ...link.headers,
       accept,
       'user-agent': this.#options.userAgent ?? 'homeostat',

@@ -46,6 +46,7 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
     return problemResult(desired, { ...unusable, isPartial });
   }
   let current = desired;
+  traceDesired(pass, current);
   let live = cachedObject(pass, desired.intent);
   for (let tries = 1; ; tries++) {
     if (
@@ -56,6 +57,7 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
       const again = await renderAgain(pass, current, live);
       if (again.kind === 'result') return again.result;
       current = again.desired;
+      traceDesired(pass, current);
     }
     const adopting = live === undefined ? current : withAdoption(pass, current, live);
     const left = withoutIgnored(pass, adopting, live);
@@ -93,8 +95,13 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
     const again = await readAndRenderAgain(pass, current);
     if (again.kind === 'result') return again.result;
     current = again.desired;
+    traceDesired(pass, current);
     live = again.live;
   }
+}
+
+function traceDesired({ context, key }: PassInput, { plan, intent }: DesiredElement): void {
+  context.trace?.onDesired(key, plan.id, intent);
 }
 
 type RenderedAgain =

@@ -64,7 +64,10 @@ function topicsOf(watches: Pick<Watches, 'allChildren'>, uid: string): ReadonlyS
 
 /** Renders and applies the children of one tier. The next tier is rendered with the server's responses. */
 export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {
+  const { context, key } = pass;
+  context.trace?.onPhase(key, 'reads');
   await observeReads(pass);
+  context.trace?.onPhase(key, 'children');
   // In sequence: so that a limit is always exceeded at the same place.
   const resolved: ResolvedChild[] = [];
   for (const plan of tier) resolved.push(await resolveChild(pass, plan));

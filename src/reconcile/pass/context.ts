@@ -11,6 +11,7 @@ import type { DecisionRecord } from '../decision.ts';
 import type { DeletionGuard } from '../deletion-guard.ts';
 import type { History } from '../history/history.ts';
 import type { Members } from '../members/members.ts';
+import type { ReconcileTrace } from '../trace.ts';
 import type { MissingRights } from '../watch/missing-rights.ts';
 import type { Timetable } from '../watch/timetable.ts';
 import type { Watches } from '../watch/watches.ts';
@@ -52,6 +53,8 @@ export interface OperatorContext {
   readonly deletionGuard: DeletionGuard | undefined;
   /** Enqueues a resource because of what its own pass wrote. */
   readonly enqueueFollowUp: (key: string) => void;
+  /** Undefined: nothing is recorded. */
+  readonly trace: ReconcileTrace | undefined;
   readonly onDecisions: (key: string, record: DecisionRecord) => void;
 }
 

@@ -189,7 +189,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     context,
     key,
     id: Math.floor(random.fraction() * 36 ** 8).toString(36),
-    token: { key, definition: plan.name },
+    token: tokenOf(context, key),
     resource,
     uid,
     namespace,
@@ -217,6 +217,12 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     },
   };
   return Object.freeze(pass);
+}
+
+function tokenOf({ plan, trace }: OperatorContext, key: string): PassToken {
+  const token = { key, definition: plan.name };
+  if (trace === undefined) return token;
+  return { ...token, onRequest: (request) => trace.onRequest(key, request) };
 }
 
 /** The versions at the start of the pass: expressions of one pass see the same ones. */

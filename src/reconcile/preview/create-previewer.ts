@@ -75,6 +75,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     deletedOwners: new Map(),
     deletionGuard: undefined,
     enqueueFollowUp: () => undefined,
+    trace: undefined,
     onDecisions: () => undefined,
   };
 }

@@ -71,13 +71,17 @@ export async function runPass(
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
+  context.trace?.onPhase(key, 'reads');
   await ensureEarlyFinalizer(pass);
   await applyChildren(pass);
+  context.trace?.onPhase(key, 'prune');
   await prune(pass);
   await removeUnneededFinalizer(pass);
   await removeOldInventory(pass);
   await removeOldPlacements(pass);
+  context.trace?.onPhase(key, 'report');
   const complete = await completeReport(pass, await buildReport(pass));
+  context.trace?.onPhase(key, 'status');
   const { report, status } = await writeReport(pass, complete);
   emitEvents(pass, report, status);
 

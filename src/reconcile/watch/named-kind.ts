@@ -168,7 +168,8 @@ export class NamedKind {
   #onState(topic: string): void {
     const { index, queue } = this.#options;
     for (const [key, dependency] of index.of(topic) ?? []) {
-      if (dependency.kind === 'object' && dependency.isUnsynced) queue.enqueue(key, 'normal');
+      if (dependency.kind === 'object' && dependency.isUnsynced)
+        queue.enqueue(key, 'normal', 'watch');
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Priority } from '../../controller/index.ts';
 import type { CacheEvent } from '../../kube/roles.ts';
+import type { EnqueueCause, ReconcileTrace } from '../trace.ts';
 import type { Change } from './object-change.ts';
 
 interface ResourceQueueOptions {
@@ -10,8 +11,8 @@ interface ResourceQueueOptions {
   /** Called before a resource is enqueued for a change outside its own reconcile. */
   readonly noteEvent: (key: string) => void;
   readonly enqueue: (key: string, priority: Priority) => void;
-  /** See `OperatorOptions.onEnqueuingChange`. */
-  readonly onEnqueuingChange?: ((key: string, change: Change) => void) | undefined;
+  /** See `OperatorOptions.trace`. */
+  readonly trace?: Pick<ReconcileTrace, 'onEnqueue'> | undefined;
 }
 
 /** The parts of an event that determine how it enqueues. */
@@ -33,29 +34,38 @@ export class ResourceQueue {
     this.#options = options;
   }
 
-  enqueue(key: string, priority: Priority): void {
-    const { noteEvent, enqueue } = this.#options;
-    noteEvent(key);
-    enqueue(key, priority);
+  /** `cause`: what has not changed an object. */
+  enqueue(key: string, priority: Priority, cause: EnqueueCause): void {
+    this.#options.trace?.onEnqueue(key, cause);
+    this.#add(key, priority);
   }
 
   /** Enqueues a resource for an event, unless a write of its own reconcile caused it. */
   enqueueFor(key: string, event: EnqueuingEvent, isShared = false): void {
     const { pass, initial } = event;
-    const { definition, onEnqueuingChange } = this.#options;
-    if (pass?.key === key && pass.definition === definition) return;
-    onEnqueuingChange?.(key, event);
-    this.enqueue(key, initial || isShared ? 'low' : 'normal');
+    if (pass?.key === key && pass.definition === this.#options.definition) return;
+    this.#traceEvent(key, event);
+    this.#add(key, initial || isShared ? 'low' : 'normal');
   }
 
   /** Enqueues a resource for a change of it that is not its own, whatever write delivered it. */
   enqueueForeign(key: string, event: EnqueuingEvent): void {
-    this.#options.onEnqueuingChange?.(key, event);
-    this.enqueue(key, event.initial ? 'low' : 'normal');
+    this.#traceEvent(key, event);
+    this.#add(key, event.initial ? 'low' : 'normal');
   }
 
   /** Enqueues all resources: an informer changed its state. */
   enqueueAll(): void {
-    for (const key of this.#options.keys()) this.enqueue(key, 'low');
+    for (const key of this.#options.keys()) this.enqueue(key, 'low', 'watch');
+  }
+
+  #add(key: string, priority: Priority): void {
+    const { noteEvent, enqueue } = this.#options;
+    noteEvent(key);
+    enqueue(key, priority);
+  }
+
+  #traceEvent(key: string, event: EnqueuingEvent): void {
+    this.#options.trace?.onEnqueue(key, event.initial ? 'start' : 'change', event);
   }
 }

@@ -153,7 +153,8 @@ export class Watches {
     const topics =
       cluster === undefined ? this.index.topicsWith(memberPrefix) : [memberTopic(cluster)];
     for (const topic of topics)
-      for (const key of this.index.of(topic)?.keys() ?? []) this.#options.queue.enqueue(key, 'low');
+      for (const key of this.index.of(topic)?.keys() ?? [])
+        this.#options.queue.enqueue(key, 'low', 'watch');
   }
 
   /** What a change of an informer's state enqueues. */

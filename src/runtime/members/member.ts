@@ -329,10 +329,11 @@ export class Member {
     if (connected === undefined) return;
     const { cluster: hub, hubUid, logger, metrics, ...rest } = this.#options;
     // A resource of a member cannot reach other members. Keys of reconciles and the namespace are those of the hub.
-    const { members: _, observer: __, namespace: ___, ...shared } = rest;
+    const { members: _, observer, namespace: __, ...shared } = rest;
     definition.start(
       {
         ...shared,
+        ...(observer && { observer: observer.inMember(this.name) }),
         cluster: connected.cluster,
         logger: logger.child({ cluster: this.name }),
         metrics: new SummedMetrics(metrics),

@@ -1,7 +1,6 @@
-import type { OperatorPlan } from '../../compile/index.ts';
 import { Controller } from '../../controller/index.ts';
 import type { OperatorDefinition } from '../../definition/index.ts';
-import { createOperator, type Operator } from '../../reconcile/index.ts';
+import { createOperator, type Operator, type ReconcileTrace } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
@@ -9,7 +8,7 @@ import type { RolloutRecord, RolloutView } from '../definition-view.ts';
 import type { RevisionOperator, RevisionOperatorHooks } from '../rollout/revision-operator.ts';
 import { RevisionRouter } from '../rollout/revision-router.ts';
 import { logRollout } from '../rollout/rollout.ts';
-import type { ReconcileObserver, SharedOptions } from '../runner-options.ts';
+import type { SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 import { type OperatorSummary, summarize } from './definition-state-tracker.ts';
 import { type PreparedDefinition, previousKindsOf } from './prepare-definition.ts';
@@ -35,6 +34,7 @@ interface StartOptions {
 interface ActiveRevision {
   readonly prepared: PreparedDefinition;
   readonly previousKinds: readonly Gvk[];
+  readonly trace?: ReconcileTrace;
 }
 
 /** Reconciles the resources of one definition: its queue, its workers, and the operators of its active revisions. */
@@ -204,20 +204,21 @@ export class ResourceController {
     older: readonly PreparedDefinition[],
   ): RevisionOperator {
     const previousKinds = previousKindsOf(prepared, older);
+    const trace = this.#options.observer?.traceOf(prepared.plan);
+    const active = { prepared, previousKinds, ...(trace && { trace }) };
     const revisionOperator = this.#router.createOperator(prepared.located, (hooks) =>
-      this.#createOperator(prepared.plan, previousKinds, hooks),
+      this.#createOperator(active, hooks),
     );
-    this.#active.set(revisionOperator, { prepared, previousKinds });
+    this.#active.set(revisionOperator, active);
     return revisionOperator;
   }
 
   #createOperator(
-    plan: OperatorPlan,
-    previousKinds: readonly Gvk[],
+    { prepared: { plan }, previousKinds, trace }: ActiveRevision,
     hooks: RevisionOperatorHooks,
   ): Operator {
-    const { definitionMetrics, notifier, observer } = this.#options;
-    const operator = createOperator({
+    const { definitionMetrics, notifier } = this.#options;
+    return createOperator({
       // Passes add the definition's name to the logger.
       ...this.#options,
       plan,
@@ -225,21 +226,22 @@ export class ResourceController {
       ...hooks,
       onDecisions: (key, record) => {
         hooks.onDecisions(key, record);
-        observer?.onDecisions(plan, key, record);
         definitionMetrics.recordPass(record);
         notifier.notifyLater();
       },
-      ...(observer && {
-        onEnqueuingChange: (key, change) => observer.onChange(plan, key, change),
-      }),
+      ...(trace && { trace }),
     });
-    return observer === undefined ? operator : observed(operator, plan, observer);
   }
 
   /** Enqueues every resource, for example because a value that all of them may use has changed. */
   runAll(): void {
-    for (const { operator } of this.#router.operators)
-      for (const key of operator.keys()) this.#controller.enqueue(key, 'low');
+    for (const revisionOperator of this.#router.operators) {
+      const { trace } = this.#activeOf(revisionOperator);
+      for (const key of revisionOperator.operator.keys()) {
+        trace?.onEnqueue(key, 'resync');
+        this.#controller.enqueue(key, 'low');
+      }
+    }
   }
 
   /** Resyncs periodically, and stops the controller when the kind is lost or a missing kind is served. */
@@ -275,17 +277,6 @@ export class ResourceController {
     );
     void migrateResources(options, signal);
   }
-}
-
-/** The operator that reports when a reconcile begins. */
-function observed(operator: Operator, plan: OperatorPlan, observer: ReconcileObserver): Operator {
-  const reconcile = operator.reconcile.bind(operator);
-  return Object.assign(operator, {
-    reconcile: (...[key, context]: Parameters<Operator['reconcile']>) => {
-      observer.onBegin(plan, key);
-      return reconcile(key, context);
-    },
-  });
 }
 
 function settingsOf({ controller: { concurrency, retry } }: OperatorDefinition) {

@@ -1,0 +1,82 @@
+import type { Clock } from '../util/clock.ts';
+import { isJsonObject } from '../util/json.ts';
+import { pause } from '../util/pause.ts';
+import { BackendError, type ReconcileRecord } from '../web/index.ts';
+import type { ReconcileRecords, RecordedResource } from './console-service.ts';
+
+/** The query of a request for records. */
+export type RecordsQuery = Readonly<Record<string, string>>;
+
+/** How a runtime in another process is asked for its records. */
+export interface RecordsClient {
+  /** Why it cannot be asked, and what to do. Undefined: it answers. Never rejects. */
+  findProblem(signal: AbortSignal): Promise<string | undefined>;
+  /** The answer to one request. @throws BackendError */
+  read(query: RecordsQuery, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface RemoteRecordsOptions {
+  readonly client: RecordsClient;
+  readonly clock: Clock;
+  /** The member cluster that the console shows. @default undefined: the cluster of the runtime */
+  readonly cluster?: string;
+}
+
+/** A query that every runtime answers: with no records. */
+export const probeQuery: RecordsQuery = { apiVersion: 'v1', kind: 'Probe', name: 'probe' };
+
+const intervalMs = 1_000;
+
+/** The records of a runtime in another process: it is asked every second while a page follows a resource. */
+export class RemoteRecords implements ReconcileRecords {
+  readonly #options: RemoteRecordsOptions;
+
+  constructor(options: RemoteRecordsOptions) {
+    this.#options = options;
+  }
+
+  findProblem(signal: AbortSignal): Promise<string | undefined> {
+    return this.#options.client.findProblem(signal);
+  }
+
+  async *follow(
+    resource: RecordedResource,
+    signal: AbortSignal,
+  ): AsyncGenerator<ReconcileRecord, void, undefined> {
+    const { client, clock, cluster } = this.#options;
+    const { apiVersion, kind, namespace, name } = resource;
+    const query = {
+      ...{ apiVersion, kind, name },
+      ...(namespace !== undefined && { namespace }),
+      ...(cluster !== undefined && { cluster }),
+    };
+    let after = 0;
+    let process = '';
+    while (!signal.aborted) {
+      const page = pageOf(await client.read({ ...query, after: String(after) }, signal));
+      // Another process counts from 1 again.
+      const isOther = process !== '' && page.process !== process;
+      process = page.process;
+      if (isOther) {
+        after = 0;
+        continue;
+      }
+      yield* page.records;
+      after = page.records.at(-1)?.number ?? after;
+      await pause(clock, intervalMs, signal);
+    }
+  }
+}
+
+/** An answer of a runtime. */
+export interface RecordsPage {
+  readonly process: string;
+  readonly records: readonly ReconcileRecord[];
+}
+
+/** @throws BackendError */
+function pageOf(body: unknown): RecordsPage {
+  if (isJsonObject(body) && typeof body.process === 'string' && Array.isArray(body.records))
+    return body as unknown as RecordsPage;
+  throw new BackendError('failed', 'Expected records of reconciles, found another answer');
+}

@@ -1,0 +1,49 @@
+import type { ReconcileResult } from '../controller/index.ts';
+import type { SentRequest } from '../kube/roles.ts';
+import type { DecisionRecord } from './decision.ts';
+import type { Intent } from './intent/intent.ts';
+import type { Change } from './watch/object-change.ts';
+
+/** Steps of a reconcile, in order. `children`: render and apply, with pauses for other work. */
+export type ReconcilePhase = 'reads' | 'children' | 'prune' | 'report' | 'status';
+
+/** Why a resource is enqueued. */
+export type EnqueueCause =
+  /** An object has changed, been created or deleted. */
+  | 'change'
+  /** The first list after the start contains the object. */
+  | 'start'
+  /** `schedule`, `requeueAfter`. */
+  | 'timer'
+  /** A missing right was granted. */
+  | 'right'
+  /** A version of what it reads was recorded or deleted. */
+  | 'history'
+  /** Objects that it reads could not be watched, or can be watched again. */
+  | 'watch'
+  /** Its last reconcile left work to do. */
+  | 'follow-up'
+  /** All resources are enqueued from time to time. */
+  | 'resync';
+
+/** The end of a reconcile: its result, or the code of its error. */
+export type ReconcileEnd = ReconcileResult | { readonly kind: 'error'; readonly code: string };
+
+/**
+ * Follows the reconciles of an operator, for a record of them. Calls must be cheap, and must not throw. One reconcile of a key at a time.
+ * Without it, nothing is computed or allocated for it.
+ */
+export interface ReconcileTrace {
+  /** `change`: that of the cause `change`. */
+  onEnqueue(key: string, cause: EnqueueCause, change?: Change): void;
+  onBegin(key: string): void;
+  /** A step begins; the previous one has ended. Not called for a deletion or a pause. */
+  onPhase(key: string, phase: ReconcilePhase): void;
+  /** An object is desired. Called again if it is rendered again. */
+  onDesired(key: string, childId: string, intent: Intent): void;
+  /** A request is sent; the result is called with the status of the response, 0 without one. */
+  onRequest(key: string, request: SentRequest): (status: number) => void;
+  /** Not called if it stopped early. */
+  onDecisions(key: string, record: DecisionRecord): void;
+  onEnd(key: string, end: ReconcileEnd): void;
+}
