@@ -1,4 +1,5 @@
-// Makes the pictures of docs/console.md: the shipped operators in a sandbox, in both themes.
+// Makes the pictures of docs/console.md: every page over the shipped operators in a sandbox, in both themes.
+// `node scripts/screenshots.mjs [FOLDER [WIDTH]]`: elsewhere, to look at another width.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,41 +7,79 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { chromiumPath } from './chromium-path.mjs';
 
+const [target = 'docs/console', width = '1280'] = process.argv.slice(2);
 const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const child = `${site}?node=Deployment%2Fdefault%2Fsite`;
+/** Name, address, a text that is shown when it is complete, and what is done before the picture. */
 const pages = [
   ['overview', '#/', 'virtual-machine'],
+  ['resources', '#/resources', 'default/site'],
+  ['clusters', '#/clusters', 'dev-2'],
   ['definition', '#/definitions/web-app', 'HorizontalPodAutoscaler'],
-  ['resource', `${site}?node=Deployment%2Fdefault%2Fsite`, 'spec.replicas'],
-  ['edit', `${site}?tab=edit`, 'What would happen'],
+  ['definition-source', '#/definitions/web-app?tab=source', 'What would happen', untilPreviewed],
+  ['definition-resources', '#/definitions/web-app?tab=resources', 'default/site'],
+  ['definition-rollout', '#/definitions/web-app?tab=rollout', 'Conditions'],
+  ['definition-rights', '#/definitions/web-app?tab=rights', 'deployments.apps'],
+  ['definition-events', '#/definitions/web-app?tab=events', 'Events'],
+  ['resource', child, 'spec.replicas'],
+  ['resource-live', `${child}&detail=live`, 'kind: Deployment'],
+  ['resource-differences', `${child}&detail=differences`, 'the next reconcile'],
+  ['resource-owners', `${child}&detail=owners`, 'homeostat/web-app'],
+  ['resource-events', `${child}&detail=events`, 'ScalingReplicaSet'],
+  ['reconcile', site, 'Reconciles', selectReconcile],
+  ['edit', `${site}?tab=edit`, 'What would happen', editReplicas],
   ['expressions', `${site}?tab=expressions`, 'Reads'],
+  ['help', '#/', 'virtual-machine', (page) => page.keyboard.press('?')],
 ];
+
+async function untilPreviewed(page) {
+  await page.locator('.result[aria-busy="false"]').waitFor();
+}
+
+async function editReplicas(page) {
+  await page.getByLabel(/^replicas/).fill('3');
+  await page.locator('.changes li', { hasText: 'Deployment' }).first().waitFor();
+}
+
+/** The first reconcile, which created the objects. */
+async function selectReconcile(page) {
+  const row = page.getByRole('table', { name: 'Reconciles' }).getByRole('row').last();
+  await row.getByRole('link').click();
+  const detail = page.getByRole('heading', { name: /^Reconcile at/ });
+  await detail.waitFor();
+  await detail.evaluate((element) => element.scrollIntoView());
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-screenshots-'));
 const dev = spawn(
   process.execPath,
-  ['src/cli/homeostat.ts', 'dev', '--write-kubeconfig', join(folder, 'kubeconfig')],
+  [
+    'src/cli/homeostat.ts',
+    'dev',
+    '--clusters',
+    '2',
+    '--write-kubeconfig',
+    join(folder, 'kubeconfig'),
+  ],
   { stdio: ['ignore', 'pipe', 'inherit'] },
 );
 try {
   const url = await started(dev);
-  mkdirSync('docs/console', { recursive: true });
+  mkdirSync(target, { recursive: true });
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
   for (const colorScheme of ['light', 'dark']) {
     const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
+      viewport: { width: Number(width), height: 800 },
       colorScheme,
     });
     const page = await context.newPage();
-    for (const [name, hash, text] of pages) {
+    for (const [name, hash, text, prepare] of pages) {
       await page.goto(url + hash);
       await page.reload();
       await page.getByText(text).first().waitFor();
-      if (name === 'edit') {
-        await page.getByLabel(/^replicas/).fill('3');
-        await page.locator('.changes li', { hasText: 'Deployment' }).first().waitFor();
-      }
+      await prepare?.(page);
       await page.waitForTimeout(500);
-      await page.screenshot({ path: `docs/console/${name}-${colorScheme}.png` });
+      await page.screenshot({ path: join(target, `${name}-${colorScheme}.png`) });
     }
     await context.close();
   }

@@ -59,8 +59,11 @@ export async function serve(serving: ServeOptions, signal: AbortSignal): Promise
     ...(records && {
       records: {
         readToken: records.readToken,
-        read: ({ after, ...resource }: RecordsQuery) =>
-          server.isLeading ? records.recorder.read(resource, after) : undefined,
+        read: (query?: RecordsQuery) => {
+          if (!server.isLeading) return undefined;
+          if (query === undefined) return { queues: queuesOf(server.view) };
+          return records.recorder.read(query, query.after);
+        },
       },
     }),
   });
@@ -72,6 +75,10 @@ export async function serve(serving: ServeOptions, signal: AbortSignal): Promise
     await contest.release();
     await health?.close();
   }
+}
+
+function queuesOf({ definitions }: RuntimeView): Readonly<Record<string, number>> {
+  return Object.fromEntries(definitions.map(({ name, queued }) => [name, queued]));
 }
 
 /** Leads, and runs one cluster runtime after the other. */

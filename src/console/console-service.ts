@@ -12,9 +12,11 @@ import { definitionGvk } from '../runtime/index.ts';
 import type { Logger } from '../telemetry/index.ts';
 import { silentMetrics } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { deepEqual } from '../util/deep-equal.ts';
 import { isJsonObject } from '../util/json.ts';
 import { jsonLines } from '../util/json-lines.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
+import { pause } from '../util/pause.ts';
 import type { Random } from '../util/random.ts';
 import {
   BackendError,
@@ -31,6 +33,7 @@ import {
   type ManifestText,
   type ParsedText,
   type PreviewView,
+  type QueueDepths,
   type ReconcileRecord,
   type ResourceRef,
   type ResourceView,
@@ -54,6 +57,8 @@ export interface RecordedResource extends ResourceRef {
 export interface ReconcileRecords {
   /** Why there are none, and what to do. Undefined: they can be read. Never rejects. */
   findProblem(signal: AbortSignal): Promise<string | undefined>;
+  /** The work queues now. @throws BackendError */
+  queues(signal: AbortSignal): Promise<QueueDepths>;
   /** Those that are recorded, oldest first, then each that ends. Ends when the signal aborts. */
   follow(resource: RecordedResource, signal: AbortSignal): AsyncIterable<ReconcileRecord>;
 }
@@ -74,6 +79,8 @@ export interface ConsoleServiceOptions {
 
 const flow = { name: 'console', priority: 'object' } as const;
 const discoveryAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+/** How often the work queues are looked at. */
+const queuesMs = 1_000;
 const fieldManager = 'homeostat-console';
 const contentTypes = {
   merge: 'application/merge-patch+json',
@@ -258,6 +265,18 @@ export class ConsoleService implements ConsoleBackend {
     if (records === undefined)
       throw new BackendError('not-found', 'Reconciles are not recorded here');
     yield* records.follow(resource, signal);
+  }
+
+  async *queues(signal: AbortSignal): AsyncGenerator<QueueDepths, void, undefined> {
+    const { records, clock } = this.#options;
+    if (records === undefined) throw new BackendError('not-found', 'Queues are not known here');
+    let last: QueueDepths | undefined;
+    while (!signal.aborted) {
+      const depths = await records.queues(signal);
+      if (!deepEqual(depths, last)) yield depths;
+      last = depths;
+      await pause(clock, queuesMs, signal);
+    }
   }
 
   get #planOptions() {

@@ -50,5 +50,6 @@ export function openStream(
   const { kind, resource } = body as { readonly kind: string; readonly resource: ResourceRef };
   if (kind === 'watch') return backend.watch(body as WatchRequest, signal);
   if (kind === 'reconciles') return backend.reconciles(resource, signal);
+  if (kind === 'queues') return backend.queues(signal);
   throw new BackendError('not-found', `Unknown stream "${kind}"`);
 }

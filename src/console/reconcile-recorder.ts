@@ -5,7 +5,7 @@ import type { Clock } from '../util/clock.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import { keyOf } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
-import type { ReconcileRecord, ResourceRef } from '../web/index.ts';
+import type { QueueDepths, ReconcileRecord, ResourceRef } from '../web/index.ts';
 import type { ReconcileRecords, RecordedResource } from './console-service.ts';
 import { Feed, recordWeight } from './record-feed.ts';
 import type { RecordsPage } from './remote-records.ts';
@@ -15,6 +15,8 @@ import { TriggerTracker } from './trigger-tracker.ts';
 export interface ReconcileRecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
+  /** The work queues now. @default none are known */
+  readonly queues?: () => QueueDepths;
   /** Bound of all records: each counts as one, and so do its children and requests. @default 100_000, about 20 MB */
   readonly maxWeight?: number;
 }
@@ -26,7 +28,7 @@ const letters = 'abcdefghijklmnopqrstuvwxyz';
  * records of the resources are dropped that were not reconciled for the longest time.
  */
 export class ReconcileRecorder implements ReconcileRecords, ReconcileObserver {
-  readonly #options: Required<ReconcileRecorderOptions>;
+  readonly #options: ReconcileRecorderOptions & { readonly maxWeight: number };
   /** Of the digests: a value with few possibilities cannot be found by trying them. */
   readonly #salt: string;
   readonly #id: string;
@@ -55,6 +57,10 @@ export class ReconcileRecorder implements ReconcileRecords, ReconcileObserver {
 
   findProblem(): Promise<undefined> {
     return Promise.resolve(undefined);
+  }
+
+  queues(): Promise<QueueDepths> {
+    return Promise.resolve(this.#options.queues?.() ?? {});
   }
 
   /** The records of a resource after a number, oldest first, for another process. Another `process` counts from 1 again. */

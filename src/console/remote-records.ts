@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { isJsonObject } from '../util/json.ts';
 import { pause } from '../util/pause.ts';
-import { BackendError, type ReconcileRecord } from '../web/index.ts';
+import { BackendError, type QueueDepths, type ReconcileRecord } from '../web/index.ts';
 import type { ReconcileRecords, RecordedResource } from './console-service.ts';
 
 /** The query of a request for records. */
@@ -22,8 +22,8 @@ export interface RemoteRecordsOptions {
   readonly cluster?: string;
 }
 
-/** A query that every runtime answers: with no records. */
-export const probeQuery: RecordsQuery = { apiVersion: 'v1', kind: 'Probe', name: 'probe' };
+/** The query of the work queues, which every leader answers. */
+export const queuesQuery: RecordsQuery = {};
 
 const intervalMs = 1_000;
 
@@ -37,6 +37,12 @@ export class RemoteRecords implements ReconcileRecords {
 
   findProblem(signal: AbortSignal): Promise<string | undefined> {
     return this.#options.client.findProblem(signal);
+  }
+
+  async queues(signal: AbortSignal): Promise<QueueDepths> {
+    const body = await this.#options.client.read(queuesQuery, signal);
+    if (isJsonObject(body) && isJsonObject(body.queues)) return body.queues as QueueDepths;
+    throw unexpected();
   }
 
   async *follow(
@@ -78,5 +84,9 @@ export interface RecordsPage {
 function pageOf(body: unknown): RecordsPage {
   if (isJsonObject(body) && typeof body.process === 'string' && Array.isArray(body.records))
     return body as unknown as RecordsPage;
-  throw new BackendError('failed', 'Expected records of reconciles, found another answer');
+  throw unexpected();
+}
+
+function unexpected(): BackendError {
+  return new BackendError('failed', 'Expected records of reconciles, found another answer');
 }

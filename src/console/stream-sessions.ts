@@ -17,7 +17,7 @@ interface Session {
 const maxStreams = 200;
 const maxSessions = 50;
 /** An idle connection gets an empty line. */
-const keepAliveMs = 5_000;
+const keepAliveMs = 2_000;
 
 /** The streams of all pages: each page has one connection, and the values of its streams are sent as lines with their numbers. */
 export class StreamSessions {

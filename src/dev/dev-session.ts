@@ -78,6 +78,7 @@ export class DevSession {
   readonly #memberTrees = new Map<string, TreeWatcher>();
   /** The newest tree of the hub and of each member. */
   readonly #trees = new Map<string, readonly TreeNode[]>();
+  #runtime: ClusterRuntime | undefined;
   /** Undefined: the definitions of the start have not settled. */
   #running: readonly DesiredDefinition[] | undefined;
   #isStarting = false;
@@ -142,6 +143,12 @@ export class DevSession {
     return [...(this.#trees.get('') ?? []), ...branches];
   }
 
+  /** Numbers of resources in the work queues, by definition. */
+  get queues(): Readonly<Record<string, number>> {
+    const definitions = this.#runtime?.view.definitions ?? [];
+    return Object.fromEntries(definitions.map(({ name, queued }) => [name, queued]));
+  }
+
   /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, clock, random, logger, capacity, sources, check, observer } = this.#options;
@@ -161,6 +168,7 @@ export class DevSession {
       ...(this.#options.members && { members: this.#options.members }),
       onFindings: (findings) => this.#reportFindings(findings),
     });
+    this.#runtime = runtime;
     const stops = [runtime.onChange(() => this.#see(runtime, signal)), this.#watchSamples(signal)];
     try {
       await runtime.run(signal);

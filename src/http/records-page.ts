@@ -16,8 +16,8 @@ export interface RecordsQuery {
 export interface RecordsOptions {
   /** The token that clients must send. @throws Error when it cannot be read */
   readonly readToken: () => Promise<string>;
-  /** The answer, as JSON. Undefined: this process is not the leader, and records nothing. */
-  readonly read: (query: RecordsQuery) => unknown;
+  /** The answer, as JSON. Without a query: about the work queues. Undefined: this process is not the leader, and records nothing. */
+  readonly read: (query?: RecordsQuery) => unknown;
 }
 
 /** Like `authorization`, which an API server removes from requests that it passes on. */
@@ -36,8 +36,9 @@ export async function serveRecords(
     response.set('www-authenticate', 'Bearer');
     return sendText(response, 401, 'expected a valid token');
   }
+  const hasQuery = Object.keys(request.query).length > 0;
   const query = queryOf(request);
-  if (query === undefined)
+  if (hasQuery && query === undefined)
     return sendText(response, 400, 'expected "apiVersion", "kind", "name", and a number "after"');
   const found = read(query);
   if (found === undefined) return sendText(response, 503, 'this process is not the leader');

@@ -175,15 +175,23 @@ class App {
 }
 
 function titleOf({ route, info }: View): string {
-  const page =
-    route.page === 'definition'
-      ? route.name
-      : route.page === 'resource'
-        ? `${route.resource.kind} ${route.resource.name}`
-        : route.page === 'resources'
-          ? 'Resources'
-          : 'Overview';
+  const page = pageTitle(route);
   return `${page} \u00b7 ${info.cluster} \u00b7 Homeostat`;
+}
+
+function pageTitle(route: View['route']): string {
+  switch (route.page) {
+    case 'definition':
+      return route.name;
+    case 'resource':
+      return `${route.resource.kind} ${route.resource.name}`;
+    case 'resources':
+      return route.kind ?? 'Resources';
+    case 'clusters':
+      return 'Clusters';
+    default:
+      return 'Overview';
+  }
 }
 
 function storedTheme({ localStorage }: Window): Theme {

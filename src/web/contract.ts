@@ -29,7 +29,14 @@ export interface ConsoleBackend {
    * {@link ConsoleInfo.hasRecords}. @throws BackendError
    */
   reconciles(resource: ResourceRef, signal: AbortSignal): AsyncIterable<ReconcileRecord>;
+  /** The work queues now, then each time that they differ. Only where {@link ConsoleInfo.hasRecords}. @throws BackendError */
+  queues(signal: AbortSignal): AsyncIterable<QueueDepths>;
+  /** Time in ms since the home was last heard; undefined: not yet. @default undefined: it is in the same window */
+  readonly silentMs?: () => number | undefined;
 }
+
+/** Numbers of resources that wait for a reconcile, by definition. */
+export type QueueDepths = Readonly<Record<string, number>>;
 
 export interface ConsoleInfo {
   readonly home: 'dev' | 'console' | 'playground';

@@ -18,6 +18,7 @@ export type {
   ManifestText,
   ParsedText,
   PreviewView,
+  QueueDepths,
   ReconciledChild,
   ReconcileRecord,
   ReconcileTrigger,

@@ -23,6 +23,7 @@ export function handleKeys(window: Window, actions: Actions, ui: () => UiState):
   const run = (key: string, isChord: boolean): boolean => {
     if (isChord && key === 'd') return go('#/');
     if (isChord && key === 'r') return go('#/resources');
+    if (isChord && key === 'c') return go('#/clusters');
     switch (key) {
       case '/':
         document.getElementById('search')?.focus();

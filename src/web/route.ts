@@ -5,6 +5,7 @@ import type { ResourceRef } from './contract.ts';
 /** The page of an address. */
 export type Route =
   | { readonly page: 'overview' }
+  | { readonly page: 'clusters' }
   | { readonly page: 'resources'; readonly kind?: string; readonly only?: 'not-ready' }
   | { readonly page: 'definition'; readonly name: string; readonly tab: DefinitionTab }
   | {
@@ -45,7 +46,8 @@ export function parseRoute(fragment: string): Route {
     .map(decode);
   const [page, ...rest] = steps;
   if (page === undefined) return { page: 'overview' };
-  if (page === 'files' && rest.length === 0) return { page: 'files' };
+  if (page === 'files' && rest.length === 0) return { page };
+  if (page === 'clusters' && rest.length === 0) return { page };
   if (page === 'definitions' && rest[0] !== undefined)
     return {
       page: 'definition',
@@ -95,6 +97,8 @@ export function hrefOf(route: Route): string {
         reconcile: route.reconcile === undefined ? undefined : String(route.reconcile),
       });
     }
+    case 'clusters':
+      return '#/clusters';
     default:
       return '#/';
   }

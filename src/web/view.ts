@@ -48,7 +48,16 @@ export interface View {
   readonly route: Route;
   readonly store: Pick<
     ConsoleStore,
-    'info' | 'error' | 'kinds' | 'list' | 'isChanged' | 'detail' | 'records' | 'kindOf'
+    | 'info'
+    | 'error'
+    | 'kinds'
+    | 'list'
+    | 'isChanged'
+    | 'detail'
+    | 'records'
+    | 'queues'
+    | 'summaryOf'
+    | 'kindOf'
   >;
   /** For editors, which ask while the user types. */
   readonly backend: ConsoleBackend;

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { assertAccessible, launchBrowser, openConsole } from './support/browser.ts';
-import {
-  condition,
-  type ServedCluster,
-  serveCluster,
-  thing,
-  thingCrd,
-  thingDefinition,
-} from './support/served-cluster.ts';
+import { condition, serveCluster, thing } from './support/served-cluster.ts';
+import { withThings } from './support/with-things.ts';
 
 const hostile = '<img src=x onerror="document.title=1">';
 
@@ -20,18 +14,6 @@ describe('browser/states', () => {
   });
   after(() => browser.close());
 
-  /** A console of a cluster with one definition. */
-  async function withThings(use: (cluster: ServedCluster) => Promise<void>, options = {}) {
-    const cluster = await serveCluster(options);
-    try {
-      await cluster.apply(thingCrd, 'customresourcedefinitions');
-      await cluster.apply(thingDefinition(), 'operatordefinitions');
-      await use(cluster);
-    } finally {
-      await cluster.close();
-    }
-  }
-
   test('an empty cluster says what to do', async () => {
     const cluster = await serveCluster();
     const app = await openConsole(browser, cluster.url);
@@ -40,34 +22,6 @@ describe('browser/states', () => {
     assert.deepEqual(app.problems, []);
     await app.close();
     await cluster.close();
-  });
-
-  test('a stream that breaks makes the pages stale, and they are live again when it returns', async () => {
-    await withThings(async (cluster) => {
-      await cluster.apply(thing('first', false, 'Waits'), 'things');
-      const app = await openConsole(browser, cluster.url);
-      await app.untilText('default/first');
-      cluster.breakWatches();
-      await app.untilText(/may be out of date/);
-      await app.untilText('not live');
-      await app.untilText('default/first');
-      await cluster.apply(thing('second', false, 'Waits'), 'things');
-      cluster.restoreWatches();
-      await app.untilText('default/second');
-      await app.page.getByText(/may be out of date/).waitFor({ state: 'detached' });
-      await app.close();
-    });
-  });
-
-  test('a forbidden kind is named with the right that is missing, and the rest is shown', async () => {
-    await withThings(async (cluster) => {
-      cluster.rejectLists(/things/, 403);
-      const app = await openConsole(browser, `${cluster.url}#/resources`);
-      await app.untilText('Not permitted to read Thing');
-      await app.untilText('list and watch Thing');
-      await assertAccessible(app, 'forbidden');
-      await app.close();
-    });
   });
 
   test('markup in messages and Events is text', async () => {

@@ -131,9 +131,11 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
   const isFile = /\.(?:ya?ml|json)$/.test(folder);
   const { ReconcileRecorder } = await import('../../console/index.ts');
-  const records = options.console ? new ReconcileRecorder({ clock, random }) : undefined;
+  const records = options.console
+    ? new ReconcileRecorder({ clock, random, queues: () => session.queues })
+    : undefined;
   const clients = members.map((member) => devMemberClient(member, logger, random));
-  const session = new DevSession({
+  const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
     ...(members.length > 0 && {

@@ -1,5 +1,5 @@
 import { BackendError } from '../../web/index.ts';
-import { probeQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
+import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
 
 export interface DirectRecordsOptions {
   /** Of the health server: `http://127.0.0.1:8080`. */
@@ -18,7 +18,7 @@ export class DirectRecords implements RecordsClient {
 
   async findProblem(signal: AbortSignal): Promise<string | undefined> {
     try {
-      await this.read(probeQuery, signal);
+      await this.read(queuesQuery, signal);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

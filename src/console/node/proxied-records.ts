@@ -3,7 +3,7 @@ import { type ApiClient, KubeError } from '../../kube/index.ts';
 import { decodeBase64 } from '../../util/base64.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { BackendError } from '../../web/index.ts';
-import { probeQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
+import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
 
 export interface ProxiedRecordsOptions {
   readonly api: Pick<ApiClient, 'request'>;
@@ -33,7 +33,7 @@ export class ProxiedRecords implements RecordsClient {
 
   async findProblem(signal: AbortSignal): Promise<string | undefined> {
     try {
-      await this.read(probeQuery, signal);
+      await this.read(queuesQuery, signal);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

@@ -15,6 +15,7 @@ import type {
   ManifestText,
   ParsedText,
   PreviewView,
+  QueueDepths,
   ReconcileRecord,
   ResourceRef,
   ResourceView,
@@ -101,6 +102,13 @@ export class FetchBackend implements ConsoleBackend {
     for await (const record of this.#streams.open({ kind: 'reconciles', resource }, signal))
       yield record as ReconcileRecord;
   }
+
+  async *queues(signal: AbortSignal): AsyncGenerator<QueueDepths, void, undefined> {
+    for await (const depths of this.#streams.open({ kind: 'queues' }, signal))
+      yield depths as QueueDepths;
+  }
+
+  readonly silentMs = (): number | undefined => this.#streams.silentMs;
 
   async #ask<Answer>(question: string, body: unknown, signal: AbortSignal): Promise<Answer> {
     const response = await this.#send(`${this.#base}api/${question}`, {

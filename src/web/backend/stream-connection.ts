@@ -4,9 +4,9 @@ import { jsonLines, textChunks } from '../../util/json-lines.ts';
 import { BackendError } from '../backend-error.ts';
 import { StreamQueue } from './stream-queue.ts';
 
-/** A stream to open: a watch, or the reconciles of a resource. */
+/** A stream to open: a watch, the reconciles of a resource, or the work queues. */
 export interface StreamRequest {
-  readonly kind: 'watch' | 'reconciles';
+  readonly kind: 'watch' | 'reconciles' | 'queues';
   readonly [field: string]: unknown;
 }
 
@@ -37,9 +37,18 @@ export class StreamConnection {
   readonly #options: StreamConnectionOptions;
   #session: Promise<Session> | undefined;
   #next = 1;
+  /** Monotonic time of the last line. Undefined: there is no connection. */
+  #heardAtMs: number | undefined;
 
   constructor(options: StreamConnectionOptions) {
     this.#options = options;
+  }
+
+  /** Time since the server was last heard, in ms. Undefined: there is no connection. */
+  get silentMs(): number | undefined {
+    return this.#heardAtMs === undefined
+      ? undefined
+      : this.#options.clock.monotonicMs() - this.#heardAtMs;
   }
 
   /** The values of a stream. @throws BackendError when it cannot be opened, or breaks */
@@ -99,12 +108,14 @@ export class StreamConnection {
         const cancel = clock.after(silenceMs, () => session.stopper.abort());
         const next = await values.next().finally(cancel);
         if (next.done === true) break;
+        this.#heardAtMs = clock.monotonicMs();
         deliver(session, next.value);
       }
     } catch (cause) {
       error = cause;
     }
     this.#session = undefined;
+    this.#heardAtMs = undefined;
     const broken = new BackendError('unreachable', 'The connection to the console has ended', {
       cause: error,
     });

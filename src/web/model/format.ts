@@ -31,3 +31,9 @@ export function matches(search: string, texts: readonly string[]): boolean {
     .split(/\s+/)
     .every((word) => all.includes(word));
 }
+
+/** `4 ms`, `1.2 s`, `0.3 ms`. */
+export function durationText(ms: number): string {
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms >= 10 || Number.isInteger(ms) ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
+}

@@ -70,6 +70,7 @@ export function childHealth(state: string): Health {
 /** A definition as the overview shows it. */
 export interface DefinitionSummary extends ObjectSummary {
   readonly name: string;
+  readonly uid: string;
   /** Kind of its resources, and its group; empty: not known yet. */
   readonly kind: string;
   readonly group: string;
@@ -77,6 +78,8 @@ export interface DefinitionSummary extends ObjectSummary {
   readonly resources: number;
   readonly ready: number;
   readonly isPaused: boolean;
+  /** Time of the last change of a condition. Empty: there is none. */
+  readonly since: string;
   readonly rollout: RolloutSummary | undefined;
 }
 
@@ -99,6 +102,11 @@ export function definitionSummary(object: KubeObject): DefinitionSummary {
     ...summaryOf(object),
     ...lastError(object),
     name: object.metadata.name,
+    uid: object.metadata.uid ?? '',
+    since: conditionsOf(object).reduce((last, { lastTransitionTime }) => {
+      const time = textOf(lastTransitionTime);
+      return time > last ? time : last;
+    }, ''),
     ...{ kind, group, resources },
     revision: textOf(status.revision),
     ready: numberOf(status.readyInstances),

@@ -32,7 +32,7 @@ import { type DefinitionPageView, detailKey, type View } from '../view.ts';
 import { annotate } from './actions.ts';
 import { eventsTable } from './events-table.ts';
 import { definitionObjects, definitionsNeed, eventsNeed, resourcesNeed } from './kinds.ts';
-import { type ResourceRow, resourceTable } from './overview-page.ts';
+import { pauseButton, type ResourceRow, resourceTable } from './overview-page.ts';
 import { SourceEditor } from './source-editor.ts';
 
 type DefinitionRoute = DefinitionPageView['route'];
@@ -86,7 +86,7 @@ export function definitionPage(view: DefinitionPageView): VNode {
   return h(
     'main',
     null,
-    header(view, object, summary),
+    header(view, summary),
     tabs(
       'Parts of the definition',
       definitionTabs.map((tab) => ({
@@ -110,9 +110,9 @@ const tabLabels: Readonly<Record<DefinitionTab, string>> = {
   events: 'Events',
 };
 
-function header(view: View, object: KubeObject, summary: DefinitionSummary): VNode {
-  const { actions, info } = view;
-  const { name, isPaused, health, state, message, kind, group, revision } = summary;
+function header(view: View, summary: DefinitionSummary): VNode {
+  const { info } = view;
+  const { name, health, state, message, kind, group, revision } = summary;
   return h(
     'header',
     { class: 'page' },
@@ -126,20 +126,7 @@ function header(view: View, object: KubeObject, summary: DefinitionSummary): VNo
       revision === '' ? null : [' \u00b7 revision ', code(revision)],
     ),
     message === '' ? null : h('p', { class: 'message' }, message),
-    info.canEdit
-      ? h(
-          'div',
-          { class: 'actions' },
-          button(isPaused ? 'Resume' : 'Pause', () =>
-            actions.run(() =>
-              annotate(view, object, {
-                annotations: { 'homeostat.dev/paused': isPaused ? null : 'true' },
-                done: isPaused ? `Definition "${name}" resumes` : `Definition "${name}" is paused`,
-              }),
-            ),
-          ),
-        )
-      : null,
+    info.canEdit ? h('div', { class: 'actions' }, pauseButton(view, summary)) : null,
   );
 }
 

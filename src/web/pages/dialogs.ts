@@ -54,6 +54,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['Esc', 'back, or close'],
   ['g d', 'definitions'],
   ['g r', 'resources'],
+  ['g c', 'clusters'],
   ['e', 'edit the resource, or see what an edit would do'],
   ['?', 'this help'],
 ];

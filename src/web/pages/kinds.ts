@@ -10,6 +10,14 @@ export const definitionsNeed: ListNeed = {
   kind: { group: 'homeostat.dev', kind: 'OperatorDefinition' },
 };
 
+/** The list of all member clusters. */
+export const clustersNeed: ListNeed = { kind: { group: 'homeostat.dev', kind: 'Cluster' } };
+
+/** Whether the cluster has members: the kind is served. */
+export function hasClusters(store: View['store']): boolean {
+  return store.kindOf(clustersNeed.kind) !== undefined;
+}
+
 export function definitionObjects(store: View['store']): readonly KubeObject[] {
   return store.list(definitionsNeed).objects;
 }

@@ -5,10 +5,11 @@ import {
   healthOrder,
   type ObjectSummary,
   placeOf,
-  summaryOf,
 } from '../model/object-summary.ts';
 import { type Column, dataTable } from '../parts/data-table.ts';
 import {
+  button,
+  type Content,
   emptyBox,
   glyph,
   link,
@@ -21,7 +22,13 @@ import { h, type VNode } from '../preact.ts';
 import { definitionHref, hrefOf, resourceHref } from '../route.ts';
 import type { Needs } from '../store/console-store.ts';
 import type { View } from '../view.ts';
-import { allResourceNeeds, definitionSummaries, definitionsNeed } from './kinds.ts';
+import { annotate } from './actions.ts';
+import {
+  allResourceNeeds,
+  definitionObjects,
+  definitionSummaries,
+  definitionsNeed,
+} from './kinds.ts';
 
 /** A resource with its state. */
 export interface ResourceRow extends ObjectSummary {
@@ -49,7 +56,7 @@ export function overviewPage(view: View): VNode {
     null,
     h('h1', { class: 'hidden' }, 'Overview'),
     staleNote(list, 'The list of definitions'),
-    definitions.length === 0 ? noDefinitions(view) : definitionTable(definitions),
+    definitions.length === 0 ? noDefinitions(view) : definitionTable(view, definitions),
     notReady(view),
   );
 }
@@ -65,43 +72,83 @@ function noDefinitions({ ui, info }: View): VNode {
   return emptyBox('No definitions', whereDefinitionsAre[info.home]);
 }
 
-const definitionColumns: readonly Column<DefinitionSummary>[] = [
-  {
-    title: 'Definition',
-    cell: ({ health, name }) => [glyph(health), ' ', link(definitionHref(name), name, 'strong')],
-  },
-  { title: 'Kind', className: 'optional', cell: ({ kind }) => kind },
-  {
-    title: 'Ready',
-    className: 'number',
-    cell: ({ kind, resources, ready }) =>
-      kind === '' ? muted('-') : link(hrefOf({ page: 'resources', kind }), `${ready}/${resources}`),
-  },
-  { title: 'Revision', className: 'optional', cell: ({ revision }) => h('code', null, revision) },
-  { title: 'State', className: 'wide', cell: definitionState },
-];
+function definitionColumns(view: View): readonly Column<DefinitionSummary>[] {
+  const { queues } = view.store;
+  return [
+    {
+      title: 'Definition',
+      cell: ({ health, name }) => [glyph(health), ' ', link(definitionHref(name), name, 'strong')],
+    },
+    { title: 'Kind', className: 'optional', cell: ({ kind }) => kind },
+    {
+      title: 'Ready',
+      className: 'number',
+      cell: ({ kind, resources, ready }) =>
+        kind === ''
+          ? muted('-')
+          : link(hrefOf({ page: 'resources', kind }), `${ready}/${resources}`),
+    },
+    ...(queues === undefined
+      ? []
+      : [
+          {
+            title: 'Queue',
+            className: 'number optional',
+            cell: ({ name }: DefinitionSummary) => String(queues[name] ?? 0),
+          },
+        ]),
+    { title: 'Revision', className: 'optional', cell: ({ revision }) => h('code', null, revision) },
+    {
+      title: 'Since',
+      className: 'number optional',
+      cell: ({ since }) => ageText(since, view.nowMs),
+    },
+    { title: 'State', className: 'wide', cell: (definition) => definitionState(view, definition) },
+  ];
+}
 
-function definitionState({ state, message, rollout, isPaused }: DefinitionSummary) {
+function definitionState(view: View, definition: DefinitionSummary): Content {
+  const { state, message, rollout, isPaused } = definition;
   if (rollout !== undefined)
     return [
-      `Roll-out ${rollout.state} `,
+      `Roll-out ${isPaused ? 'paused' : rollout.state} `,
       h('progress', {
         value: rollout.reached,
         max: Math.max(rollout.total, 1),
         'aria-label': 'Roll-out',
       }),
-      ` ${rollout.reached}/${rollout.total}`,
+      ` ${rollout.reached}/${rollout.total} `,
+      pauseButton(view, definition),
     ];
-  if (isPaused) return 'Paused';
+  if (isPaused) return ['Paused ', pauseButton(view, definition)];
   return message === '' ? state : [h('span', { class: 'strong' }, state), ` ${message}`];
 }
 
-function definitionTable(rows: readonly DefinitionSummary[]): VNode {
+/** Pauses or resumes a definition with its roll-out. */
+export function pauseButton(view: View, { name, isPaused }: DefinitionSummary): VNode | null {
+  const { actions, info, store } = view;
+  const object = definitionObjects(store).find(({ metadata }) => metadata.name === name);
+  if (!info.canEdit || object === undefined) return null;
+  return button(
+    isPaused ? 'Resume' : 'Pause',
+    () =>
+      actions.run(() =>
+        annotate(view, object, {
+          annotations: { 'homeostat.dev/paused': isPaused ? null : 'true' },
+          done: isPaused ? `Definition "${name}" resumes` : `Definition "${name}" is paused`,
+        }),
+      ),
+    { title: 'Sets the annotation homeostat.dev/paused' },
+  );
+}
+
+function definitionTable(view: View, rows: readonly DefinitionSummary[]): VNode {
   return dataTable({
     label: 'Definitions',
-    columns: definitionColumns,
+    columns: definitionColumns(view),
     rows,
     keyOf: ({ name }) => name,
+    isChanged: ({ uid }) => view.store.isChanged(definitionsNeed, uid),
   });
 }
 
@@ -128,7 +175,7 @@ function notReady(view: View): VNode | null {
 export function resourceRows({ store, ui }: View): readonly ResourceRow[] {
   return allResourceNeeds(store)
     .flatMap((need) => store.list(need).objects)
-    .map((object): ResourceRow => ({ object, ...summaryOf(object) }))
+    .map((object): ResourceRow => ({ object, ...store.summaryOf(object) }))
     .filter(({ object, state, message }) =>
       matches(ui.search, [object.kind, placeOf(object.metadata), state, message]),
     )

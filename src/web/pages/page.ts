@@ -2,22 +2,27 @@ import type { ConsoleBackend } from '../contract.ts';
 import type { VNode } from '../preact.ts';
 import type { Needs } from '../store/console-store.ts';
 import type { View } from '../view.ts';
+import { clustersPage } from './clusters-page.ts';
 import { definitionNeeds, definitionPage } from './definition-page.ts';
-import { definitionsNeed } from './kinds.ts';
+import { clustersNeed, definitionsNeed, hasClusters } from './kinds.ts';
 import { overviewNeeds, overviewPage } from './overview-page.ts';
 import { resourceNeeds, resourcePage } from './resource-page.ts';
 import { resourcesNeeds, resourcesPage } from './resources-page.ts';
 import { shell, unknownPage } from './shell.ts';
 
-/** What the page of an address shows, and nothing else. */
-export function needsOf(
-  { route, store, ui, info }: Pick<View, 'route' | 'store' | 'ui' | 'info'>,
-  backend: ConsoleBackend,
-): Needs {
+type NeedsView = Pick<View, 'route' | 'store' | 'ui' | 'info'>;
+
+/** What the page of an address and its frame show, and nothing else. */
+export function needsOf(view: NeedsView, backend: ConsoleBackend): Needs {
+  const { lists, ...others } = pageNeeds(view, backend);
+  return { ...others, lists: hasClusters(view.store) ? [...lists, clustersNeed] : lists };
+}
+
+function pageNeeds({ route, store, ui, info }: NeedsView, backend: ConsoleBackend): Needs {
   switch (route.page) {
     case 'overview':
     case 'files':
-      return overviewNeeds(store);
+      return { ...overviewNeeds(store), queues: info.hasRecords };
     case 'resources':
       return resourcesNeeds(store);
     case 'definition':
@@ -36,6 +41,8 @@ export function pageOf(view: View): VNode {
     case 'overview':
     case 'files':
       return shell(view, overviewPage(view));
+    case 'clusters':
+      return shell(view, clustersPage(view));
     case 'resources':
       return shell(view, resourcesPage({ ...view, route }));
     case 'definition':

@@ -245,7 +245,7 @@ function treeTab(view: ResourcePageView, resource: KubeObject): Content {
     .filter(({ list }) => list.status === 'forbidden' || list.status === 'failed');
   const root = treeOf(view, resource);
   const selected = selectedId(route);
-  const records = store.records(route.resource);
+  const { records } = store.records(route.resource);
   const record = records.find(({ number }) => number === route.reconcile);
   const touched = new Set(
     (record?.children ?? [])

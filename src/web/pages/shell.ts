@@ -1,13 +1,21 @@
+import type { KubeObject } from '../../util/kube-object.ts';
 import { BackendError } from '../backend-error.ts';
-import { definitionSummary, healthOrder, summaryOf } from '../model/object-summary.ts';
+import { definitionSummary, healthOrder } from '../model/object-summary.ts';
 import { button, type Content, errorBox, glyph, link, loadingBox } from '../parts/elements.ts';
+import { LiveAge } from '../parts/live-age.ts';
 import { h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
 import type { View } from '../view.ts';
 import { FilesPane } from '../workbench/files-pane.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { dialog } from './dialogs.ts';
-import { allResourceNeeds, definitionObjects, definitionsNeed } from './kinds.ts';
+import {
+  allResourceNeeds,
+  clustersNeed,
+  definitionObjects,
+  definitionsNeed,
+  hasClusters,
+} from './kinds.ts';
 
 /** The frame of every page: name, cluster, search, counts, the state of the connection, and messages. */
 export function shell(view: View, page: Content): VNode {
@@ -89,39 +97,52 @@ function topBar({ ui, actions, info }: View): VNode {
   );
 }
 
-function navigation({ store, route, workbench }: View): VNode {
+function navigation({ store, route, backend, workbench }: View): VNode {
   const definitions = definitionObjects(store).map(definitionSummary);
   const lists = allResourceNeeds(store).map((need) => store.list(need));
   const isCounted = lists.every(({ status }) => status === 'live' || status === 'stale');
+  const objects = lists.flatMap((list) => list.objects);
   // Pages that do not list all resources show the counts of the definitions.
-  const all = isCounted
-    ? lists.flatMap(({ objects }) => objects).length
-    : sum(definitions.map(({ resources }) => resources));
-  const ready = isCounted
-    ? lists
-        .flatMap(({ objects }) => objects)
-        .filter((object) => summaryOf(object).health === 'ready').length
-    : sum(definitions.map((each) => each.ready));
+  const all = isCounted ? objects.length : sum(definitions.map(({ resources }) => resources));
+  const ready = isCounted ? readyCount(store, objects) : sum(definitions.map((each) => each.ready));
   const worst = definitions
     .map(({ health }) => health)
     .sort((a, b) => healthOrder[a] - healthOrder[b])[0];
+  const { page } = route;
+  const clusters = store.list(clustersNeed).objects;
   return h(
     'nav',
     { class: 'main', 'aria-label': 'Pages' },
     workbench === undefined
       ? null
-      : h('span', { class: 'narrow-only' }, entry('#/files', route.page === 'files', 'Files')),
-    entry('#/', route.page === 'overview' || route.page === 'definition', [
+      : h('span', { class: 'narrow-only' }, entry('#/files', page === 'files', 'Files')),
+    entry('#/', page === 'overview' || page === 'definition', [
       worst === undefined || worst === 'ready' ? null : [glyph(worst), ' '],
       `Definitions ${definitions.length}`,
     ]),
-    entry(hrefOf({ page: 'resources' }), route.page === 'resources' || route.page === 'resource', [
+    entry(hrefOf({ page: 'resources' }), page === 'resources' || page === 'resource', [
       `Resources ${all}`,
-      h('span', { class: 'muted' }, ` ${ready} ready`),
-      all > ready ? h('span', { class: 'state failing' }, ` ${all - ready} not`) : null,
+      readyNumbers(ready, all),
     ]),
-    connection(store),
+    hasClusters(store)
+      ? entry(hrefOf({ page: 'clusters' }), page === 'clusters', [
+          `Clusters ${clusters.length}`,
+          readyNumbers(readyCount(store, clusters), clusters.length),
+        ])
+      : null,
+    connection(store, backend),
   );
+}
+
+function readyCount(store: View['store'], objects: readonly KubeObject[]): number {
+  return objects.filter((object) => store.summaryOf(object).health === 'ready').length;
+}
+
+function readyNumbers(ready: number, all: number): Content {
+  return [
+    h('span', { class: 'muted' }, ` ${ready} ready`),
+    all > ready ? h('span', { class: 'state failing' }, ` ${all - ready} not`) : null,
+  ];
 }
 
 function sum(numbers: readonly number[]): number {
@@ -132,14 +153,19 @@ function entry(href: string, isCurrent: boolean, content: Content): VNode {
   return h('a', { href, ...(isCurrent && { 'aria-current': 'page' as const }) }, content);
 }
 
-function connection(store: View['store']): VNode {
+function connection(store: View['store'], { silentMs }: View['backend']): VNode {
   const { status } = store.list(definitionsNeed);
   const isLive = status === 'live';
   return h(
     'span',
-    { class: 'connection', role: 'status' },
-    glyph(isLive ? 'ready' : 'unknown'),
-    isLive ? ' live' : status === 'loading' ? ' loading' : ' not live',
+    { class: 'connection' },
+    h(
+      'span',
+      { role: 'status' },
+      glyph(isLive ? 'ready' : 'unknown'),
+      isLive ? ' live' : status === 'loading' ? ' loading' : ' not live',
+    ),
+    isLive && silentMs !== undefined ? h(LiveAge, { silentMs }) : null,
   );
 }
 

@@ -1,63 +1,89 @@
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import type { ReconciledChild, ReconcileRecord } from '../contract.ts';
-import { ageText, clockText } from '../model/format.ts';
-import { placeOf, textOf } from '../model/object-summary.ts';
+import type { ReconciledChild, ReconcileRecord, RequestView, ResourceRef } from '../contract.ts';
+import { ageText, clockText, durationText } from '../model/format.ts';
+import { nodeId } from '../model/live-tree.ts';
+import { type Health, placeOf, textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
-import { emptyBox, link, section, stateText } from '../parts/elements.ts';
-import type { VNode } from '../preact.ts';
+import { code, emptyBox, glyph, link, muted, section, stateText } from '../parts/elements.ts';
+import { type Content, h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
 import type { ResourcePageView } from '../view.ts';
 import { eventRows } from './events-table.ts';
 
 /** The reconciles of a resource, newest first; without records, its Events and the changes of its conditions. */
-export function timeline(view: ResourcePageView, resource: KubeObject): VNode {
+export function timeline(view: ResourcePageView, resource: KubeObject): Content {
   return view.info.hasRecords ? recordTimeline(view) : eventTimeline(view, resource);
 }
 
-function recordTimeline({ store, route }: ResourcePageView): VNode {
-  const records = store.records(route.resource);
-  if (records.length === 0)
-    return section(
+function recordTimeline({ store, route }: ResourcePageView): Content {
+  const { records, problem } = store.records(route.resource);
+  const selected = records.find(({ number }) => number === route.reconcile);
+  return [
+    section(
       'Reconciles',
-      emptyBox(
-        'No reconcile since this page was opened',
-        'Reconciles are recorded while someone looks.',
-      ),
-    );
-  return section(
-    'Reconciles',
-    dataTable<ReconcileRecord>({
-      label: 'Reconciles',
-      rows: records,
-      keyOf: ({ number, time }) => `${time} ${number}`,
-      isChanged: ({ number }) => number === route.reconcile,
-      columns: [
-        {
-          title: 'Time',
-          className: 'number',
-          cell: ({ time, number }) =>
-            link(hrefOf({ ...route, reconcile: number }), clockText(time)),
-        },
-        { title: 'Caused by', className: 'wide', cell: ({ trigger }) => trigger },
-        { title: 'Result', className: 'wide', cell: resultText },
-        { title: 'Status', className: 'optional', cell: ({ status }) => status },
-        {
-          title: 'Took',
-          className: 'number optional',
-          cell: ({ durationMs }) => `${durationMs} ms`,
-        },
-      ],
-    }),
-  );
+      problem === ''
+        ? null
+        : h(
+            'p',
+            { class: 'stale-note', role: 'status', key: 'problem' },
+            glyph('unknown'),
+            ` The reconciles may be out of date: ${problem}`,
+          ),
+      records.length === 0
+        ? emptyBox(
+            'No reconcile is recorded',
+            'The runtime keeps the last 200 of each resource in memory, since it started.',
+          )
+        : recordTable(records, route),
+    ),
+    selected === undefined ? null : recordDetail(selected, route),
+  ];
+}
+
+type Route = ResourcePageView['route'];
+
+function recordTable(records: readonly ReconcileRecord[], route: Route): VNode {
+  const { reconcile: current, ...others } = route;
+  return dataTable<ReconcileRecord>({
+    label: 'Reconciles',
+    rows: records,
+    keyOf: ({ number, time }) => `${time} ${number}`,
+    isChanged: ({ number }) => number === current,
+    columns: [
+      {
+        title: 'Time',
+        className: 'number',
+        cell: ({ time, number }) =>
+          link(
+            hrefOf(number === current ? others : { ...others, reconcile: number }),
+            clockText(time),
+          ),
+      },
+      { title: 'Caused by', className: 'wide', cell: ({ trigger }) => trigger.text },
+      { title: 'Result', className: 'wide', cell: resultText },
+      { title: 'Status', className: 'optional', cell: ({ status }) => status },
+      {
+        title: 'Requests',
+        className: 'number optional',
+        cell: ({ requests }) => String(requests.length),
+      },
+      {
+        title: 'Took',
+        className: 'number optional',
+        cell: ({ durationMs }) => durationText(durationMs),
+      },
+    ],
+  });
 }
 
 /** `Deployment applied, 3 unchanged`. */
-function resultText({ children }: ReconcileRecord): string {
+function resultText({ children, end, reason }: ReconcileRecord): string {
   const unchanged = children.filter(({ verdict }) => verdict === 'unchanged').length;
   const others = children.filter(({ verdict }) => verdict !== 'unchanged' && verdict !== 'omitted');
   const parts = others.slice(0, 3).map(childText);
   if (others.length > 3) parts.push(`${others.length - 3} more`);
   if (unchanged > 0) parts.push(`${unchanged} unchanged`);
+  if (end === 'error') parts.push(`failed: ${reason}`);
   return parts.length === 0 ? 'nothing to do' : parts.join(', ');
 }
 
@@ -65,6 +91,131 @@ function childText({ kind, verdict, message }: ReconciledChild): string {
   const why =
     verdict === 'waiting' || verdict === 'failed' || verdict === 'conflict' ? `: ${message}` : '';
   return `${kind} ${verdict}${why}`;
+}
+
+/** What one reconcile decided and sent. */
+function recordDetail(record: ReconcileRecord, route: Route): VNode {
+  const { time, trigger, revision, queuedMs, durationMs, phases, end, reason } = record;
+  const steps = phases.map((phase) => `${phase.name} ${durationText(phase.durationMs)}`);
+  return section(
+    `Reconcile at ${clockText(time)}`,
+    h(
+      'dl',
+      { class: 'facts' },
+      fact('Caused by', [trigger.text, objectLinks(trigger.objects, route)]),
+      fact('Revision', code(revision)),
+      fact('Time', [
+        durationText(durationMs),
+        steps.length === 0 ? null : muted(` (${steps.join(', ')})`),
+        queuedMs === 0 ? null : muted(`, after ${durationText(queuedMs)} in the queue`),
+      ]),
+      end === 'done' ? null : fact('Runs again', `${end}: ${reason}`),
+    ),
+    record.children.length === 0 ? null : childTable(record.children, route),
+    record.requests.length === 0 ? null : requestTable(record.requests),
+  );
+}
+
+function fact(name: string, value: Content): VNode {
+  return h('div', { key: name }, h('dt', null, name), h('dd', null, value));
+}
+
+/** Other objects than the resource itself. */
+function objectLinks(objects: readonly ResourceRef[], route: Route): Content {
+  const own = nodeId(route.resource);
+  return objects
+    .filter((object) => nodeId(object) !== own)
+    .map((object) => [
+      ' ',
+      link(hrefOf({ ...route, node: nodeId(object) }), `${object.kind} ${placeOf(object)}`),
+    ]);
+}
+
+const verdictHealth: Readonly<Record<string, Health>> = {
+  created: 'ready',
+  applied: 'ready',
+  unchanged: 'ready',
+  pruned: 'ready',
+  waiting: 'progressing',
+  held: 'progressing',
+  conflict: 'failing',
+  failed: 'failing',
+};
+
+function childTable(children: readonly ReconciledChild[], route: Route): VNode {
+  return dataTable<ReconciledChild>({
+    label: 'Children of the reconcile',
+    rows: children,
+    keyOf: ({ id, kind, cluster = '', namespace, name }) =>
+      [id, kind, cluster, namespace, name].join(' '),
+    columns: [
+      {
+        title: 'Child',
+        cell: ({ kind, namespace, name, id, apiVersion, cluster }) => [
+          h('span', { class: 'kind' }, kind),
+          ' ',
+          name === '' || cluster !== undefined
+            ? `${name === '' ? id : name}${cluster === undefined ? '' : ` in ${cluster}`}`
+            : link(
+                hrefOf({
+                  ...route,
+                  node: nodeId({ apiVersion, kind, name, ...(namespace !== '' && { namespace }) }),
+                }),
+                name,
+              ),
+        ],
+      },
+      {
+        title: 'Verdict',
+        className: 'narrow',
+        cell: ({ verdict }) => stateText(verdictHealth[verdict] ?? 'unknown', verdict),
+      },
+      {
+        title: 'What',
+        className: 'wide',
+        cell: ({ detail, message }) => [detail, message].filter((text) => text !== '').join(': '),
+      },
+      {
+        title: 'Desired',
+        className: 'optional',
+        cell: ({ digest }) =>
+          digest === ''
+            ? muted('-')
+            : h(
+                'code',
+                { title: 'Digest of the desired object: equal digests, equal objects' },
+                digest,
+              ),
+      },
+    ],
+  });
+}
+
+function requestTable(requests: readonly RequestView[]): VNode {
+  const rows = requests.map((request, index) => ({ ...request, index }));
+  return dataTable<(typeof rows)[number]>({
+    label: 'Requests of the reconcile',
+    rows,
+    keyOf: ({ index }) => String(index),
+    columns: [
+      { title: 'Request', className: 'narrow', cell: ({ verb }) => verb },
+      { title: 'Object', className: 'wide', cell: ({ object }) => object },
+      {
+        title: 'Response',
+        className: 'narrow',
+        cell: ({ code: status }) =>
+          stateText(
+            status >= 200 && status < 300 ? 'ready' : 'failing',
+            status === 0 ? 'none' : String(status),
+          ),
+      },
+      {
+        title: 'Took',
+        className: 'number',
+        cell: ({ durationMs }) => durationText(durationMs),
+      },
+    ],
+  });
 }
 
 interface Moment {
@@ -76,16 +227,15 @@ interface Moment {
 }
 
 function eventTimeline(view: ResourcePageView, resource: KubeObject): VNode {
+  const note = muted(view.info.recordsProblem ?? '');
   const moments = [...conditionMoments(resource), ...eventMoments(view, resource)].sort((a, b) =>
     a.time < b.time ? 1 : -1,
   );
   if (moments.length === 0)
-    return section(
-      'Timeline',
-      emptyBox('No Events and no conditions yet', placeOf(resource.metadata)),
-    );
+    return section('Timeline', emptyBox('No Events and no conditions yet', note));
   return section(
     'Timeline',
+    h('p', { class: 'muted' }, note),
     dataTable<Moment>({
       label: 'Timeline',
       rows: moments,

@@ -1,8 +1,11 @@
 import type { Clock } from '../../util/clock.ts';
 import type { GroupKind } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { pause } from '../../util/pause.ts';
-import type { ConsoleBackend, ConsoleInfo, ReconcileRecord, ResourceRef } from '../contract.ts';
+import type { ConsoleBackend, ConsoleInfo, QueueDepths, ResourceRef } from '../contract.ts';
+import { type ObjectSummary, summaryOf } from '../model/object-summary.ts';
 import { Detail, type DetailNeed, type DetailState } from './detail.ts';
+import { followStream } from './follow-stream.ts';
 import {
   collectionPath,
   findKind,
@@ -11,7 +14,7 @@ import {
   type ServedKind,
 } from './kind-index.ts';
 import { type ListState, ObjectList } from './object-list.ts';
-import { RecordFeed } from './record-feed.ts';
+import { RecordFeed, type RecordsState } from './record-feed.ts';
 
 /** A collection that a page shows. */
 export interface ListNeed {
@@ -26,6 +29,8 @@ export interface Needs {
   readonly lists: readonly ListNeed[];
   readonly details: readonly DetailNeed[];
   readonly records: readonly ResourceRef[];
+  /** Whether it shows the work queues. @default false */
+  readonly queues?: boolean;
 }
 
 export interface ConsoleStoreOptions {
@@ -41,6 +46,7 @@ interface Followed<Value> {
 }
 
 const loading: ListState = { status: 'loading', message: '', objects: [] };
+const noRecords: RecordsState = { records: [], problem: '' };
 const kindRetryMs = 2_000;
 
 /**
@@ -53,6 +59,9 @@ export class ConsoleStore {
   readonly #lists = new Map<string, Followed<ObjectList>>();
   readonly #details = new Map<string, Followed<Detail>>();
   readonly #feeds = new Map<string, Followed<RecordFeed>>();
+  /** By object: a changed object is another one. */
+  readonly #summaries = new WeakMap<KubeObject, ObjectSummary>();
+  #queues: Followed<QueueDepths | undefined> | undefined;
   #kinds: KindIndex | undefined;
   #info: ConsoleInfo | undefined;
   #error: unknown;
@@ -95,12 +104,13 @@ export class ConsoleStore {
 
   stop(): void {
     this.#stopper.abort();
+    this.#queues?.stop();
     for (const followed of [this.#lists, this.#details, this.#feeds])
       for (const { stop } of followed.values()) stop();
   }
 
   /** Follows what a page needs, and nothing else. */
-  follow({ lists, details, records }: Needs): void {
+  follow({ lists, details, records, queues = false }: Needs): void {
     this.#followLists(lists);
     const wanted = new Set(details.map(({ key }) => key));
     drop(this.#details, wanted);
@@ -115,6 +125,7 @@ export class ConsoleStore {
     }
     drop(this.#feeds, new Set(records.map(refKey)));
     for (const resource of records) this.#followRecords(resource);
+    this.#followQueues(queues);
   }
 
   list(need: ListNeed): ListState {
@@ -138,8 +149,23 @@ export class ConsoleStore {
     return state as DetailState<Value>;
   }
 
-  records(resource: ResourceRef): readonly ReconcileRecord[] {
-    return this.#feeds.get(refKey(resource))?.value.records ?? [];
+  records(resource: ResourceRef): RecordsState {
+    return this.#feeds.get(refKey(resource))?.value.state ?? noRecords;
+  }
+
+  /** Resources that wait for a reconcile, by definition. Undefined: not known. */
+  get queues(): QueueDepths | undefined {
+    return this.#queues?.value;
+  }
+
+  /** The state of an object. Computed once for each version of it. */
+  summaryOf(object: KubeObject): ObjectSummary {
+    let summary = this.#summaries.get(object);
+    if (summary === undefined) {
+      summary = summaryOf(object);
+      this.#summaries.set(object, summary);
+    }
+    return summary;
   }
 
   kindOf(kind: GroupKind): ServedKind | undefined {
@@ -179,6 +205,36 @@ export class ConsoleStore {
     const { backend, clock, onChange } = this.#options;
     const feed = new RecordFeed({ backend, clock, resource, onChange });
     this.#feeds.set(key, { value: feed, stop: this.#start((signal) => feed.run(signal)) });
+  }
+
+  #followQueues(isNeeded: boolean): void {
+    if (isNeeded === (this.#queues !== undefined)) return;
+    if (!isNeeded) {
+      this.#queues?.stop();
+      this.#queues = undefined;
+      return;
+    }
+    const { backend, clock, onChange } = this.#options;
+    const followed: { value: QueueDepths | undefined; stop: () => void } = {
+      value: undefined,
+      stop: () => undefined,
+    };
+    const set = (depths: QueueDepths | undefined) => {
+      followed.value = depths;
+      onChange();
+    };
+    this.#queues = followed;
+    followed.stop = this.#start((signal) =>
+      followStream(
+        {
+          clock,
+          open: (aborted) => backend.queues(aborted),
+          onValue: set,
+          onError: () => set(undefined),
+        },
+        signal,
+      ),
+    );
   }
 
   #start(run: (signal: AbortSignal) => Promise<void>): () => void {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../util/clock.ts';
-import { pause } from '../../util/pause.ts';
 import type { ConsoleBackend, ReconcileRecord, ResourceRef } from '../contract.ts';
+import { followStream } from './follow-stream.ts';
 
 export interface RecordFeedOptions {
   readonly backend: Pick<ConsoleBackend, 'reconciles'>;
@@ -9,43 +9,62 @@ export interface RecordFeedOptions {
   readonly onChange: () => void;
 }
 
-const maxRecords = 200;
-const retryMs = 1_000;
+/** The reconciles of a resource, as they are known. */
+export interface RecordsState {
+  /** Newest first. */
+  readonly records: readonly ReconcileRecord[];
+  /** Why they may be out of date. Empty: they are not. */
+  readonly problem: string;
+}
 
-/** The reconciles of one resource, newest first. */
+const maxRecords = 200;
+
+/** The reconciles of one resource. */
 export class RecordFeed {
   readonly #options: RecordFeedOptions;
-  #records: readonly ReconcileRecord[] = [];
+  #state: RecordsState = { records: [], problem: '' };
 
   constructor(options: RecordFeedOptions) {
     this.#options = options;
   }
 
-  get records(): readonly ReconcileRecord[] {
-    return this.#records;
+  get state(): RecordsState {
+    return this.#state;
   }
 
   /** Follows them until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { backend, clock, resource } = this.#options;
-    while (!signal.aborted) {
-      try {
-        for await (const record of backend.reconciles(resource, signal)) this.#add(record);
-      } catch {
-        // The indicator of the connection shows it; the records that are known stay.
-      }
-      await pause(clock, retryMs, signal);
-    }
-  }
-
-  /** After a broken stream, records are sent again. */
-  #add(record: ReconcileRecord): void {
-    const others = this.#records.filter(
-      ({ number, time }) => number !== record.number || time !== record.time,
+  run(signal: AbortSignal): Promise<void> {
+    const { backend, clock, resource, onChange } = this.#options;
+    return followStream(
+      {
+        clock,
+        open: (aborted) => backend.reconciles(resource, aborted),
+        onValue: (record) => {
+          this.#state = { records: withRecord(this.#state.records, record), problem: '' };
+          onChange();
+        },
+        onError: (error) => {
+          const problem = error instanceof Error ? error.message : String(error);
+          this.#state = { ...this.#state, problem };
+          onChange();
+        },
+      },
+      signal,
     );
-    this.#records = [record, ...others]
-      .sort((a, b) => (a.time === b.time ? b.number - a.number : a.time < b.time ? 1 : -1))
-      .slice(0, maxRecords);
-    this.#options.onChange();
   }
+}
+
+/** After a broken stream, records are sent again. */
+function withRecord(
+  records: readonly ReconcileRecord[],
+  record: ReconcileRecord,
+): readonly ReconcileRecord[] {
+  const { number, time } = record;
+  const isSame = (each: ReconcileRecord) => each.number === number && each.time === time;
+  const isBefore = (each: ReconcileRecord) =>
+    each.time < time || (each.time === time && each.number < number);
+  const others = records.some(isSame) ? records.filter((each) => !isSame(each)) : records;
+  // Mostly the first place: records arrive in order.
+  const at = others.findIndex(isBefore);
+  return others.toSpliced(at < 0 ? others.length : at, 0, record).slice(0, maxRecords);
 }

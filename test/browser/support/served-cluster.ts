@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConsoleService } from '../../../src/console/index.ts';
+import { ConsoleService, type ReconcileRecords } from '../../../src/console/index.ts';
 import { startConsoleServer } from '../../../src/console/node/index.ts';
 import { parseYaml } from '../../../src/definition/index.ts';
 import { createClusterOn } from '../../../src/kube/index.ts';
@@ -20,14 +20,26 @@ export interface ServedCluster {
   /** All watches break, and none can be opened until {@link restoreWatches}. */
   breakWatches(): void;
   restoreWatches(): void;
-  /** Requests for the collection with this path end with a status from now on. */
+  /** All watches end with status 410: the server no longer has the version from which they resume. */
+  expireWatches(): void;
+  /** Requests for paths end with a status from now on. */
   rejectLists(pattern: RegExp, status: number): void;
+  /** Requests for paths wait until the returned function is called. */
+  holdLists(pattern: RegExp): () => void;
+  /** Questions about a definition, an explanation or a preview fail from now on. */
+  failQuestions(): void;
+  /** An object as it is now. @throws KubeError */
+  get(path: string): Promise<KubeObject>;
+  /** Number of requests for collections so far: lists, then watches. */
+  readonly requests: { readonly lists: number; readonly watches: number };
   close(): Promise<void>;
 }
 
 export interface ServedClusterOptions {
   /** @default true */
   readonly canEdit?: boolean;
+  /** @default none */
+  readonly records?: ReconcileRecords;
 }
 
 const flow = { name: 'test', priority: 'object' } as const;
@@ -35,6 +47,7 @@ const { signal } = new AbortController();
 
 export async function serveCluster({
   canEdit = true,
+  records,
 }: ServedClusterOptions = {}): Promise<ServedCluster> {
   const sandbox = createTestSandbox({ controllers: false });
   const client = new SandboxClient({ sandbox, userAgent: 'kubectl' });
@@ -46,13 +59,18 @@ export async function serveCluster({
   const service = new ConsoleService({
     ...{ cluster, clock, random, logger: silentLogger },
     info: { home: 'console', version: '1.2.3', cluster: 'test', canEdit },
+    ...(records && { records }),
   });
+  const requests = { lists: 0, watches: 0 };
+  let held: { readonly pattern: RegExp; readonly released: Promise<void> } | undefined;
+  let areQuestionsFailing = false;
   let broken = Promise.withResolvers<never>();
   let isBroken = false;
   let rejected: { readonly pattern: RegExp; readonly status: number } | undefined;
   async function* watch(
     ...[request, abort]: Parameters<ConsoleBackend['watch']>
   ): AsyncGenerator<WatchEvent, void, undefined> {
+    requests.watches += 1;
     if (isBroken) throw new BackendError('unreachable', 'The test broke the stream');
     const events = service.watch(request, abort)[Symbol.asyncIterator]();
     for (;;) {
@@ -65,10 +83,15 @@ export async function serveCluster({
     get(target, name) {
       if (name === 'watch') return watch;
       if (name === 'request')
-        return async (...[request, abort]: Parameters<ConsoleBackend['request']>) =>
-          rejected?.pattern.test(request.path) === true
+        return async (...[request, abort]: Parameters<ConsoleBackend['request']>) => {
+          if (request.query?.limit !== undefined) requests.lists += 1;
+          if (held?.pattern.test(request.path) === true) await held.released;
+          return rejected?.pattern.test(request.path) === true
             ? { status: rejected.status, body: { message: 'The test rejects it' } }
             : service.request(request, abort);
+        };
+      if (areQuestionsFailing && /^(?:definition|explain|preview|evaluate)$/.test(String(name)))
+        return () => Promise.reject(new BackendError('failed', 'The test fails the question'));
       const value = Reflect.get(target, name);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -106,6 +129,27 @@ export async function serveCluster({
       broken = Promise.withResolvers<never>();
       isBroken = false;
     },
+    expireWatches() {
+      const last = broken;
+      broken = Promise.withResolvers<never>();
+      last.promise.catch(() => undefined);
+      last.reject(new BackendError('gone', 'The version is too old'));
+    },
+    holdLists(pattern) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = { pattern, released: promise };
+      return () => {
+        held = undefined;
+        resolve();
+      };
+    },
+    failQuestions() {
+      areQuestionsFailing = true;
+    },
+    async get(path) {
+      return (await client.request({ method: 'GET', path, flow }, signal)).body as KubeObject;
+    },
+    requests,
     rejectLists(pattern, status) {
       rejected = { pattern, status };
     },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { parseYaml } from '../../../src/definition/index.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { BackendError, type ConsoleBackend } from '../../../src/web/index.ts';
+import { BackendError, type ConsoleBackend, type ReconcileRecord } from '../../../src/web/index.ts';
 import {
   type RenderOptions,
   type SimulatedConsole,
@@ -57,8 +57,8 @@ describe('unit/console/pages', () => {
   test('the overview has a row for each definition, with the ready resources and a link', async () => {
     const html = await app.render('#/');
     const text = textOf(html);
-    assert.match(text, /database Database 1\/1 [0-9a-f]{10} Ready/);
-    assert.match(text, /web-app WebApp 1\/1 [0-9a-f]{10} Ready/);
+    assert.match(text, /database Database 1\/1 [0-9a-f]{10} \d+ s Ready/);
+    assert.match(text, /web-app WebApp 1\/1 [0-9a-f]{10} \d+ s Ready/);
     assert.match(text, /Definitions 2 Resources 2 2 ready/);
     assert.match(text, /All resources are ready/);
     assert.match(html, /href="#\/definitions\/web-app"/);
@@ -156,6 +156,109 @@ describe('unit/console/pages', () => {
     assert.match(
       await textAt(`${site}?tab=expressions`),
       /Expression .*Examples spec a field of the resource/,
+    );
+  });
+
+  const record: ReconcileRecord = {
+    number: 7,
+    time: '2026-01-01T10:00:00.000Z',
+    durationMs: 9.2,
+    queuedMs: 3,
+    trigger: {
+      kind: 'event',
+      text: 'Deployment default/site changed its status',
+      objects: [{ apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'site' }],
+    },
+    revision: 'abcdef0123',
+    children: [
+      {
+        ...{ id: 'deployment', kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'default' },
+        ...{ name: 'site', verdict: 'applied', detail: 'spec.replicas', message: '' },
+        digest: 'd16e57d16e',
+      },
+      {
+        ...{ id: 'autoscaler', kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' },
+        ...{ namespace: 'default', name: '', verdict: 'waiting', detail: 'children.deployment' },
+        ...{ message: 'Waits for the Deployment', digest: '' },
+      },
+    ],
+    requests: [
+      { verb: 'apply', object: 'Deployment default/site', code: 200, durationMs: 6 },
+      { verb: 'apply', object: 'WebApp default/site/status', code: 409, durationMs: 2.5 },
+    ],
+    phases: [
+      { name: 'reads', durationMs: 1 },
+      { name: 'children', durationMs: 7 },
+    ],
+    ...{ status: 'failed', isReady: false, end: 'error', reason: 'conflict' },
+  };
+  /** A home that records reconciles. */
+  const recording = (changes: Partial<ConsoleBackend> = {}) =>
+    changed({
+      info: async (signal) => ({ ...(await app.service.info(signal)), hasRecords: true }),
+      async *reconciles() {
+        yield record;
+      },
+      async *queues() {
+        yield { 'web-app': 12 };
+      },
+      ...changes,
+    });
+
+  test('the timeline lists reconciles with their cause, result and time', async () => {
+    const text = await textAt(site, { backend: recording() });
+    assert.match(
+      text,
+      /Reconciles Time Caused by .* Deployment default\/site changed its status Deployment applied, HorizontalPodAutoscaler waiting: Waits for the Deployment, failed: conflict failed 2 9\.2 ms/,
+    );
+    assert.doesNotMatch(text, /Timeline/);
+  });
+
+  test('a selected reconcile has its children, requests and phases, and marks what it changed', async () => {
+    const html = await app.render(`${site}?reconcile=7`, { backend: recording() });
+    const text = textOf(html);
+    assert.match(text, /Time 9\.2 ms \(reads 1 ms, children 7 ms\) , after 3 ms in the queue/);
+    assert.match(text, /Runs again error: conflict/);
+    assert.match(text, /Deployment site ● applied spec\.replicas d16e57d16e/);
+    assert.match(text, /autoscaler ▲ waiting children\.deployment: Waits for the Deployment -/);
+    assert.match(text, /apply Deployment default\/site ● 200 6 ms/);
+    assert.match(text, /apply WebApp default\/site\/status ✕ 409 2\.5 ms/);
+    assert.match(html, /class="node [^"]*touched"/);
+  });
+
+  test('records that cannot be read any more are marked, and known ones stay', async () => {
+    const backend = recording({
+      async *reconciles() {
+        yield record;
+        throw new BackendError('unreachable', 'The runtime does not respond');
+      },
+    });
+    const text = await textAt(site, { backend });
+    assert.match(text, /The reconciles may be out of date: The runtime does not respond/);
+    assert.match(text, /Deployment default\/site changed its status/);
+  });
+
+  test('without a reconcile and without records, the page says why', async () => {
+    const none = recording({ async *reconciles() {} });
+    assert.match(await textAt(site, { backend: none }), /No reconcile is recorded/);
+    const problem = 'There is no Secret with a token';
+    const text = await textAt(site, { info: { hasRecords: false, recordsProblem: problem } });
+    assert.match(text, /Timeline There is no Secret with a token/);
+  });
+
+  test('the overview has the work queue of each definition where it is known', async () => {
+    const text = await textAt('#/', { backend: recording() });
+    assert.match(text, /Queue/);
+    assert.match(text, /web-app WebApp 1\/1 12 /);
+    assert.match(text, /database Database 1\/1 0 /);
+    assert.doesNotMatch(await textAt('#/'), /Queue/);
+  });
+
+  test('without the kind Cluster there is no entry for clusters, and its page says why', async () => {
+    assert.doesNotMatch(await textAt('#/'), /Clusters/);
+    assert.match(
+      await textAt('#/clusters'),
+      /No member clusters The kind Cluster is not installed/,
     );
   });
 

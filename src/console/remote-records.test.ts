@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import type { ReconcileRecord } from '../web/index.ts';
+import { type RecordsQuery, RemoteRecords } from './remote-records.ts';
+
+const resource = { apiVersion: 'example.com/v1', kind: 'Thing', namespace: 'ns', name: 'a' };
+const recordsOf = (...numbers: number[]) =>
+  numbers.map((number) => ({ number }) as ReconcileRecord);
+
+/** Follows a resource; each request is answered with the next answer. */
+function followed(answers: unknown[], options: { readonly cluster?: string } = {}) {
+  const clock = new FakeClock();
+  const asked: RecordsQuery[] = [];
+  const client = {
+    findProblem: async () => undefined,
+    read: async (query: RecordsQuery) => {
+      asked.push(query);
+      return answers.shift() ?? { process: 'p', records: [] };
+    },
+  };
+  const records = new RemoteRecords({ client, clock, ...options });
+  const stopper = new AbortController();
+  const numbers: number[] = [];
+  const ended = (async () => {
+    for await (const { number } of records.follow(resource, stopper.signal)) numbers.push(number);
+  })();
+  return { clock, asked, numbers, ended, records, stop: () => stopper.abort() };
+}
+
+describe('console/remote-records', () => {
+  test('asks every second for what is newer', async () => {
+    const { clock, asked, numbers, stop, ended } = followed([
+      { process: 'p', records: recordsOf(3, 4) },
+      { process: 'p', records: recordsOf(9) },
+    ]);
+    await settle();
+    await clock.advance(1_000);
+    await clock.advance(1_000);
+    assert.deepEqual(numbers, [3, 4, 9]);
+    assert.deepEqual(
+      asked.map(({ after }) => after),
+      ['0', '4', '9'],
+    );
+    stop();
+    await ended;
+  });
+
+  test('starts again when another process answers, which counts from 1', async () => {
+    const { clock, asked, numbers, stop, ended } = followed([
+      { process: 'p', records: recordsOf(3) },
+      { process: 'q', records: [] },
+      { process: 'q', records: recordsOf(1) },
+    ]);
+    await settle();
+    await clock.advance(1_000);
+    assert.deepEqual(numbers, [3, 1]);
+    assert.deepEqual(
+      asked.map(({ after }) => after),
+      ['0', '3', '0'],
+    );
+    stop();
+    await ended;
+  });
+
+  test('names the member cluster', async () => {
+    const { asked, stop, ended } = followed([], { cluster: 'eu' });
+    await settle();
+    assert.deepEqual(asked, [{ ...resource, cluster: 'eu', after: '0' }]);
+    stop();
+    await ended;
+  });
+
+  test('an answer of something else is an error', async () => {
+    const { ended, records } = followed(['<html>', {}]);
+    await assert.rejects(ended, /Expected records of reconciles/);
+    await assert.rejects(
+      records.queues(new AbortController().signal),
+      /Expected records of reconciles/,
+    );
+  });
+});
