@@ -7,11 +7,12 @@ import {
   type KubeCluster,
   type ServerAvailability,
 } from '../kube/index.ts';
-import type {
-  ClusterRuntime,
-  ClusterRuntimeOptions,
-  ConnectMember,
-  RuntimeView,
+import {
+  type ClusterRuntime,
+  type ClusterRuntimeOptions,
+  type ConnectMember,
+  queuesOf,
+  type RuntimeView,
 } from '../runtime/index.ts';
 import type { LogMessage, ReadableMetricRegistry } from '../telemetry/index.ts';
 import { startHealth } from './health.ts';
@@ -75,10 +76,6 @@ export async function serve(serving: ServeOptions, signal: AbortSignal): Promise
     await contest.release();
     await health?.close();
   }
-}
-
-function queuesOf({ definitions }: RuntimeView): Readonly<Record<string, number>> {
-  return Object.fromEntries(definitions.map(({ name, queued }) => [name, queued]));
 }
 
 /** Leads, and runs one cluster runtime after the other. */

@@ -15,6 +15,7 @@ import {
   type DefinitionView,
   type DesiredDefinition,
   type ParsedManifest,
+  queuesOf,
   type ReconcileObserver,
   watchFolders,
 } from '../runtime/index.ts';
@@ -145,8 +146,7 @@ export class DevSession {
 
   /** Numbers of resources in the work queues, by definition. */
   get queues(): Readonly<Record<string, number>> {
-    const definitions = this.#runtime?.view.definitions ?? [];
-    return Object.fromEntries(definitions.map(({ name, queued }) => [name, queued]));
+    return queuesOf(this.#runtime?.view ?? { definitions: [] });
   }
 
   /** Resolves when the signal has aborted and every reconcile has ended. */

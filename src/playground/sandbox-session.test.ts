@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, test } from 'node:test';
-import { silentLogger } from '../simulation/index.ts';
+import { silentLogger } from '../telemetry/index.ts';
 import { createSystemClock } from '../util/clock.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { SandboxSession } from './sandbox-session.ts';

@@ -25,6 +25,7 @@ import {
   ClusterRuntime,
   type DefinitionView as DefinitionState,
   type DesiredDefinition,
+  queuesOf,
 } from '../runtime/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { checkObjects, EditableSource, ObjectCheck, SandboxClient } from '../simulation/index.ts';
@@ -85,7 +86,10 @@ export class SandboxSession implements PageAnswers {
     });
     this.#cluster = this.#connect('homeostat');
     this.#consoleCluster = this.#connect('homeostat-console');
-    const records = new ReconcileRecorder(clock);
+    const records = new ReconcileRecorder({
+      ...{ clock, random },
+      queues: () => queuesOf(this.#runtime.view),
+    });
     this.#runtime = new ClusterRuntime({
       ...{ clock, random, logger, metrics: silentMetrics, cluster: this.#cluster },
       timeSlicer: new FairTimeSlicer({ defer: (callback) => void nextTurn().then(callback) }),

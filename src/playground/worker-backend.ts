@@ -14,6 +14,7 @@ import {
   type ManifestText,
   type ParsedText,
   type PreviewView,
+  type QueueDepths,
   type ReconcileRecord,
   type ResourceRef,
   type ResourceView,
@@ -142,6 +143,10 @@ export class WorkerBackend implements ConsoleBackend {
 
   reconciles(resource: ResourceRef, signal: AbortSignal): AsyncIterable<ReconcileRecord> {
     return this.#open({ kind: 'reconciles', resource }, signal) as AsyncIterable<ReconcileRecord>;
+  }
+
+  queues(signal: AbortSignal): AsyncIterable<QueueDepths> {
+    return this.#open({ kind: 'queues' }, signal) as AsyncIterable<QueueDepths>;
   }
 
   async *#open(body: unknown, signal: AbortSignal): AsyncGenerator<unknown, void, undefined> {

@@ -1,4 +1,4 @@
-import { silentLogger } from '../simulation/index.ts';
+import { silentLogger } from '../telemetry/index.ts';
 import { createSystemClock } from '../util/clock.ts';
 import { createSystemRandom } from '../util/random.ts';
 import type { MessageEnd } from './messages.ts';

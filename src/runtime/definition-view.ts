@@ -122,6 +122,13 @@ export interface RuntimeView {
   readonly warnings: readonly string[];
 }
 
+/** Numbers of resources in the work queues, by definition. */
+export function queuesOf({
+  definitions,
+}: Pick<RuntimeView, 'definitions'>): Readonly<Record<string, number>> {
+  return Object.fromEntries(definitions.map(({ name, queued }) => [name, queued]));
+}
+
 /** Persisted part of an unfinished roll-out, from which the next process continues. A preview is repeated. */
 export interface RolloutRecord extends Pick<RolloutView, 'from' | 'to' | 'failed'> {
   readonly state: Exclude<RolloutView['state'], 'previewing'>;

@@ -2,11 +2,12 @@ export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts
 export type { CrdRejection } from './crd/check-change.ts';
 export { applyCrd } from './crd/install-crd.ts';
 export { DefinitionMetrics } from './definition-metrics.ts';
-export type {
-  DefinitionView,
-  RejectedFile,
-  RolloutView,
-  RuntimeView,
+export {
+  type DefinitionView,
+  queuesOf,
+  type RejectedFile,
+  type RolloutView,
+  type RuntimeView,
 } from './definition-view.ts';
 export { DefinitionTaskRunner } from './definitions/definition-task-runner.ts';
 export { recordOf } from './definitions/record.ts';

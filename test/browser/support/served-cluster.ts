@@ -3,9 +3,8 @@ import { ConsoleService, type ReconcileRecords } from '../../../src/console/inde
 import { startConsoleServer } from '../../../src/console/node/index.ts';
 import { parseYaml } from '../../../src/definition/index.ts';
 import { createClusterOn } from '../../../src/kube/index.ts';
-import { silentLogger } from '../../../src/simulation/index.ts';
 import { SandboxClient } from '../../../src/simulation/sandbox-client.ts';
-import { silentMetrics } from '../../../src/telemetry/index.ts';
+import { silentLogger, silentMetrics } from '../../../src/telemetry/index.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';

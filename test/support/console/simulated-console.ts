@@ -1,6 +1,7 @@
 import { renderToString } from 'preact-render-to-string';
 import { ConsoleService } from '../../../src/console/index.ts';
-import { Simulation, silentLogger } from '../../../src/simulation/index.ts';
+import { Simulation } from '../../../src/simulation/index.ts';
+import { silentLogger } from '../../../src/telemetry/index.ts';
 import { conditionsOf, type KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
 import type { ConsoleBackend, ConsoleInfo } from '../../../src/web/index.ts';
