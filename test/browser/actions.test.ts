@@ -16,7 +16,7 @@ const one = '#/resources/example.com/v1/Thing/default/one';
 const onePath = '/apis/example.com/v1/namespaces/default/things/one';
 const definitionPath = '/apis/homeostat.dev/v1alpha1/operatordefinitions/thing';
 const rollout = (state: string) => ({
-  rollout: { from: 'aaaa', to: 'bbbb', state, reached: 6, total: 9, deletions: 12, message: '' },
+  rollout: { from: 'aaaa', to: 'bbbb', state, reached: 6, total: 9, deletions: 12 },
 });
 
 describe('browser/actions', () => {

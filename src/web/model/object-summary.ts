@@ -90,6 +90,8 @@ export interface RolloutSummary {
   readonly reached: number;
   readonly total: number;
   readonly deletions: number;
+  /** UIDs of resources that fail with the new revision, and did not before. */
+  readonly failed: readonly string[];
 }
 
 /** Reads an `OperatorDefinition` object. */
@@ -131,6 +133,7 @@ function rolloutOf(rollout: JsonObject): RolloutSummary {
     reached: numberOf(rollout.reached),
     total: numberOf(rollout.total),
     deletions: numberOf(rollout.deletions),
+    failed: Array.isArray(rollout.failed) ? rollout.failed.map(textOf) : [],
   };
 }
 

@@ -5,7 +5,6 @@ import {
   type DefinitionSummary,
   definitionSummary,
   placeOf,
-  summaryOf,
   textOf,
 } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
@@ -218,18 +217,15 @@ function resources(view: View, summary: DefinitionSummary): Content {
   });
   if (problem !== undefined) return problem;
   const rows = list.objects
-    .map((object): ResourceRow => ({ object, ...summaryOf(object) }))
+    .map((object): ResourceRow => ({ object, ...view.store.summaryOf(object) }))
     .sort((a, b) => (placeOf(a.object.metadata) < placeOf(b.object.metadata) ? -1 : 1));
   if (rows.length === 0)
     return emptyBox(`There is no ${summary.kind}`, 'Create one with kubectl apply.');
   return resourceTable(view, rows, `Resources of kind ${summary.kind}`);
 }
 
-function rollout(
-  view: View,
-  object: KubeObject,
-  { rollout: running, revision, name }: DefinitionSummary,
-): Content {
+function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Content {
+  const { rollout: running, revision, name } = summary;
   const { actions, info } = view;
   const conditions = conditionsTable(object);
   if (running === undefined)
@@ -253,6 +249,7 @@ function rollout(
       ` ${reached} of ${total} resources`,
       deletions === 0 ? null : `, ${deletions} objects are deleted`,
     ),
+    failedResources(view, summary),
     state === 'held' && info.canEdit
       ? button(
           `Approve ${deletions} deletions`,
@@ -272,6 +269,21 @@ function rollout(
       : null,
     conditions,
   ];
+}
+
+/** The resources that stop a roll-out. */
+function failedResources(view: View, summary: DefinitionSummary): Content {
+  const failed = new Set(summary.rollout?.failed);
+  const need = resourcesNeed(summary);
+  if (failed.size === 0 || need === undefined) return null;
+  const rows = view.store
+    .list(need)
+    .objects.filter(({ metadata }) => failed.has(metadata.uid ?? ''))
+    .map((object): ResourceRow => ({ object, ...view.store.summaryOf(object) }));
+  return section(
+    `Fail with the new revision ${failed.size}`,
+    resourceTable(view, rows, 'Resources that fail with the new revision'),
+  );
 }
 
 /** All conditions of an object. */

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { ChangeView, ResourceView } from '../contract.ts';
 import { type LiveNode, nodeId } from '../model/live-tree.ts';
 import { type OwnedField, ownedFields } from '../model/owned-fields.ts';
+import { type WantedField, wantedFields } from '../model/wanted-fields.ts';
 import { dataTable } from '../parts/data-table.ts';
 import {
   button,
@@ -121,7 +122,7 @@ function content(view: ResourcePageView, node: LiveNode, { tab, changes }: OpenT
     return isLoading ? loadingBox('the object') : errorBox('Cannot read the object', error);
   if (tab === 'live') return live(view, value);
   const fields = ownedFields(value);
-  return tab === 'owners' ? owners(fields) : wanted(view, node, fields);
+  return tab === 'owners' ? owners(fields) : wanted(view, node, { fields, changes });
 }
 
 function absent({ route, store }: ResourcePageView, node: LiveNode): Content {
@@ -179,7 +180,10 @@ function ordered({
 function wanted(
   { route, store }: ResourcePageView,
   node: LiveNode,
-  fields: readonly OwnedField[],
+  {
+    fields,
+    changes,
+  }: { readonly fields: readonly OwnedField[]; readonly changes: readonly ChangeView[] },
 ): Content {
   const explained = store.detail<ResourceView>(detailKey('explain', route.resource)).value;
   const child = explained?.children.find(
@@ -189,15 +193,55 @@ function wanted(
   const manager = `homeostat/${explained?.definition ?? ''}`;
   const own = fields.filter(({ owners: all }) => all.includes(manager));
   if (explained === undefined) return loadingBox('what is wanted');
-  if (own.length === 0)
+  const rows = wantedFields(own, { fields, changes });
+  if (rows.length === 0)
     return emptyBox(
       'The definition sets no field of this object',
       'A controller of Kubernetes or a user created it: see the tab "Owners".',
     );
-  return [
-    fieldTable('Fields that the definition sets', own),
-    expressions(child?.expressions ?? []),
-  ];
+  return [wantedTable(rows), expressions(child?.expressions ?? [])];
+}
+
+function wantedTable(rows: readonly WantedField[]): VNode {
+  return dataTable<WantedField>({
+    label: 'Fields that the definition sets',
+    rows,
+    keyOf: ({ path }) => path,
+    columns: [
+      { title: 'Field', className: 'path', cell: ({ path }) => code(path) },
+      {
+        title: 'Wanted',
+        className: 'wide value',
+        cell: ({ wanted: value }) => shown(value, 'removed'),
+      },
+      {
+        title: '',
+        className: 'compare',
+        cell: ({ isDifferent }) =>
+          isDifferent
+            ? h(
+                'span',
+                { class: 'state progressing', role: 'img', 'aria-label': 'differs' },
+                '\u2260',
+              )
+            : h('span', { class: 'muted', role: 'img', 'aria-label': 'equal' }, '='),
+      },
+      {
+        title: 'Live',
+        className: 'wide value',
+        cell: ({ live: value }) => shown(value, 'missing'),
+      },
+      {
+        title: 'Owners',
+        className: 'narrow optional',
+        cell: ({ owners: names }) => names.join(', '),
+      },
+    ],
+  });
+}
+
+function shown(value: string | undefined, absent: string): Content {
+  return value === undefined ? muted(absent) : code(value);
 }
 
 function owners(fields: readonly OwnedField[]): Content {

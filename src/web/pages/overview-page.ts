@@ -121,7 +121,12 @@ function definitionState(view: View, definition: DefinitionSummary): Content {
       pauseButton(view, definition),
     ];
   if (isPaused) return ['Paused ', pauseButton(view, definition)];
-  return message === '' ? state : [h('span', { class: 'strong' }, state), ` ${message}`];
+  if (message === '') return state;
+  const text = [h('span', { class: 'strong' }, state), ` ${message}`];
+  if (definition.health !== 'failing') return text;
+  // An error with a position is beside its line; others are conditions.
+  const tab = /:\d+:\d+: /.test(message) ? 'source' : 'rollout';
+  return link(definitionHref(definition.name, tab), text);
 }
 
 /** Pauses or resumes a definition with its roll-out. */
