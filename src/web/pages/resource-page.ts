@@ -1,4 +1,4 @@
-import { gvkOf } from '../../util/gvk.ts';
+import { type GroupKind, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { withDescendants } from '../../util/object-tree/created-kinds.ts';
@@ -24,6 +24,7 @@ import { definitionHref, hrefOf, type ResourceTab, resourceTabs } from '../route
 import type { ListNeed, Needs } from '../store/console-store.ts';
 import type { DetailNeed } from '../store/detail.ts';
 import { objectPath } from '../store/kind-index.ts';
+import type { ListState } from '../store/object-list.ts';
 import { detailKey, type ResourcePageView, type View } from '../view.ts';
 import { annotate } from './actions.ts';
 import { editTab } from './edit-tab.ts';
@@ -51,24 +52,78 @@ function resourceOf(route: ResourceRoute, store: View['store']): KubeObject | un
   return store.list(ownNeed(route)).objects[0];
 }
 
-/** Lists of the kinds of children, and of what they create. In all namespaces only where a child is elsewhere. */
-function childNeeds(resource: KubeObject, definition: KubeObject | undefined): readonly ListNeed[] {
-  const { namespace } = resource.metadata;
-  const status = isJsonObject(resource.status) ? resource.status : {};
-  const entries = Array.isArray(status.children) ? status.children.filter(isJsonObject) : [];
-  const elsewhere = new Set(
-    entries
-      .filter((entry) => textOf(entry.namespace) !== (namespace ?? ''))
-      .map(({ kind }) => textOf(kind)),
-  );
-  const known = entries.map(({ apiVersion, kind }) => gvkOf(textOf(apiVersion), textOf(kind)));
-  const kinds = withDescendants([...known, ...recordedKinds(definition)]);
+/** An entry of `status.children`. */
+interface ReportedChild {
+  readonly group: string;
+  readonly kind: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: string;
+}
+
+function reportedChildren({ status }: KubeObject): readonly ReportedChild[] {
+  const entries = isJsonObject(status) && Array.isArray(status.children) ? status.children : [];
+  return entries.filter(isJsonObject).map((entry) => ({
+    ...gvkOf(textOf(entry.apiVersion), textOf(entry.kind)),
+    namespace: textOf(entry.namespace),
+    name: textOf(entry.name),
+    state: textOf(entry.state),
+  }));
+}
+
+/**
+ * Lists of the kinds of children, and of what they create. In all namespaces only where a child is elsewhere. Children have a label with
+ * the UID of the resource; objects that controllers create for them do not.
+ */
+function childNeeds(
+  resource: KubeObject,
+  definition: KubeObject | undefined,
+  store: View['store'],
+): readonly ListNeed[] {
+  const { namespace, uid = '' } = resource.metadata;
+  const reported = reportedChildren(resource);
+  const isElsewhere = (kind: string) =>
+    reported.some((child) => child.kind === kind && child.namespace !== (namespace ?? ''));
+  const direct = [...reported, ...recordedKinds(definition)];
   const needs = new Map<string, ListNeed>();
-  for (const { group, kind } of kinds) {
-    const isHere = namespace !== undefined && !elsewhere.has(kind);
-    needs.set(`${group}/${kind}`, { kind: { group, kind }, ...(isHere && { namespace }) });
+  for (const { group, kind } of withDescendants(direct)) {
+    const isHere = namespace !== undefined && !isElsewhere(kind);
+    const all = { kind: { group, kind }, ...(isHere && { namespace }) };
+    needs.set(`${group}/${kind}`, all);
+    if (isCreatedByControllers(direct, { group, kind })) continue;
+    const own = { ...all, labelSelector: `${ownerUidLabel}=${uid}` };
+    needs.set(`${group}/${kind}`, own);
+    // An object that is not labelled yet: one with "updateStrategy: OnDelete" that existed before.
+    if (isIncomplete(store.list(own), { reported, kind })) needs.set(`${group}/${kind} all`, all);
   }
   return [...needs.values()];
+}
+
+const ownerUidLabel = 'homeostat.dev/owner-uid';
+
+function isCreatedByControllers(direct: readonly GroupKind[], { group, kind }: GroupKind): boolean {
+  const others = direct
+    .filter((each) => each.group !== group || each.kind !== kind)
+    .map((each) => ({ version: 'v1', ...each }));
+  return withDescendants(others).some((each) => each.group === group && each.kind === kind);
+}
+
+/** Whether an object that the resource reports is not in the list. */
+function isIncomplete(
+  { status, objects }: ListState,
+  { reported, kind }: { readonly reported: readonly ReportedChild[]; readonly kind: string },
+): boolean {
+  if (status !== 'live') return false;
+  return reported.some(
+    (child) =>
+      child.kind === kind &&
+      (child.state === 'Ready' || child.state === 'Progressing') &&
+      !objects.some(
+        ({ metadata }) =>
+          metadata.name === child.name && (metadata.namespace ?? '') === child.namespace,
+      ),
+  );
 }
 
 /** Kinds of children that the definition has ever created: `apps/Deployment`. Their versions do not matter here. */
@@ -86,7 +141,10 @@ function recordedKinds(definition: KubeObject | undefined) {
 function treeOf(view: ResourcePageView, resource: KubeObject): LiveNode {
   const { store, route, ui } = view;
   const definition = definitionOf(store, kindOfRef(route.resource));
-  const objects = childNeeds(resource, definition).flatMap((need) => store.list(need).objects);
+  const listed = childNeeds(resource, definition, store).flatMap(
+    (need) => store.list(need).objects,
+  );
+  const objects = [...new Map(listed.map((object) => [object.metadata.uid, object])).values()];
   const explained = store.detail<ResourceView>(detailKey('explain', route.resource)).value;
   return liveTree(resource, objects, {
     children: explained?.children ?? [],
@@ -104,7 +162,7 @@ export function resourceNeeds(
   if (resource === undefined) return { lists, details: [], records: [] };
   const isTree = route.tab === 'tree';
   const definition = definitionOf(store, kindOfRef(route.resource));
-  const children = childNeeds(resource, definition).filter(
+  const children = childNeeds(resource, definition, store).filter(
     ({ kind }) => store.kindOf(kind) !== undefined,
   );
   const selected = findNode(treeOf(view as ResourcePageView, resource), selectedId(route));
@@ -239,7 +297,7 @@ function content(view: ResourcePageView, resource: KubeObject): Content {
 function treeTab(view: ResourcePageView, resource: KubeObject): Content {
   const { store, route, ui, actions, isNarrow } = view;
   const definition = definitionOf(store, kindOfRef(route.resource));
-  const needs = childNeeds(resource, definition);
+  const needs = childNeeds(resource, definition, store);
   const problems = needs
     .map((need) => ({ need, list: store.list(need) }))
     .filter(({ list }) => list.status === 'forbidden' || list.status === 'failed');

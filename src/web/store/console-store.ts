@@ -22,6 +22,7 @@ export interface ListNeed {
   /** @default all namespaces */
   readonly namespace?: string;
   readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 }
 
 /** What the open page needs. */
@@ -189,12 +190,18 @@ export class ConsoleStore {
     if (isMissing) void this.#reloadKinds();
   }
 
-  #startList({ namespace, fieldSelector }: ListNeed, kind: ServedKind): Followed<ObjectList> {
+  #startList(
+    { namespace, fieldSelector, labelSelector }: ListNeed,
+    kind: ServedKind,
+  ): Followed<ObjectList> {
     const { backend, clock, onChange } = this.#options;
     const list = new ObjectList({
       ...{ backend, clock, onChange },
       path: collectionPath(kind, namespace),
-      ...(fieldSelector !== undefined && { query: { fieldSelector } }),
+      query: {
+        ...(fieldSelector !== undefined && { fieldSelector }),
+        ...(labelSelector !== undefined && { labelSelector }),
+      },
     });
     return { value: list, stop: this.#start((signal) => list.run(signal)) };
   }
@@ -267,8 +274,10 @@ function drop<Value>(followed: Map<string, Followed<Value>>, wanted: ReadonlySet
   }
 }
 
-function listKey({ kind, namespace, fieldSelector }: ListNeed): string {
-  return [kind.group, kind.kind, namespace ?? '', fieldSelector ?? ''].join('|');
+function listKey({ kind, namespace, fieldSelector, labelSelector }: ListNeed): string {
+  return [kind.group, kind.kind, namespace ?? '', fieldSelector ?? '', labelSelector ?? ''].join(
+    '|',
+  );
 }
 
 function refKey({ apiVersion, kind, namespace, name }: ResourceRef): string {
