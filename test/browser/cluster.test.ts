@@ -1,42 +1,56 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { parseYaml } from '../../src/definition/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
 import {
   type ControlPlane,
   InstantKubelet,
   startControlPlane,
 } from '../support/control-plane/index.ts';
+import { conditionOf } from '../support/definitions.ts';
 import { DevProcess } from '../support/dev-process.ts';
-import { launchBrowser, openConsole, shownUid } from './support/browser.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { assertAccessible, launchBrowser, openConsole, shownUid } from './support/browser.ts';
 
-const files = Object.fromEntries(
-  ['web-app.yaml', 'samples/web-app.yaml'].map((name) => [
-    name,
-    readFileSync(`operators/${name}`, 'utf8'),
-  ]),
-);
+const sample = parseYaml(readFileSync('operators/samples/web-app.yaml', 'utf8')) as KubeObject;
 const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
 
 describe('browser/cluster', () => {
   let browser: Browser;
   let plane: ControlPlane;
   let kubelet: InstantKubelet;
-  let runtime: DevProcess;
+  let runtime: HomeostatProcess;
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-console-'));
+  const tokenFile = join(folder, 'token');
   before(async () => {
     browser = await launchBrowser();
     plane = await startControlPlane({ users: ['viewer'] });
     kubelet = new InstantKubelet(plane.client());
     kubelet.start({ namespace: 'default' });
-    const args = ['--kubeconfig', plane.kubeconfigPath(), '--samples', '--no-console'];
-    runtime = new DevProcess({ files, args });
-    await runtime.untilSaid(/WebApp default\/site: Ready/);
+    writeFileSync(tokenFile, 'a-token-of-the-test');
+    runtime = new HomeostatProcess({
+      kubeconfig: plane.kubeconfigPath(),
+      definitions: { 'web-app.yaml': readFileSync('operators/web-app.yaml', 'utf8') },
+      flags: ['--console-records', tokenFile],
+    });
+    await runtime.whenReady();
+    const client = plane.client();
+    await client.apply({ ...sample, metadata: { namespace: 'default', ...sample.metadata } });
+    await client.untilObject(
+      '/apis/web.example.com/v1alpha1/namespaces/default/webapps/site',
+      (object) => conditionOf(object)?.status === 'True',
+    );
   });
   after(async () => {
     await browser.close();
     await runtime.stop();
     await kubelet.stop();
     await plane.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   /** A console with the rights of a user. */
@@ -79,6 +93,50 @@ describe('browser/cluster', () => {
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await shownUid(page, before);
       assert.deepEqual(app.problems, []);
+      await app.close();
+    });
+  });
+
+  const recordsArgs = async () => [
+    ...['--records-url', await runtime.url(), '--records-token', tokenFile],
+  ];
+
+  test('shows the reconciles that the runtime records, with what caused them and what they sent', async () => {
+    const args = ['--allow-edits', ...(await recordsArgs())];
+    await withConsole({ user: 'admin', args }, async (url) => {
+      const app = await openConsole(browser, url);
+      const { page } = app;
+      await page.getByRole('columnheader', { name: 'Queue' }).waitFor();
+      await app.go(site);
+      await page.getByRole('row', { name: /was created.*Deployment created/ }).waitFor();
+      await page.getByRole('button', { name: 'Reconcile now' }).click();
+      const row = page.getByRole('row', { name: /was edited: metadata\.annotations.*unchanged/ });
+      await row.first().getByRole('link').click();
+      await page.getByRole('heading', { name: /^Reconcile at/ }).waitFor();
+      await page.getByRole('table', { name: 'Children of the reconcile' }).waitFor();
+      await assertAccessible(app, 'a reconcile');
+      assert.deepEqual(app.problems, []);
+      await app.close();
+    });
+  });
+
+  test('a read-only console offers no action, shows reconciles, and says why there are none', async () => {
+    await withConsole({ user: 'admin', args: await recordsArgs() }, async (url) => {
+      const app = await openConsole(browser, `${url}${site}`);
+      await app.page.getByRole('row', { name: /was created.*Deployment created/ }).waitFor();
+      await app.untilText('read-only');
+      for (const name of ['Pause', 'Reconcile now', 'Delete this object'])
+        assert.equal(await app.page.getByRole('button', { name }).count(), 0);
+      await app.go(`${site}?tab=edit`);
+      await app.page.getByLabel(/^replicas/).fill('1');
+      await app.page.locator('.changes li', { hasText: 'Deployment' }).first().waitFor();
+      assert.equal(await app.page.getByRole('button', { name: 'Save' }).count(), 0);
+      await app.close();
+    });
+    await withConsole({ user: 'admin' }, async (url) => {
+      const app = await openConsole(browser, `${url}${site}`);
+      await app.untilText('Timeline');
+      await app.untilText(/there is no Secret "homeostat-system\/homeostat-records"/);
       await app.close();
     });
   });

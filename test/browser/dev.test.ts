@@ -48,6 +48,11 @@ describe('browser/dev', () => {
     [site, '2/2 ready'],
     [`${site}?node=Deployment%2Fdefault%2Fsite`, 'spec.replicas'],
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=live`, 'metadata:'],
+    [`${site}?node=Deployment%2Fdefault%2Fsite&detail=differences`, 'the next reconcile'],
+    [`${site}?node=Deployment%2Fdefault%2Fsite&detail=owners`, 'homeostat/web-app'],
+    [`${site}?node=Deployment%2Fdefault%2Fsite&detail=events`, 'ScalingReplicaSet'],
+    ['#/definitions/web-app?tab=resources', 'default/site'],
+    ['#/definitions/web-app?tab=events', 'Events'],
     [`${site}?tab=edit`, 'What would happen'],
     [`${site}?tab=expressions`, 'Examples'],
   ];
@@ -181,11 +186,21 @@ describe('browser/dev', () => {
     const { page } = app;
     await app.go(site);
     await page.getByRole('button', { name: 'Reconcile now' }).click();
-    const row = page.getByRole('row', { name: /WebApp default\/site changed.*4 unchanged/ });
+    const row = page.getByRole('row', {
+      name: /WebApp default\/site was edited: metadata\.annotations.*4 unchanged/,
+    });
     await row.first().waitFor();
     await row.first().getByRole('link').click();
     await page.waitForURL(/reconcile=\d+/);
     await page.locator('tr.changed').waitFor();
+    await page.getByRole('heading', { name: /^Reconcile at/ }).waitFor();
+    await page.getByRole('table', { name: 'Children of the reconcile' }).waitFor();
+    await assertAccessible(app, 'a reconcile');
+    // What happened before the page was opened is recorded, too.
+    await page
+      .getByRole('table', { name: 'Reconciles' })
+      .getByRole('row', { name: /was created.*Deployment created/ })
+      .waitFor();
   });
 
   test('nothing on these pages failed or broke the policy', () => {

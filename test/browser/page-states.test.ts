@@ -93,13 +93,13 @@ describe('browser/page-states', () => {
                 await app.untilText(shows);
                 cluster.breakWatches();
                 await app.untilText(/may be out of date/);
-                cluster.restoreWatches();
               }
               await assertAccessible(app, label);
               const overflow = await app.page.evaluate(
                 () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
               );
               assert.equal(overflow, 0, `${label} scrolls sideways by ${overflow} px`);
+              cluster.restoreWatches();
               release?.();
               if (state === 'loading') await app.untilText(shows);
               await app.close();

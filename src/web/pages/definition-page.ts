@@ -19,6 +19,7 @@ import {
   loadingBox,
   muted,
   section,
+  staleNote,
   stateText,
   tabs,
 } from '../parts/elements.ts';
@@ -86,6 +87,7 @@ export function definitionPage(view: DefinitionPageView): VNode {
     'main',
     null,
     header(view, summary),
+    staleNote(list, 'The definition'),
     tabs(
       'Parts of the definition',
       definitionTabs.map((tab) => ({
@@ -221,7 +223,10 @@ function resources(view: View, summary: DefinitionSummary): Content {
     .sort((a, b) => (placeOf(a.object.metadata) < placeOf(b.object.metadata) ? -1 : 1));
   if (rows.length === 0)
     return emptyBox(`There is no ${summary.kind}`, 'Create one with kubectl apply.');
-  return resourceTable(view, rows, `Resources of kind ${summary.kind}`);
+  return [
+    staleNote(list, `The list of ${summary.kind}`),
+    resourceTable(view, rows, `Resources of kind ${summary.kind}`),
+  ];
 }
 
 function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Content {
