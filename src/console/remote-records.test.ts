@@ -63,6 +63,32 @@ describe('console/remote-records', () => {
     await ended;
   });
 
+  test('does not keep a page waiting for a runtime that is slow, and asks one that answered no more', async () => {
+    const clock = new FakeClock();
+    const answers: PromiseWithResolvers<string | undefined>[] = [];
+    const records = new RemoteRecords({
+      clock,
+      client: {
+        findProblem: () => {
+          const answer = Promise.withResolvers<string | undefined>();
+          answers.push(answer);
+          return answer.promise;
+        },
+        read: async () => ({}),
+      },
+    });
+    const { signal } = new AbortController();
+    const first = records.findProblem(signal);
+    await settle();
+    await clock.advance(500);
+    assert.match((await first) ?? '', /has not answered yet/);
+    const second = records.findProblem(signal);
+    answers[0]?.resolve(undefined);
+    assert.equal(await second, undefined);
+    assert.equal(await records.findProblem(signal), undefined);
+    assert.equal(answers.length, 1);
+  });
+
   test('names the member cluster', async () => {
     const { asked, stop, ended } = followed([], { cluster: 'eu' });
     await settle();

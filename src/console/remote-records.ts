@@ -26,17 +26,33 @@ export interface RemoteRecordsOptions {
 export const queuesQuery: RecordsQuery = {};
 
 const intervalMs = 1_000;
+const searchMs = 500;
+const slowProblem = 'The runtime has not answered yet: load the page again for its reconciles';
 
 /** The records of a runtime in another process: it is asked every second while a page follows a resource. */
 export class RemoteRecords implements ReconcileRecords {
   readonly #options: RemoteRecordsOptions;
+  #hasAnswered = false;
+  #search: Promise<string | undefined> | undefined;
 
   constructor(options: RemoteRecordsOptions) {
     this.#options = options;
   }
 
-  findProblem(signal: AbortSignal): Promise<string | undefined> {
-    return this.#options.client.findProblem(signal);
+  /** Does not keep a page waiting: a runtime that has answered once is not asked again, and a slow one counts as none. */
+  async findProblem(signal: AbortSignal): Promise<string | undefined> {
+    if (this.#hasAnswered) return undefined;
+    this.#search ??= this.#find();
+    const isSlow = pause(this.#options.clock, searchMs, signal).then(() => slowProblem);
+    return Promise.race([this.#search, isSlow]);
+  }
+
+  async #find(): Promise<string | undefined> {
+    // Pages share it: it does not end with one of them.
+    const problem = await this.#options.client.findProblem(new AbortController().signal);
+    this.#hasAnswered = problem === undefined;
+    this.#search = undefined;
+    return problem;
   }
 
   async queues(signal: AbortSignal): Promise<QueueDepths> {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { DevProcess } from '../support/dev-process.ts';
+import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
 
 const files = {
   'podset.yaml': readFileSync('operators/podset.yaml', 'utf8'),
@@ -69,12 +72,115 @@ describe('console-command', () => {
         [info.home, info.canEdit, info.canSave, info.hasRecords],
         ['console', canEdit, false, false],
       );
+      assert.match(
+        String(info.recordsProblem),
+        /there is no Secret "homeostat-system\/homeostat-records" with a token/,
+      );
       const path = '/apis/pods.example.com/v1alpha1/namespaces/default/podsets/none';
       const { status } = await ask(url, 'request', { method: 'DELETE', path });
       assert.equal(status, canEdit ? 200 : 403);
       assert.equal(await shown.stop(), 0);
     }
     await dev.stop();
+  });
+
+  test('console asks a runtime at its address for the reconciles, and says when it records none', async () => {
+    const sandbox = new DevProcess({ files: {}, subcommand: 'sandbox' });
+    await sandbox.untilSaid(/KUBECONFIG/);
+    const token = join(sandbox.folder, 'token');
+    writeFileSync(token, 'a-token-of-the-test');
+    const runtimes = [['--console-records', token], []].map(
+      (flags, index) =>
+        new HomeostatProcess({
+          kubeconfig: sandbox.kubeconfig,
+          definitions: index === 0 ? { 'podset.yaml': files['podset.yaml'] } : {},
+          runtime: `runtime-${index}`,
+          flags,
+        }),
+    );
+    const [recording, other] = runtimes;
+    assert.ok(recording && other);
+    await recording.whenReady();
+    await sandbox.run('apply', '-f', resolve('operators/samples/podset.yaml'));
+    const start = async (runtime: HomeostatProcess) => {
+      const url = await runtime.url();
+      const args = ['--kubeconfig', sandbox.kubeconfig, '--records-url', url];
+      return new DevProcess({
+        files: {},
+        subcommand: 'console',
+        args: [...args, '--records-token', token],
+      });
+    };
+    for (const [runtime, hasRecords, problem] of [
+      [recording, true, undefined],
+      [other, false, /does not record reconciles: start it with --console-records/],
+    ] as const) {
+      const shown = await start(runtime);
+      const [, url = ''] = await shown.untilSaid(/(http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{32}\/)\n/);
+      const { body: info } = await ask(url, 'info', {});
+      assert.equal(info.hasRecords, hasRecords);
+      if (problem !== undefined) assert.match(String(info.recordsProblem), problem);
+      assert.equal(await shown.stop(), 0);
+    }
+    for (const runtime of runtimes) await runtime.stop();
+    await sandbox.stop();
+  });
+
+  for (const [title, subcommand, args, message] of [
+    [
+      'an address without a token',
+      'console',
+      ['--records-url', 'http://127.0.0.1:1'],
+      /Expected both --records-url and --records-token/,
+    ],
+    [
+      'a token that does not exist',
+      'console',
+      ['--records-url', 'http://127.0.0.1:1', '--records-token', 'none'],
+      /Cannot read the token in "none".*\n.*openssl rand/,
+    ],
+    [
+      'a name without a namespace',
+      'console',
+      ['--records-secret', 'records'],
+      /Expected "namespace\/name"/,
+    ],
+  ] as const)
+    test(`${title} is a usage error`, async () => {
+      const sandbox = new DevProcess({ files: {}, subcommand: 'sandbox' });
+      await sandbox.untilSaid(/KUBECONFIG/);
+      const ended = new DevProcess({
+        files: {},
+        subcommand,
+        args: ['--kubeconfig', sandbox.kubeconfig, ...args],
+      });
+      assert.equal(await ended.ended(), 2);
+      assert.match(ended.output, message);
+      await sandbox.stop();
+    });
+
+  test('run records nothing without a token of a fair length, and not without a port', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'homeostat-token-'));
+    const short = join(folder, 'short');
+    writeFileSync(short, 'short');
+    for (const [args, message] of [
+      [['--console-records', join(folder, 'none')], /Cannot read the token/],
+      [
+        ['--console-records', short],
+        /Expected a token of at least 16 characters.*found 5 characters/,
+      ],
+      [['--console-records', short, '--http', 'off'], /Expected an address for --http/],
+    ] as const) {
+      const { code, stderr } = await runCli(
+        'run',
+        '--definitions',
+        'operators/podset.yaml',
+        ...args,
+      );
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test('a cluster that does not respond is a usage error with a hint', async () => {

@@ -68,6 +68,8 @@ export async function serveConsole(
         canEdit: flags.allowEdits === true,
       },
     });
+    // The runtime is asked for its records before the first page is opened.
+    await backend.info(signal);
     const server = await listen(() =>
       startConsoleServer({ backend, clock, random, port: flags.port }),
     );

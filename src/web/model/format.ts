@@ -25,6 +25,7 @@ export function countText(count: number, singular: string, plural = `${singular}
 
 /** Whether all words are in one of the texts, in any case. */
 export function matches(search: string, texts: readonly string[]): boolean {
+  if (search === '') return true;
   const all = texts.join('\n').toLowerCase();
   return search
     .toLowerCase()

@@ -1,12 +1,7 @@
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { BackendError } from '../backend-error.ts';
 import type { ConsoleBackend, DefinitionGraph, DefinitionView, RightView } from '../contract.ts';
-import {
-  type DefinitionSummary,
-  definitionSummary,
-  placeOf,
-  textOf,
-} from '../model/object-summary.ts';
+import { type DefinitionSummary, definitionSummary, textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import {
   button,
@@ -32,7 +27,7 @@ import { type DefinitionPageView, detailKey, type View } from '../view.ts';
 import { annotate } from './actions.ts';
 import { eventsTable } from './events-table.ts';
 import { definitionObjects, definitionsNeed, eventsNeed, resourcesNeed } from './kinds.ts';
-import { pauseButton, type ResourceRow, resourceTable } from './overview-page.ts';
+import { pauseButton, resourceRow, resourceTable } from './overview-page.ts';
 import { SourceEditor } from './source-editor.ts';
 
 type DefinitionRoute = DefinitionPageView['route'];
@@ -219,8 +214,8 @@ function resources(view: View, summary: DefinitionSummary): Content {
   });
   if (problem !== undefined) return problem;
   const rows = list.objects
-    .map((object): ResourceRow => ({ object, ...view.store.summaryOf(object) }))
-    .sort((a, b) => (placeOf(a.object.metadata) < placeOf(b.object.metadata) ? -1 : 1));
+    .map((object) => resourceRow(view.store, object))
+    .sort((a, b) => (a.place < b.place ? -1 : 1));
   if (rows.length === 0)
     return emptyBox(`There is no ${summary.kind}`, 'Create one with kubectl apply.');
   return [
@@ -284,7 +279,7 @@ function failedResources(view: View, summary: DefinitionSummary): Content {
   const rows = view.store
     .list(need)
     .objects.filter(({ metadata }) => failed.has(metadata.uid ?? ''))
-    .map((object): ResourceRow => ({ object, ...view.store.summaryOf(object) }));
+    .map((object) => resourceRow(view.store, object));
   return section(
     `Fail with the new revision ${failed.size}`,
     resourceTable(view, rows, 'Resources that fail with the new revision'),

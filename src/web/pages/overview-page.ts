@@ -33,6 +33,12 @@ import {
 /** A resource with its state. */
 export interface ResourceRow extends ObjectSummary {
   readonly object: KubeObject;
+  /** `namespace/name`. */
+  readonly place: string;
+}
+
+export function resourceRow(store: View['store'], object: KubeObject): ResourceRow {
+  return { ...store.summaryOf(object), object, place: placeOf(object.metadata) };
 }
 
 export function overviewNeeds(store: View['store']): Needs {
@@ -180,15 +186,15 @@ function notReady(view: View): VNode | null {
 export function resourceRows({ store, ui }: View): readonly ResourceRow[] {
   return allResourceNeeds(store)
     .flatMap((need) => store.list(need).objects)
-    .map((object): ResourceRow => ({ object, ...store.summaryOf(object) }))
-    .filter(({ object, state, message }) =>
-      matches(ui.search, [object.kind, placeOf(object.metadata), state, message]),
+    .map((object) => resourceRow(store, object))
+    .filter(({ object, place, state, message }) =>
+      matches(ui.search, [object.kind, place, state, message]),
     )
     .sort(
       (a, b) =>
         healthOrder[a.health] - healthOrder[b.health] ||
         compare(a.object.kind, b.object.kind) ||
-        compare(placeOf(a.object.metadata), placeOf(b.object.metadata)),
+        compare(a.place, b.place),
     );
 }
 
@@ -215,12 +221,12 @@ export function resourceTable(
     columns: [
       {
         title: 'Resource',
-        cell: ({ object, health }) => [
+        cell: ({ object, health, place }) => [
           glyph(health),
           ' ',
           h('span', { class: 'kind' }, object.kind),
           ' ',
-          link(resourceHref(object), placeOf(object.metadata), 'strong'),
+          link(resourceHref(object), place, 'strong'),
         ],
       },
       { title: 'State', className: 'narrow', cell: ({ state }) => state },

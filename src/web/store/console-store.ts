@@ -92,8 +92,9 @@ export class ConsoleStore {
     const { signal } = this.#stopper;
     while (this.#info === undefined && !signal.aborted) {
       try {
-        this.#kinds = await loadKinds(backend, signal);
-        this.#info = await backend.info(signal);
+        const [kinds, info] = await Promise.all([loadKinds(backend, signal), backend.info(signal)]);
+        this.#kinds = kinds;
+        this.#info = info;
         this.#error = undefined;
       } catch (error) {
         this.#error = error;
