@@ -395,7 +395,8 @@ function rejections(
       .split(/\.|\[|\]\.?/)
       .filter((step) => step !== '');
     const at = source.valueAt(pointer + steps.map((step) => `/${step}`).join(''));
-    return [{ severity: 'error' as const, message: `${field}: ${message}`, ...at }];
+    const path = field.replace(/^\./, '');
+    return [{ severity: 'error' as const, message: `${field}: ${message}`, field: path, ...at }];
   });
 }
 

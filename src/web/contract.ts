@@ -101,6 +101,8 @@ export interface DiagnosticView {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly hint?: string;
+  /** Path of the field that the server rejects: `spec.port`. @default undefined: the position only */
+  readonly field?: string;
   /** From 1 on. */
   readonly line: number;
   readonly column: number;

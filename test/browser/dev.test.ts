@@ -123,7 +123,10 @@ describe('browser/dev', () => {
     const { page } = app;
     await app.go(`${site}?tab=edit`);
     await page.getByLabel(/^port/).fill('99999999');
-    await app.untilText(/less than or equal to 65535/);
+    await page
+      .locator('.schema-form div:has(> label [aria-invalid])')
+      .getByText(/less than or equal to 65535/)
+      .waitFor();
     await page.getByRole('button', { name: 'Reset' }).click();
   });
 

@@ -107,9 +107,10 @@ class ResourceEditor extends Component<Props, State> {
           }),
         ),
         mode === 'form' && schema !== undefined && object !== undefined
-          ? schemaForm(schema, object.spec, (spec) =>
-              this.#set(`${yamlText({ ...object, spec })}\n`),
-            )
+          ? schemaForm({
+              ...{ schema, value: object.spec, diagnostics },
+              onChange: (spec) => this.#set(`${yamlText({ ...object, spec })}\n`),
+            })
           : h(TextEditorView, {
               text,
               language: 'yaml',
@@ -117,14 +118,17 @@ class ResourceEditor extends Component<Props, State> {
               diagnostics,
               onChange: (next) => this.#set(next),
             }),
-        diagnostics.map((each) =>
-          h(
-            'div',
-            { key: `${each.line} ${each.message}` },
-            muted(`line ${each.line},`),
-            diagnosticView(each),
-          ),
-        ),
+        // The form shows them at its fields.
+        mode === 'form' && object !== undefined
+          ? null
+          : diagnostics.map((each) =>
+              h(
+                'div',
+                { key: `${each.line} ${each.message}` },
+                muted(`line ${each.line},`),
+                diagnosticView(each),
+              ),
+            ),
       ),
       h(
         'div',

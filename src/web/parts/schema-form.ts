@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import type { DiagnosticView } from '../contract.ts';
 import { h, type VNode } from '../preact.ts';
-import { button, type Content, muted } from './elements.ts';
+import { button, type Content, glyph, muted } from './elements.ts';
 
 /** The schema of `spec` in a CRD. */
 export type FormSchema = JsonObject;
@@ -21,27 +22,40 @@ function propertyOf(value: unknown, name: string): JsonObject | undefined {
 
 type Change = (value: Json | undefined) => void;
 
+export interface SchemaFormOptions {
+  readonly schema: FormSchema;
+  readonly value: unknown;
+  /** Those with a field of the form are shown at it. */
+  readonly diagnostics: readonly DiagnosticView[];
+  readonly onChange: (value: Json) => void;
+}
+
 /** A form for a value of a schema. Fields of other types are left to YAML. */
-export function schemaForm(
-  schema: FormSchema,
-  value: unknown,
-  onChange: (value: Json) => void,
-): VNode {
+export function schemaForm({ schema, value, diagnostics, onChange }: SchemaFormOptions): VNode {
+  const problems = { all: diagnostics, shown: new Set<DiagnosticView>() };
+  const fields = fieldsOf({
+    ...{ schema, value, path: 'spec', problems },
+    onChange: (next) => onChange(next ?? {}),
+  });
+  const others = diagnostics.filter((problem) => !problems.shown.has(problem));
   return h(
     'form',
     { class: 'schema-form', onSubmit: (event: Event) => event.preventDefault() },
-    fieldsOf(schema, value, 'spec', (next) => onChange(next ?? {})),
+    fields,
+    others.map((problem) => problemView(problem)),
   );
 }
 
-function fieldsOf(schema: JsonObject, value: unknown, path: string, onChange: Change): Content {
+type Group = Pick<Field, 'schema' | 'value' | 'path' | 'problems' | 'onChange'>;
+
+function fieldsOf({ schema, value, path, problems, onChange }: Group): Content {
   const properties = propertyOf(schema, 'properties') ?? {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const object = isJsonObject(value) ? value : {};
   return Object.entries(properties).map(([name, property]) =>
     isJsonObject(property)
       ? field({
-          ...{ name, schema: property, value: object[name], path: `${path}.${name}` },
+          ...{ name, schema: property, value: object[name], path: `${path}.${name}`, problems },
           isRequired: required.includes(name),
           onChange: (next) => onChange(withField(object, name, next)),
         })
@@ -60,7 +74,20 @@ interface Field {
   readonly schema: JsonObject;
   readonly value: unknown;
   readonly isRequired: boolean;
+  readonly problems: FormProblems;
   readonly onChange: Change;
+}
+
+interface FormProblems {
+  readonly all: readonly DiagnosticView[];
+  /** Those that are shown at a field. */
+  readonly shown: Set<DiagnosticView>;
+}
+
+function problemsAt({ path, problems }: Pick<Field, 'path' | 'problems'>): Content {
+  const found = problems.all.filter(({ field: at }) => at === path);
+  for (const problem of found) problems.shown.add(problem);
+  return found.map((problem) => problemView(problem));
 }
 
 function field(of: Field): VNode {
@@ -77,24 +104,32 @@ function field(of: Field): VNode {
       { key: path },
       h('legend', null, label),
       description === '' ? null : h('p', { class: 'muted' }, description),
+      problemsAt(of),
       schema.type === 'array' ? list(of) : objectField(of),
     );
   return h(
-    'label',
-    { key: path, class: 'field' },
-    h('span', { class: 'name' }, label),
-    scalar(of),
-    description === '' ? null : h('span', { class: 'muted' }, description),
+    'div',
+    { key: path },
+    h(
+      'label',
+      { class: 'field' },
+      h('span', { class: 'name' }, label),
+      scalar(of),
+      description === '' ? null : h('span', { class: 'muted' }, description),
+    ),
+    problemsAt(of),
   );
 }
 
-function objectField({ schema, value, path, onChange }: Field): Content {
-  if (propertyOf(schema, 'properties') !== undefined)
-    return fieldsOf(schema, value, path, onChange);
-  const values = propertyOf(schema, 'additionalProperties');
-  return values === undefined
-    ? muted('Edit this field as YAML.')
-    : map({ values, value, path, onChange });
+function problemView({ severity, message }: DiagnosticView): VNode {
+  const health = severity === 'error' ? 'failing' : 'progressing';
+  return h('p', { class: `diagnostic ${severity}`, key: message }, glyph(health), ` ${message}`);
+}
+
+function objectField(of: Field): Content {
+  if (propertyOf(of.schema, 'properties') !== undefined) return fieldsOf(of);
+  const values = propertyOf(of.schema, 'additionalProperties');
+  return values === undefined ? muted('Edit this field as YAML.') : map({ ...of, values });
 }
 
 /** A map of names to values: a row for each entry. */
@@ -102,8 +137,11 @@ function map({
   values,
   value,
   path,
+  problems,
   onChange,
-}: Pick<Field, 'value' | 'path' | 'onChange'> & { readonly values: JsonObject }): Content {
+}: Pick<Field, 'value' | 'path' | 'problems' | 'onChange'> & {
+  readonly values: JsonObject;
+}): Content {
   const object = isJsonObject(value) ? value : {};
   return [
     Object.entries(object).map(([name, item]) =>
@@ -111,7 +149,8 @@ function map({
         'div',
         { class: 'item', key: `${path}.${name}` },
         field({
-          ...{ name, schema: values, value: item, path: `${path}.${name}`, isRequired: false },
+          ...{ name, schema: values, value: item, path: `${path}.${name}`, problems },
+          isRequired: false,
           onChange: (next) => onChange(withField(object, name, next)),
         }),
         button('Remove', () => onChange(withField(object, name, undefined))),
@@ -131,7 +170,7 @@ function map({
   ];
 }
 
-function list({ schema, value, path, onChange }: Field): Content {
+function list({ schema, value, path, problems, onChange }: Field): Content {
   const items = Array.isArray(value) ? (value as readonly Json[]) : [];
   const of = propertyOf(schema, 'items');
   if (of === undefined) return muted('Edit this field as YAML.');
@@ -146,6 +185,7 @@ function list({ schema, value, path, onChange }: Field): Content {
             schema: of,
             value: item,
             path: `${path}[${index}]`,
+            problems,
             isRequired: false,
           },
           onChange: (next) => onChange(items.with(index, next ?? initial(of))),
@@ -176,9 +216,15 @@ function initial({ type, default: value, enum: values }: JsonObject): Json {
   }
 }
 
-function scalar({ name, path, schema, value, isRequired, onChange }: Field): Content {
+function scalar(of: Field): Content {
+  const { name, path, schema, value, isRequired, problems, onChange } = of;
   const { type, default: byDefault, enum: values } = schema;
-  const attributes = { 'aria-label': `${name} (${path})`, required: isRequired };
+  const isInvalid = problems.all.some((problem) => problem.field === path);
+  const attributes = {
+    'aria-label': `${name} (${path})`,
+    required: isRequired,
+    ...(isInvalid && { 'aria-invalid': true as const }),
+  };
   if (Array.isArray(values))
     return h(
       'select',
