@@ -2,29 +2,10 @@ import type { ReconcileResult } from '../controller/index.ts';
 import type { SentRequest } from '../kube/roles.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { Intent } from './intent/intent.ts';
-import type { Change } from './watch/object-change.ts';
+import type { EnqueueTrace } from './watch/resource-queue.ts';
 
 /** Steps of a reconcile, in order. `children`: render and apply, with pauses for other work. */
 export type ReconcilePhase = 'reads' | 'children' | 'prune' | 'report' | 'status';
-
-/** Why a resource is enqueued. */
-export type EnqueueCause =
-  /** An object has changed, been created or deleted. */
-  | 'change'
-  /** The first list after the start contains the object. */
-  | 'start'
-  /** `schedule`, `requeueAfter`. */
-  | 'timer'
-  /** A missing right was granted. */
-  | 'right'
-  /** A version of what it reads was recorded or deleted. */
-  | 'history'
-  /** Objects that it reads could not be watched, or can be watched again. */
-  | 'watch'
-  /** Its last reconcile left work to do. */
-  | 'follow-up'
-  /** All resources are enqueued from time to time. */
-  | 'resync';
 
 /** The end of a reconcile: its result, or the code of its error. */
 export type ReconcileEnd = ReconcileResult | { readonly kind: 'error'; readonly code: string };
@@ -33,9 +14,7 @@ export type ReconcileEnd = ReconcileResult | { readonly kind: 'error'; readonly 
  * Follows the reconciles of an operator, for a record of them. Calls must be cheap, and must not throw. One reconcile of a key at a time.
  * Without it, nothing is computed or allocated for it.
  */
-export interface ReconcileTrace {
-  /** `change`: that of the cause `change`. */
-  onEnqueue(key: string, cause: EnqueueCause, change?: Change): void;
+export interface ReconcileTrace extends EnqueueTrace {
   onBegin(key: string): void;
   /** A step begins; the previous one has ended. Not called for a deletion or a pause. */
   onPhase(key: string, phase: ReconcilePhase): void;

@@ -1,7 +1,31 @@
 import type { Priority } from '../../controller/index.ts';
 import type { CacheEvent } from '../../kube/roles.ts';
-import type { EnqueueCause, ReconcileTrace } from '../trace.ts';
 import type { Change } from './object-change.ts';
+
+/** Why a resource is enqueued. */
+export type EnqueueCause =
+  /** An object has changed, been created or deleted. */
+  | 'change'
+  /** The first list after the start contains the object. */
+  | 'start'
+  /** `schedule`, `requeueAfter`. */
+  | 'timer'
+  /** A missing right was granted. */
+  | 'right'
+  /** A version of what it reads was recorded or deleted. */
+  | 'history'
+  /** Objects that it reads could not be watched, or can be watched again. */
+  | 'watch'
+  /** Its last reconcile left work to do. */
+  | 'follow-up'
+  /** All resources are enqueued from time to time. */
+  | 'resync';
+
+/** Follows what enqueues resources, for a record of their reconciles. */
+export interface EnqueueTrace {
+  /** `change`: that of the cause `change`. */
+  onEnqueue(key: string, cause: EnqueueCause, change?: Change): void;
+}
 
 interface ResourceQueueOptions {
   /** The definition's name. */
@@ -12,7 +36,7 @@ interface ResourceQueueOptions {
   readonly noteEvent: (key: string) => void;
   readonly enqueue: (key: string, priority: Priority) => void;
   /** See `OperatorOptions.trace`. */
-  readonly trace?: Pick<ReconcileTrace, 'onEnqueue'> | undefined;
+  readonly trace?: EnqueueTrace | undefined;
 }
 
 /** The parts of an event that determine how it enqueues. */
