@@ -123,7 +123,7 @@ describe('unit/console/pages', () => {
     const text = await textAt(`${site}?${deployment}`);
     assert.match(
       text,
-      /spec\.template\.spec\.containers\[name=.*\]\.image "nginx:1\.29" homeostat\/web-app/,
+      /spec\.template\.spec\.containers\[name=.*\]\.image "nginx:1\.29" = "nginx:1\.29" homeostat\/web-app/,
     );
     assert.match(text, /spec\.replicas = 2/);
   });
