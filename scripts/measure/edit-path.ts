@@ -6,11 +6,25 @@ import type { JsonObject } from '../../src/util/json.ts';
 import { type SandboxPlane, startSandboxPlane } from '../../test/support/control-plane/index.ts';
 import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
 
-/** What runs between an edit of a resource and its status. */
+/**
+ * The functions that run from an edit of a resource until its status is written, counted by the profiler: not only the steps of the
+ * reconcile, but everything below them (rendering, comparison of values, caches, metrics), and all work of the process meanwhile. The child
+ * changes, too, so its response enqueues the resource again: two reconciles.
+ */
 export interface EditPath {
-  readonly files: readonly string[];
-  /** With a name: methods and functions that others call, not the small ones that are written where they are used. */
-  readonly functions: number;
+  /** By file below `src`: names of its methods and functions that ran, without functions that have no name. */
+  readonly functionsByFile: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The numbers of functions and files in one room, or in all. */
+export function sizeOfPath(
+  { functionsByFile }: EditPath,
+  room?: string,
+): { readonly functions: number; readonly files: number } {
+  const found = [...functionsByFile].filter(
+    ([file]) => room === undefined || file.startsWith(`${room}/`),
+  );
+  return { functions: found.flatMap(([, names]) => names).length, files: found.length };
 }
 
 const path = '/apis/apps.example.com/v1alpha1/namespaces/default/podsets/edited';
@@ -67,17 +81,13 @@ async function untilReported(plane: SandboxPlane, applied: object | undefined): 
 function pathOf(result: readonly Profiler.ScriptCoverage[]): EditPath {
   const source = pathToFileURL('src/').href;
   const sandbox = pathToFileURL('src/sandbox/').href;
-  const ran = result
-    .filter(({ url }) => url.startsWith(source) && !url.startsWith(sandbox))
-    .map(({ url, functions }) => ({
-      file: url.slice(source.length),
-      functions: functions.filter(
-        ({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0,
-      ).length,
-    }))
-    .filter(({ functions }) => functions > 0);
-  return {
-    files: ran.map(({ file }) => file).toSorted(),
-    functions: ran.reduce((sum, { functions }) => sum + functions, 0),
-  };
+  const functionsByFile = new Map<string, readonly string[]>();
+  for (const { url, functions } of result.toSorted((a, b) => (a.url < b.url ? -1 : 1))) {
+    if (!url.startsWith(source) || url.startsWith(sandbox)) continue;
+    const names = functions
+      .filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0)
+      .map(({ functionName }) => functionName);
+    if (names.length > 0) functionsByFile.set(url.slice(source.length), names);
+  }
+  return { functionsByFile };
 }

@@ -1,6 +1,7 @@
 import type { RenderedEvent } from '../../compile/index.ts';
 import type { KubeError } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
+import type { Condition } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { StatusRejection } from '../attempt/attempt-history.ts';
@@ -17,7 +18,7 @@ import {
 import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
-import { authorConditions, type Condition, standardConditions } from './conditions.ts';
+import { authorConditions, standardConditions } from './conditions.ts';
 import {
   lastMapped,
   type MappedStatus,

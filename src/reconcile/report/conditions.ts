@@ -1,20 +1,11 @@
 import type { OperatorPlan, RenderedCondition, SchemaType } from '../../compile/index.ts';
+import { type Condition, type ConditionContent, conditionFor } from '../../util/condition.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { isForeign } from '../status-fields.ts';
 import { type MappedStatus, type ReportingContext, withNewStatus } from './map-status.ts';
 import type { Summary } from './summary.ts';
-
-/** A `metav1.Condition`. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly observedGeneration: number;
-  readonly lastTransitionTime: string;
-}
 
 interface ConditionsOptions {
   /** As of the start of the pass: its conditions have the previous transition times. */
@@ -39,22 +30,16 @@ function condition(
   { resource, summary, now }: ConditionsOptions,
 ): Condition {
   const { reason, message } = summary;
-  return createCondition({ type, status, reason, message }, { resource, now });
+  return reportedCondition({ type, status, reason, message }, { resource, now });
 }
 
-/** A condition. The time of its last transition changes only with its status. */
-function createCondition(
-  said: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>,
+/** Also for a kind without generations it has one. */
+function reportedCondition(
+  content: ConditionContent,
   { resource, now }: Pick<ConditionsOptions, 'resource' | 'now'>,
 ): Condition {
-  const before = conditionsOf(resource).find(({ type }) => type === said.type);
-  const since = before?.status === said.status ? before.lastTransitionTime : undefined;
-  return {
-    ...said,
-    observedGeneration: resource.metadata.generation ?? 0,
-    // In whole seconds, like the times of the API server.
-    lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),
-  };
+  const observedGeneration = resource.metadata.generation ?? 0;
+  return conditionFor(content, { object: resource, now, observedGeneration });
 }
 
 /** The conditions of the definition's author, and errors in them. */
@@ -100,7 +85,7 @@ function conditionOf(
 ): Condition {
   const { resource, phaseInput, context } = pass;
   const cut = { ...said, message: said.message.slice(0, maxMessageLength) };
-  return fitSchema(context.plan, createCondition(cut, { resource, now: phaseInput.now }));
+  return fitSchema(context.plan, reportedCondition(cut, { resource, now: phaseInput.now }));
 }
 
 function lastConditions({ resource }: PassInput, types: readonly string[]): readonly Condition[] {

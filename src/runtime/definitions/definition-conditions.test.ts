@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { locatedThing, runningView } from '../../../test/support/fakes/thing-texts.ts';
 import type { DefinitionView } from '../definition-view.ts';
-import { conditionsOf, type DefinitionFacts, rejectionText } from './definition-conditions.ts';
+import {
+  type DefinitionFacts,
+  definitionConditions,
+  rejectionText,
+} from './definition-conditions.ts';
 
 const thing = locatedThing('thing');
 const { revision } = thing.definition;
@@ -34,7 +38,7 @@ function factsWith(
 
 /** Each condition as `Type=status reason`, the summary with its message. */
 function said(facts: DefinitionFacts): readonly string[] {
-  return conditionsOf(facts).map(({ type, status, reason, message }) =>
+  return definitionConditions(facts).map(({ type, status, reason, message }) =>
     type === 'Ready' ? `${type}=${status} ${reason}: ${message}` : `${type}=${status} ${reason}`,
   );
 }
@@ -231,7 +235,7 @@ describe('runtime/definitions/definition-conditions', () => {
   test('where it stands is reported beside what is to be said of it though it is taken', () => {
     const warnings = ['a.yaml:1:2: Odd. Quote it', 'a.yaml:3:4: Odder'];
     const accepted = (facts: DefinitionFacts) =>
-      conditionsOf(facts).find(({ type }) => type === 'Accepted')?.message;
+      definitionConditions(facts).find(({ type }) => type === 'Accepted')?.message;
     const from = 'From configmap ns/ops/thing.yaml';
     assert.equal(accepted(factsWith({})), from);
     assert.equal(
@@ -242,7 +246,8 @@ describe('runtime/definitions/definition-conditions', () => {
 
   test('no reason is ever empty: servers do not take it', () => {
     for (const [, facts] of [...table, ...summaries])
-      for (const { reason } of conditionsOf(facts)) assert.match(reason, /^[A-Z][A-Za-z]+$/);
+      for (const { reason } of definitionConditions(facts))
+        assert.match(reason, /^[A-Z][A-Za-z]+$/);
   });
 
   test('more errors than an object can hold are cut', () => {
@@ -262,7 +267,8 @@ describe('runtime/definitions/definition-conditions', () => {
     }
     const state = { kind: 'failing', message: 'Not "\ud83d"' } as const;
     for (const facts of [factsWith({}, { warnings: ['Odd: "\ud83d"'] }), factsWith({ state })])
-      for (const { type, message } of conditionsOf(facts)) assert.ok(message.isWellFormed(), type);
+      for (const { type, message } of definitionConditions(facts))
+        assert.ok(message.isWellFormed(), type);
   });
 
   test('no message is longer than an object can hold, whatever it lists', () => {
@@ -272,7 +278,7 @@ describe('runtime/definitions/definition-conditions', () => {
       factsWith({ problems: many, missingRights: [] }),
       factsWith({}, { warnings: many }),
     ])
-      for (const { type, message } of conditionsOf(facts))
+      for (const { type, message } of definitionConditions(facts))
         assert.ok(message.length <= 16_384, `${type}: ${message.length}`);
   });
 });

@@ -1,19 +1,10 @@
+import type { ConditionContent } from '../../util/condition.ts';
 import { assertNever } from '../../util/homeostat-error.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import { type DefinitionOrigin, originText, type Rejection } from '../desired-definition.ts';
 import { truncated } from '../error-message.ts';
 import { abandonAnnotation } from '../objects/names.ts';
 import type { RecordedKinds, RecordedRevision } from './record.ts';
-
-/** A condition without timestamps. */
-export interface StatusCondition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  /** CamelCase. */
-  readonly reason: string;
-  /** Deterministic: no times or random values. */
-  readonly message: string;
-}
 
 /** Condition types that Homeostat writes; others in the list are kept. */
 export const conditionTypes = [
@@ -27,10 +18,10 @@ export const conditionTypes = [
 ] as const;
 
 /** The conditions of a definition, `Ready` first. Pure. */
-export function conditionsOf(facts: DefinitionFacts): readonly StatusCondition[] {
+export function definitionConditions(facts: DefinitionFacts): readonly ConditionContent[] {
   const parts = [accepted(facts), kindAvailable(facts), permitted(facts), running(facts)];
   const { progress, ...ready } = summary(facts, parts);
-  const conditions: readonly StatusCondition[] = [
+  const conditions: readonly ConditionContent[] = [
     ready,
     ...parts,
     ...(progress === 'moves' ? [{ ...ready, type: 'Reconciling', status: 'True' as const }] : []),
@@ -47,7 +38,7 @@ function accepted({
   inactive,
   view,
   persisted,
-}: DefinitionFacts): StatusCondition {
+}: DefinitionFacts): ConditionContent {
   const type = 'Accepted';
   if (inactive !== undefined)
     return { type, status: 'False', reason: inactive.reason, message: inactive.message };
@@ -76,7 +67,7 @@ export function rejectionText({ message, diagnostics }: Rejection): string {
   return truncated(diagnostics.length === 0 ? message : diagnostics.join('\n'));
 }
 
-function kindAvailable({ view }: DefinitionFacts): StatusCondition {
+function kindAvailable({ view }: DefinitionFacts): ConditionContent {
   const type = 'KindAvailable';
   const unknown = { type, status: 'Unknown', reason: 'NotStarted', message: '' } as const;
   const { kind } = view.state;
@@ -102,7 +93,7 @@ function kindAvailable({ view }: DefinitionFacts): StatusCondition {
   }
 }
 
-function permitted({ view }: DefinitionFacts): StatusCondition {
+function permitted({ view }: DefinitionFacts): ConditionContent {
   const type = 'Permitted';
   const missing =
     view.state.kind === 'failing' && view.state.isForbidden === true
@@ -127,7 +118,7 @@ const runningReasons = {
   uninstalling: 'Uninstalling',
 } as const;
 
-function running({ view }: DefinitionFacts): StatusCondition {
+function running({ view }: DefinitionFacts): ConditionContent {
   const type = 'Running';
   const { kind } = view.state;
   const message = kind === 'running' ? `Revision ${view.revision}` : stateMessage(view);
@@ -144,12 +135,12 @@ function stateMessage({ state }: DefinitionView): string {
 }
 
 /** `moves`: progresses by itself; `stuck`: a user must act; `none`: idle. */
-interface Summary extends StatusCondition {
+interface Summary extends ConditionContent {
   readonly progress: 'moves' | 'stuck' | 'none';
 }
 
 /** The most important blocking condition. */
-function summary(facts: DefinitionFacts, parts: readonly StatusCondition[]): Summary {
+function summary(facts: DefinitionFacts, parts: readonly ConditionContent[]): Summary {
   const { view, isPaused, isDeleted } = facts;
   if (isDeleted) return terminating(facts);
   const bad = (type: string) => parts.find((part) => part.type === type && part.status === 'False');
@@ -208,7 +199,7 @@ function terminating({ view, isPaused }: DefinitionFacts): Summary {
   return notReady('Terminating', message, 'stuck');
 }
 
-function rejectedMessage({ message }: StatusCondition, view: DefinitionView): string {
+function rejectedMessage({ message }: ConditionContent, view: DefinitionView): string {
   const goesOn = view.state.kind === 'running' ? `Revision ${view.revision} keeps running\n` : '';
   return `${goesOn}${message}`;
 }
@@ -235,7 +226,7 @@ function watchFailing({ problems }: DefinitionView): Summary | undefined {
     : notReady('WatchFailing', truncated(problems.join('\n')), 'stuck');
 }
 
-function ready({ orphaned, clusters }: DefinitionView): StatusCondition {
+function ready({ orphaned, clusters }: DefinitionView): ConditionContent {
   const kept = `${orphaned} objects no longer match the selector and keep their children`;
   const messages = [...(orphaned === 0 ? [] : [kept]), ...clusterNotes(clusters)];
   return { type: 'Ready', status: 'True', reason: 'Running', message: messages.join('\n') };

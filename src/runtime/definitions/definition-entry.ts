@@ -3,6 +3,7 @@ import { rightText } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -11,7 +12,7 @@ import type { DefinitionFacts, PersistedState } from './definition-conditions.ts
 import { DefinitionTaskRunner } from './definition-task-runner.ts';
 import { DefinitionTasks, type MemberTasks } from './definition-tasks.ts';
 import { PersistedStateTracker } from './persisted-state.ts';
-import { conditionsIn, type DefinitionRecord, liveStatus } from './record.ts';
+import type { DefinitionRecord } from './record.ts';
 
 interface DefinitionEntryOptions extends SharedOptions {
   readonly record: DefinitionRecord;
@@ -152,7 +153,7 @@ export class DefinitionEntry {
   statusDelayMs({ object }: DefinitionRecord): number {
     const { state, isSettling = false } = this.view;
     const isStarting = state.kind === 'starting' || state.kind === 'syncing' || isSettling;
-    const isNew = conditionsIn(liveStatus(object)).length === 0;
+    const isNew = conditionsOf(object).length === 0;
     if (!isStarting || isNew || this.#persisted.isAwaited || this.#writeError !== undefined)
       return 0;
     return Math.max(

@@ -1,22 +1,19 @@
+import { type Condition, conditionFor } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { ClusterFailure, DefinitionView, RolloutView } from '../definition-view.ts';
 import { originText } from '../desired-definition.ts';
 import {
-  conditionsOf,
   conditionTypes,
   type DefinitionFacts,
-  type StatusCondition,
+  definitionConditions,
 } from './definition-conditions.ts';
-import { conditionsIn, kindsStatus, liveStatus, type RecordedRevision } from './record.ts';
+import { kindsStatus, liveStatus, type RecordedRevision } from './record.ts';
 
 /** Status of an `OperatorDefinition`. */
 export interface DefinitionStatus {
-  readonly conditions: readonly (StatusCondition & {
-    readonly observedGeneration?: number;
-    readonly lastTransitionTime: string;
-  })[];
+  readonly conditions: readonly Condition[];
   readonly observedGeneration?: number;
   readonly source: string;
   readonly revision?: string;
@@ -49,18 +46,9 @@ export interface StatusOptions {
 
 /** Builds the status. Pure. */
 export function statusOf({ facts, object, now }: StatusOptions): DefinitionStatus {
-  const before = liveStatus(object);
   const { generation: observed } = object.metadata;
   const { view, origin, persisted, rollout } = facts;
-  const conditions = conditionsOf(facts).map((condition) => {
-    const last = conditionsIn(before).find(({ type }) => type === condition.type);
-    const since = last?.status === condition.status ? last.lastTransitionTime : undefined;
-    return {
-      ...condition,
-      ...(observed === undefined ? {} : { observedGeneration: observed }),
-      lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),
-    };
-  });
+  const conditions = definitionConditions(facts).map((each) => conditionFor(each, { object, now }));
   return {
     conditions,
     ...(observed === undefined ? {} : { observedGeneration: observed }),
@@ -94,7 +82,7 @@ export function hasStatus(object: KubeObject, desired: DefinitionStatus): boolea
   const live = liveStatus(object);
   const { conditions: _, ...fields } = live;
   const { conditions, ...wantedFields } = desired;
-  const ours = conditionsIn(live).filter(({ type }) => isOurs(type));
+  const ours = conditionsOf(object).filter(({ type }) => isOurs(type));
   return (
     deepEqual(fields, wantedFields) &&
     ours.length === conditions.length &&
@@ -154,7 +142,7 @@ function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly S
 }
 
 function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
-  const last = conditionsIn(before).find(({ type }) => type === 'Accepted');
+  const last = conditionsOf({ status: before }).find(({ type }) => type === 'Accepted');
   const now = after.conditions.find(({ type }) => type === 'Accepted');
   if (now === undefined || now.status === 'Unknown') return [];
   const action = 'Load';

@@ -120,12 +120,6 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Conditions in a status. */
-export function conditionsIn(status: JsonObject): readonly JsonObject[] {
-  const { conditions } = status;
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
-}
-
 /** Status of the live object. */
 export function liveStatus({ status }: KubeObject): JsonObject {
   return isJsonObject(status) ? status : {};

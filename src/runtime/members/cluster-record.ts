@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { RolloutRecord } from '../definition-view.ts';
 import type { PersistedState } from '../definitions/definition-conditions.ts';
-import { conditionsIn, kindsIn, liveStatus, rolloutIn } from '../definitions/record.ts';
+import { kindsIn, liveStatus, rolloutIn } from '../definitions/record.ts';
 
 /** A parsed `Cluster` object. */
 export interface ClusterRecord {
@@ -46,7 +46,7 @@ export function clusterRecordOf(object: KubeObject): ClusterRecord {
   const kubeconfig = mapOf(spec.kubeconfig);
   const secretRef = mapOf(kubeconfig.secretRef);
   const status = liveStatus(object);
-  const connected = conditionsIn(status).find(({ type }) => type === 'Connected')?.status;
+  const connected = conditionsOf(object).find(({ type }) => type === 'Connected')?.status;
   return {
     ...{ object, name, labels },
     createdMs: Date.parse(creationTimestamp),

@@ -2,8 +2,8 @@ import { type EventRecorder, KubeError, type PassToken, type Writer } from '../.
 import type { Clock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { conditionsIn, liveStatus } from '../definitions/record.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { liveStatus } from '../definitions/record.ts';
 import { WriteRateLimiter } from '../objects/write-rate-limiter.ts';
 import { clusterGvk } from './cluster-kind.ts';
 import { clusterStatusOf, hasClusterStatus } from './cluster-status.ts';
@@ -135,7 +135,7 @@ export class ClusterReporter {
 }
 
 function connectedIn(status: JsonObject): JsonObject | undefined {
-  return conditionsIn(status).find(({ type }) => type === 'Connected');
+  return conditionsOf({ status }).find(({ type }) => type === 'Connected');
 }
 
 function uidIn({ uid }: JsonObject): string | undefined {

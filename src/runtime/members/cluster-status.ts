@@ -1,8 +1,8 @@
+import { type ConditionContent, conditionFor } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { StatusCondition } from '../definitions/definition-conditions.ts';
-import { conditionsIn, liveStatus } from '../definitions/record.ts';
+import { liveStatus } from '../definitions/record.ts';
 import type { ConnectionState } from './connection-state.ts';
 
 /** Everything that determines the status of a member. */
@@ -23,19 +23,12 @@ export function clusterStatusOf(
   facts: ClusterFacts,
   { object, now }: { readonly object: KubeObject; readonly now: string },
 ): ClusterStatus {
-  const before = conditionsIn(liveStatus(object));
   const { generation } = object.metadata;
   const { placed } = liveStatus(object);
   const connected = connectedCondition(facts);
   const conditions = [readyCondition(facts, connected), connected].map((condition) => {
-    const last = before.find(({ type }) => type === condition.type);
-    const since = last?.status === condition.status ? last.lastTransitionTime : undefined;
-    return {
-      ...condition,
-      message: condition.message.toWellFormed(),
-      ...(generation !== undefined && { observedGeneration: generation }),
-      lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),
-    };
+    const content = { ...condition, message: condition.message.toWellFormed() };
+    return { ...conditionFor(content, { object, now }) };
   });
   const { uid, version, definitions } = facts;
   return {
@@ -71,7 +64,7 @@ function withoutCounts(status: JsonObject): JsonObject {
   };
 }
 
-function connectedCondition({ connection }: ClusterFacts): StatusCondition {
+function connectedCondition({ connection }: ClusterFacts): ConditionContent {
   const type = 'Connected';
   switch (connection.kind) {
     case 'connecting':
@@ -94,8 +87,8 @@ function connectedCondition({ connection }: ClusterFacts): StatusCondition {
 
 function readyCondition(
   { isPaused, definitions }: ClusterFacts,
-  connected: StatusCondition,
-): StatusCondition {
+  connected: ConditionContent,
+): ConditionContent {
   const notReady = (reason: string, message: string) =>
     ({ type: 'Ready', status: 'False', reason, message }) as const;
   if (connected.status !== 'True') {
