@@ -2,7 +2,6 @@ import type { LocatedDefinition, OperatorDefinition } from '../../definition/ind
 import { isSameKind } from '../../definition/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
-import { errorLogFields } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -40,7 +39,6 @@ interface RunningTask {
 }
 
 const pausedMessage = 'Paused by annotation homeostat.dev/paused';
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /** Runs the tasks of one definition, one at a time. */
 export class DefinitionTaskRunner {
@@ -197,8 +195,7 @@ export class DefinitionTaskRunner {
     }
     if (task.kind === 'wait') return;
     if (task.isPaused === true) this.#progress = pausedMessage;
-    const { clock, cluster, onDone } = this.#options;
-    const onFailure = (error: unknown, failures: number) => this.#noteFailure(error, failures);
+    const { name, onDone, notifier } = this.#options;
     await retryUntilDone(
       async () => {
         if (task.kind === 'finalize') await this.#finalize(task, signal);
@@ -206,17 +203,15 @@ export class DefinitionTaskRunner {
         this.#isDone = true;
         onDone();
       },
-      { clock, cluster, signal, delays: retry, onFailure },
-    );
-  }
-
-  #noteFailure(error: unknown, failures: number): void {
-    const { logger, name, notifier } = this.#options;
-    this.#progress = error instanceof Error ? error.message : String(error);
-    notifier.notify();
-    logger[failures === 0 ? 'warn' : 'debug'](
-      { definition: name, ...errorLogFields(error) },
-      'Definition cannot be finalized, will retry',
+      {
+        ...this.#options,
+        ...{ signal, message: 'Definition cannot be finalized, will retry' },
+        fields: { definition: name },
+        onFailure: (error) => {
+          this.#progress = error instanceof Error ? error.message : String(error);
+          notifier.notify();
+        },
+      },
     );
   }
 

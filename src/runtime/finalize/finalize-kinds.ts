@@ -2,7 +2,6 @@ import type { ServedKind, ServedNamespaces } from '../../definition/index.ts';
 import type { Writer } from '../../kube/roles.ts';
 import { definitionLabel, finalizerOf } from '../../reconcile/index.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { crdGvk, storedKind } from '../crd/crd-definition.ts';
 import { whenSynced } from '../crd/wait-for-crd.ts';
@@ -20,8 +19,6 @@ export interface FinalizeKindsOptions extends FinalizeOptions {
   /** Called at every change with the number of resources that have the finalizer. */
   readonly onRemaining: (remaining: number) => void;
 }
-
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
  * Finalizes the resources of all kinds of a definition. Resolves when no resource has the finalizer any more; rejects when the signal
@@ -56,12 +53,9 @@ async function finalizeWithRetries(
 ): Promise<void> {
   const { clock, cluster, logger, name } = options;
   await retryUntilDone(() => finalizeOnce(options, one, signal), {
-    ...{ clock, cluster, signal, delays: retry },
-    onFailure: (error) =>
-      logger.warn(
-        { definition: name, ...errorLogFields(error) },
-        'Resources cannot be finalized, will retry',
-      ),
+    ...{ clock, cluster, logger, signal },
+    message: 'Resources cannot be finalized, will retry',
+    fields: { definition: name },
   });
   signal.throwIfAborted();
 }

@@ -2,7 +2,7 @@ import { Controller, type ReconcileContext, type ReconcileResult } from '../../c
 import type { Cluster, MemberCluster, MemberClusters } from '../../kube/roles.ts';
 import { metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 import type { MembersView, MemberTasks } from '../definitions/definition-tasks.ts';
@@ -29,7 +29,6 @@ export interface ClustersControllerOptions
 /** `Cluster` objects reconciled in parallel. */
 const concurrency = 16;
 const maxDelayMs = 60_000;
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 /** Minimum time between checks for changed views. */
 const viewCheckMs = 200;
 const namespaceGvk = gvkOf('v1', 'Namespace');
@@ -86,12 +85,8 @@ export class ClustersController implements MemberClusters, MemberTasks {
     this.#signal = signal;
     await retryUntilDone(() => this.#readHubUid(signal), {
       ...this.#options,
-      ...{ signal, delays: retry },
-      onFailure: (error, failures) =>
-        this.#options.logger[failures === 0 ? 'warn' : 'debug'](
-          errorLogFields(error),
-          'The UID of the namespace kube-system cannot be read, will retry',
-        ),
+      signal,
+      message: 'The UID of the namespace kube-system cannot be read, will retry',
     });
     const { clock, logger, metrics } = this.#options;
     const controller = new Controller({

@@ -2,14 +2,12 @@ import type { CacheEvent, Informer } from '../../kube/roles.ts';
 import { isKindMissing, untilInformer } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorMessage } from '../error-message.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import { installOwnCrd, type OwnKind } from './own-kind.ts';
 
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 /** Time to install a lost kind again and to publish its objects anew. */
 const goneAfterMs = 30_000;
 
@@ -78,8 +76,12 @@ export class OwnObjectInformer implements OwnObjects {
     while (!signal.aborted) {
       await retryUntilDone(() => installOwnCrd(kind, this.#options, signal), {
         ...this.#options,
-        ...{ signal, delays: retry },
-        onFailure: (error, failures) => this.#noteFailure(error, failures),
+        signal,
+        message: 'A CustomResourceDefinition of Homeostat cannot be installed, will retry',
+        fields: { kind: kind.gvk.kind },
+        onFailure: (error) => {
+          this.#installError = errorMessage(error);
+        },
       });
       if (signal.aborted) break;
       this.#installError = undefined;
@@ -89,15 +91,6 @@ export class OwnObjectInformer implements OwnObjects {
     this.#noteServed();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#objects?.release();
-  }
-
-  #noteFailure(error: unknown, failures: number): void {
-    this.#installError = errorMessage(error);
-    const level = failures === 0 ? 'warn' : 'debug';
-    this.#options.logger[level](
-      { kind: this.#options.kind.gvk.kind, ...errorLogFields(error) },
-      'A CustomResourceDefinition of Homeostat cannot be installed, will retry',
-    );
   }
 
   #noteLost(): void {

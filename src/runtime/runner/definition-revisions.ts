@@ -2,7 +2,6 @@ import type { LocatedDefinition } from '../../definition/index.ts';
 import { isSameKind } from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
-import { backoffMs } from '../../util/backoff.ts';
 import { changedPaths } from '../../util/changed-paths.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
@@ -150,7 +149,7 @@ export class DefinitionRevisions {
       }
       if (isSettled) failures = 0;
       else
-        await waitToRetry(backoffMs(failures++, retry), error, {
+        await waitToRetry(failures++, error, {
           ...this.#options,
           signal: attempt,
         });
@@ -249,9 +248,6 @@ export class DefinitionRevisions {
       this.#logger.error(errorLogFields(error), 'Change failed, will retry');
   }
 }
-
-/** Delays between attempts for a rejected revision. */
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 function revisionOf({ located }: Pick<DesiredDefinition, 'located'>): string {
   return located.definition.revision;

@@ -1,6 +1,5 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
 import type { Readiness } from '../../reconcile/index.ts';
-import { backoffMs } from '../../util/backoff.ts';
 import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -28,9 +27,6 @@ export interface DefinitionRunnerOptions extends SharedOptions {
   /** No children of these previous kinds are left. */
   readonly onKindsGone: (kinds: { readonly children: readonly GroupKind[] }) => void;
 }
-
-/** Delays between attempts to start, for example without rights or API server. */
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
  * Runs one definition: waits for its kind, installs its CRD, compiles its plan, reconciles its resources. Errors affect only this
@@ -115,7 +111,7 @@ export class DefinitionRunner {
         error = caught;
         if (!attempt.aborted) this.#state.failed(error, failures);
       }
-      await waitToRetry(backoffMs(failures++, retry), error, { ...this.#options, signal: attempt });
+      await waitToRetry(failures++, error, { ...this.#options, signal: attempt });
       if (attempt.aborted) failures = 0;
     }
     await this.#stopFinalizing();

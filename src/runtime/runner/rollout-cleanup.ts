@@ -4,7 +4,6 @@ import type { Operator } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { errorLogFields } from '../../util/homeostat-error.ts';
 import { pause } from '../../util/pause.ts';
 import { migrateStored } from '../crd/migrate-stored.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
@@ -60,14 +59,8 @@ export async function migrateResources(
         );
     },
     {
-      ...{ clock, cluster, signal, delays: retryDelays },
-      onFailure(error, failures) {
-        const level = failures === 0 ? 'warn' : 'debug';
-        logger[level](
-          errorLogFields(error),
-          'Resources cannot be migrated to the new storage version, will retry',
-        );
-      },
+      ...{ clock, cluster, logger, signal, delays: retryDelays },
+      message: 'Resources cannot be migrated to the new storage version, will retry',
     },
   );
 }
