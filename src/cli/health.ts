@@ -1,4 +1,5 @@
 import { type HealthServer, startHealthServer } from '../http/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import { CliError } from './exit-code.ts';
 
 type HealthSources = Pick<
@@ -24,7 +25,7 @@ export async function startHealth(
   try {
     return await startHealthServer({ host, port, ...sources });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(`Cannot listen on ${address}: ${reason}`, {
       hint: 'Choose another address with --http, port 0 for any free one, or "off"',
       cause: error,

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type ClusterConfig, loadKubeConfig } from '../kube/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import { CliError } from './exit-code.ts';
 
 export interface KubeconfigFlags {
@@ -26,7 +27,7 @@ export async function loadClusterConfig({
       ...(inCluster === undefined ? {} : { inCluster }),
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(`Cannot connect to a cluster: ${reason}`, {
       hint: 'Name a kubeconfig with --kubeconfig or KUBECONFIG, and one of its contexts with --context',
       cause: error,

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
 import { bundledPlural, bundledSchemas } from '../compile/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
@@ -80,7 +81,7 @@ async function write(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(`Cannot write "${file}": ${reason}`, { cause: error });
   }
 }

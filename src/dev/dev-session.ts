@@ -22,6 +22,7 @@ import {
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { apiVersionOf } from '../util/gvk.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { TreeNode } from '../util/object-tree/object-tree.ts';
 import { pause } from '../util/pause.ts';
@@ -199,7 +200,7 @@ export class DevSession {
   #inTurn(work: () => Promise<void>, signal: AbortSignal): void {
     const { print } = this.#options;
     this.#turns = this.#turns.then(work).catch((error: unknown) => {
-      if (!signal.aborted) print(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) print(messageOf(error));
     });
   }
 

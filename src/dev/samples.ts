@@ -8,6 +8,7 @@ import {
   readObjects,
 } from '../definition/index.ts';
 import { type KubeCluster, KubeError } from '../kube/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { applySample } from './apply-sample.ts';
 
@@ -36,7 +37,7 @@ export async function loadSamples(
       const text = await readFile(path, 'utf8');
       samples.push({ name, path, text, ...readObjects(text, path) });
     } catch (error) {
-      onMistake(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+      onMistake(`${path}: ${messageOf(error)}`);
     }
   }
   return samples;

@@ -1,12 +1,13 @@
 import { KubeError } from '../kube/roles.ts';
 import { rightText } from '../reconcile/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 
 /** The error as a message for users. */
 export function errorMessage(error: unknown): string {
   if (error instanceof KubeError && error.right !== undefined) return rightText(error.right);
   if (error instanceof KubeError && error.code === 'unauthorized')
     return 'The API server rejects the credentials of the runtime';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** Limit for messages in statuses and annotations, in characters. */

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { messageOf } from './homeostat-error.ts';
 
 /** An immutable cron schedule. */
 export interface CronSchedule {
@@ -24,7 +25,7 @@ export function parseCron(expression: string, timeZone = 'UTC'): CronSchedule {
   try {
     cron = new Cron(text, { timezone: timeZone, mode: '5-or-6-parts' });
   } catch (error) {
-    throw new Error(messageOf(error), { cause: error });
+    throw new Error(cronMessage(error), { cause: error });
   }
   return { nextMs: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() };
 }
@@ -40,8 +41,8 @@ function assertTimeZone(timeZone: string): void {
 }
 
 /** The message without the library's prefix `CronPattern: `. */
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+function cronMessage(error: unknown): string {
+  const text = messageOf(error);
   const message = text.replace(/^Cron\w*: /, '').replace(/\.+$/, '');
   return message.charAt(0).toUpperCase() + message.slice(1);
 }

@@ -39,3 +39,8 @@ export function invariant(condition: unknown, message: string): asserts conditio
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value "${JSON.stringify(value)}"`);
 }
+
+/** The message of what was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

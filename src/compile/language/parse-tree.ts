@@ -1,5 +1,6 @@
 import jsonata from 'jsonata';
 import { RE2JS } from 're2js';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { LeafProblem } from './leaf.ts';
 import { limits } from './limits.ts';
 import { syntaxProblem } from './syntax-problems.ts';
@@ -147,7 +148,7 @@ export function patternProblem(pattern: string): string | undefined {
     return undefined;
   } catch (error) {
     // Every error of the engine is about the pattern.
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     const text = said.endsWith('`') ? said : `${said}: \`\``;
     return text.startsWith('error parsing regexp: ') ? text : `error parsing regexp: ${text}`;
   }

@@ -1,5 +1,6 @@
 import { parseCron } from '../../util/cron.ts';
 import { parseDurationMs } from '../../util/duration.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import type { Finding } from '../finding.ts';
@@ -171,7 +172,7 @@ function problemOf(next: () => number | undefined): string | undefined {
   try {
     return next() === undefined ? 'The schedule never matches' : undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -2,6 +2,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { KubeError } from '../kube-error.ts';
 import { untilAborted } from '../shared-calls.ts';
@@ -141,7 +142,7 @@ export class Connections {
       if (this.#link === undefined) throw credentialsError(error);
       // The server decides how long the old ones are valid. Only the first of a series is logged as a warning.
       const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       logger[level]({ reason }, 'Reloading credentials failed, using the previous ones');
     }
     this.#readAtMs = clock.monotonicMs();
@@ -227,7 +228,7 @@ function hasSameHeaders(
 }
 
 function credentialsError(error: unknown): KubeError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new KubeError('unauthorized', `No credentials for the API server: ${reason}`, {
     status: 0,
     cause: error,

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 // Direct import: the package's index would bundle 750 generated models.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { KubeConfigError } from './cluster-config.ts';
 import { type OidcSettings, OidcTokens } from './oidc-tokens.ts';
 
@@ -77,7 +78,7 @@ function parseFile({ path, text }: KubeconfigFile): KubeConfig {
   try {
     config.loadFromString(text.replaceAll(tokenFileKey, '$1token-file$1'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new KubeConfigError('invalid', `Expected a kubeconfig in "${path}", found: ${why}`, {
       cause: error,
     });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Pool } from 'undici';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { KubeConfigError } from './cluster-config.ts';
 
@@ -123,7 +124,7 @@ async function fetchJson({ url, ca, form, secret, isBasic = true }: Exchange): P
     if (error instanceof KubeConfigError) throw error;
     // The parser's message may quote a token.
     if (error instanceof SyntaxError) throw tokenError('the response is not JSON');
-    throw tokenError(error instanceof Error ? error.message : String(error), error);
+    throw tokenError(messageOf(error), error);
   } finally {
     await pool.destroy();
   }

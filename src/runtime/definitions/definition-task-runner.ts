@@ -2,6 +2,7 @@ import type { LocatedDefinition, OperatorDefinition } from '../../definition/ind
 import { isSameKind } from '../../definition/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -208,7 +209,7 @@ export class DefinitionTaskRunner {
         ...{ signal, message: 'Definition cannot be finalized, will retry' },
         fields: { definition: name },
         onFailure: (error) => {
-          this.#progress = error instanceof Error ? error.message : String(error);
+          this.#progress = messageOf(error);
           notifier.notify();
         },
       },

@@ -1,5 +1,6 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
 import type { Readiness } from '../../reconcile/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { ClustersSummary, DefinitionView } from '../definition-view.ts';
 import { type DefinitionTask, deletedTask, type FinalizeTask } from './decide.ts';
@@ -153,14 +154,13 @@ function runningView(
   found: MembersView | undefined,
 ): DefinitionView {
   const { revision, kind } = definition;
-  const { group, version, kind: kindName } = kind.gvk;
   const { summary, instances = 0, orphaned = 0, queued = 0, problems = [], rollout } = found ?? {};
   const { readiness = noReadiness, revisions = [] } = found ?? {};
   return {
     name,
     revision,
-    apiVersion: group === '' ? version : `${group}/${version}`,
-    kind: kindName,
+    apiVersion: apiVersionOf(kind.gvk),
+    kind: kind.gvk.kind,
     state: { kind: 'running' },
     ...{ instances, orphaned, queued, problems },
     readyInstances: readiness.ready,

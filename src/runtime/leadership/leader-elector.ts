@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../kube/index.ts';
 import { type EventRecorder, KubeError, type Watcher } from '../../kube/roles.ts';
-import { rightText } from '../../reconcile/index.ts';
 import {
   type Gauge,
   type Logger,
@@ -13,6 +12,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { pause, Waker } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { orAborted } from '../../util/when-aborted.ts';
+import { errorMessage } from '../error-message.ts';
 import {
   createLeaseClient,
   jitterFactor,
@@ -155,7 +155,7 @@ export class LeaderElector {
     } catch (error) {
       if (signal.aborted) return false;
       const { namespace, name } = this.#options;
-      this.#warning = `The Lease "${name}" in namespace "${namespace}" cannot be read or written: ${reasonOf(error)}`;
+      this.#warning = `The Lease "${name}" in namespace "${namespace}" cannot be read or written: ${errorMessage(error)}`;
       const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
       this.#logger[level](errorLogFields(error), 'The Lease cannot be read or written, will retry');
       return false;
@@ -280,9 +280,4 @@ export class LeaderElector {
       onAcquirable: () => this.#waker.wake(),
     });
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof KubeError && error.right !== undefined) return rightText(error.right);
-  return error instanceof Error ? error.message : String(error);
 }

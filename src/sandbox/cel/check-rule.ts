@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { stringField } from '../json-fields.ts';
 import { objectMetaFields, type StructuralSchema } from '../schema/structural-schema.ts';
@@ -70,7 +71,7 @@ function problemOf(
     const resultType = valid ? (typeOfField(program.ast, expected.place) ?? type) : 'dyn';
     return resultType === 'dyn' || resultType === expected.type ? undefined : expected.mistyped;
   } catch (error) {
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [line = ''] = messageOf(error).split('\n');
     return `${failed}1:1: Syntax error: ${line}`;
   }
 }

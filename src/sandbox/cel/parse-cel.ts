@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { messageOf } from '../../util/homeostat-error.ts';
 
 /** A parsed CEL expression. Offsets (`start`, `end`) count characters of the expression. */
 export type CelNode = ASTNode;
@@ -19,7 +20,7 @@ export function createCelParser(): CelParser {
     try {
       return { node: environment.parse(text).ast };
     } catch (error) {
-      const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+      const [problem = ''] = messageOf(error).split('\n');
       const offset = error instanceof ParseError ? error.range?.start : undefined;
       return { problem, offset: offset ?? 0 };
     }

@@ -1,4 +1,5 @@
 import { deepEqual } from '../../util/deep-equal.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, listField, stringField } from '../json-fields.ts';
 import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
@@ -185,17 +186,17 @@ function checkRule(rule: Rule, { schema, value, before, path }: Place): readonly
     const message = `${problemOf(error)} evaluating rule: ${ruleName}`;
     return [invalidField(path, schema.type ?? 'object', message)];
   }
-  return [fieldError(rule, value, { path, message: messageOf(rule, context) })];
+  return [fieldError(rule, value, { path, message: failureMessage(rule, context) })];
 }
 
 /** The first line of the library's message, in the server's case. */
 function problemOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const [line = ''] = text.split('\n');
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-function messageOf(rule: Rule, context: Record<string, unknown>): string {
+function failureMessage(rule: Rule, context: Record<string, unknown>): string {
   const computedMessage = computed(rule, context);
   if (typeof computedMessage === 'string' && computedMessage.trim() !== '')
     return computedMessage.trim();

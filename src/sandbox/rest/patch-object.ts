@@ -1,3 +1,4 @@
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { ApplyError } from '../apply/apply-error.ts';
 import { goKind, goText } from '../go-value.ts';
@@ -247,7 +248,7 @@ function parseConfigText(text: string, parseYaml: ((text: string) => Json) | und
   try {
     return parseYaml(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw badRequest(`error decoding YAML: ${message}`);
   }
 }

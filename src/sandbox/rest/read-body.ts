@@ -1,3 +1,4 @@
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
@@ -72,7 +73,7 @@ function parseYamlBody({ parseYaml }: RestContext, kind: ServedKind, text: strin
     if (error instanceof StatusError) throw error;
     if (error instanceof NestingError)
       throw unrecognized(kind, 'yaml: exceeded max depth of 10000', text);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw badRequest(`error converting YAML to JSON: ${message}`);
   }
 }
