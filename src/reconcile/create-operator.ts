@@ -7,7 +7,7 @@ import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
 import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
 import { detectOrphaning } from './finalize/prepare-deletion.ts';
-import { readOnlyHistory } from './history/history.ts';
+import { readOnlyHistory, type WaitingStates } from './history/history.ts';
 import { HistoryRecorder } from './history/history-recorder.ts';
 import { Members } from './members/members.ts';
 import { isPlaced } from './members/placements.ts';
@@ -122,6 +122,14 @@ class PlanOperator implements Operator {
 
   forget(key: string): void {
     if (this.#context !== undefined) forgetResource(this.#context, key);
+  }
+
+  handOver(key: string): WaitingStates | undefined {
+    return this.#history?.handOver(key);
+  }
+
+  adopt(waiting: WaitingStates): void {
+    this.#history?.adopt(waiting);
   }
 
   retainPreviousKinds(left: readonly Gvk[]): void {

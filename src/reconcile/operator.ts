@@ -11,6 +11,7 @@ import type { Random } from '../util/random.ts';
 import type { TimeSlicer } from '../util/time-slicer.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { DeletionGuard } from './deletion-guard.ts';
+import type { WaitingStates } from './history/history.ts';
 import type { Previewer } from './preview/preview.ts';
 import type { ReconcileTrace } from './trace.ts';
 
@@ -77,6 +78,13 @@ export interface Operator extends Reconciler {
   resource(key: string): KubeObject | undefined;
   /** Another operator takes over the resource: its state is dropped. No pass of it may be running. */
   forget(key: string): void;
+  /**
+   * Stops recording what the resource reads. Returns the states that wait to be recorded, for {@link Operator.adopt} of the operator that
+   * takes it over.
+   */
+  handOver(key: string): WaitingStates | undefined;
+  /** Records what another operator of the definition has seen and not recorded. */
+  adopt(waiting: WaitingStates): void;
   /** Stops the watches of previous kinds, except of the `remaining` ones. */
   retainPreviousKinds(left: readonly Gvk[]): void;
   /** Does the definition have a child of this kind, according to the informer? */

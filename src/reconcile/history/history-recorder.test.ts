@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { KubeError } from '../../kube/roles.ts';
@@ -60,6 +61,50 @@ describe('reconcile/history recorder', () => {
     assert.deepEqual(await writes('3'), ['apply']);
     assert.deepEqual(await writes('4'), ['apply', 'delete']);
     assert.deepEqual(records(harness), ['2 2', '3 3', '4 4']);
+  });
+
+  test('recording is no reconcile: it starts none, and follows each change while one fails', async () => {
+    const harness = new OperatorHarness(
+      planOfPodSet(`
+  reads:
+    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: all, history: { keep: 10 } }
+  children:
+    - id: child
+      template: { apiVersion: v1, kind: Secret, metadata: { name: child }, stringData: { a: b } }
+`),
+    );
+    harness.podSet('one');
+    harness.cluster.fault = ({ kind }) =>
+      kind === 'Secret' ? new KubeError('server-error', 'no', { status: 500 }) : undefined;
+    await harness.start();
+    await harness.settle();
+    const passes = harness.passes.length;
+    for (const a of ['1', '2', '3']) {
+      const metadata = { name: 'app', namespace: 'default' };
+      harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a } });
+      harness.deliver();
+      for (let turns = 0; turns < 20; turns++) await settle();
+    }
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 3']);
+    const more = harness.passes.length - passes;
+    // The first sight of an object is a change of the list.
+    assert.ok(more <= 1, `${more} reconciles`);
+    assert.match(
+      await harness.metrics.expose(),
+      /homeostat_history_writes_total\{definition="podset",result="recorded"\} 3\n/,
+    );
+  });
+
+  test('of an object that is gone nothing is kept in memory when its versions have expired', async () => {
+    const { harness, edit } = await started('{ keepDeleted: 1h }');
+    harness.remove(edit('2'));
+    await harness.settle();
+    await harness.clock.advance(3_601_000);
+    await harness.settle();
+    assert.deepEqual(records(harness), []);
+    edit('3');
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 3']);
   });
 
   test('versions of a deleted object expire', async () => {
@@ -129,6 +174,155 @@ describe('reconcile/history recorder', () => {
     await harness.settle();
     assert.deepEqual(records(harness), ['1 1', '2 2']);
     assert.match(harness.ready('one'), /True AllReady/);
+  });
+
+  test('a watch that ends with 410: only the states before and after are known', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    edit('2');
+    edit('3');
+    harness.cluster.relist();
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 3']);
+    harness.remove(edit('4'));
+    harness.cluster.relist();
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 3 deleted']);
+  });
+
+  test('after etcd was restored from a backup the older state is a new version, and the next edits are recorded', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    edit('2');
+    const restore = harness.cluster.server.backUp();
+    await harness.settle();
+    edit('3');
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 3']);
+    restore();
+    // The versions that were recorded after the backup are lost with it.
+    assert.deepEqual(records(harness), ['1 1']);
+    harness.cluster.relist();
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2']);
+    // Its resourceVersion is not higher than one that has been seen.
+    edit('4');
+    await harness.settle();
+    edit('5');
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 4', '4 5']);
+  });
+
+  test('an object that is back after etcd was restored is recorded', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    const object = edit('2');
+    await harness.settle();
+    const restore = harness.cluster.server.backUp();
+    harness.remove(object);
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2 deleted']);
+    restore();
+    harness.cluster.relist();
+    await harness.settle();
+    edit('3');
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 3']);
+  });
+
+  test('an event that arrives after the object was found to be deleted is of a state before that', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    // The pass reads the cache, which has the deletion, before the event of the last state is delivered.
+    const object = harness.get('v1', 'ConfigMap', 'app');
+    assert.ok(object);
+    const ref = { gvk: gvkOf('v1', 'ConfigMap'), namespace: 'default', name: 'app' };
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    harness.cluster.pace = () => held;
+    const request = harness.cluster.get(ref, { flow: { name: 'podset', priority: 'object' } });
+    harness.cluster.pace = undefined;
+    edit('2');
+    harness.remove(object);
+    harness.deliver();
+    await harness.runOne('default/one');
+    for (let turns = 0; turns < 20; turns++) await settle();
+    assert.deepEqual(records(harness), ['1 1 deleted']);
+    release();
+    await request;
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2 deleted']);
+  });
+
+  test('a response that is lost, and a conflict, cause one version each', async () => {
+    const { harness, edit } = await started();
+    let requests = 0;
+    harness.cluster.pace = async () => {
+      requests += 1;
+      // Its second turn: the server has acted.
+      if (requests === 2) throw new KubeError('connection-lost', 'socket hang up', { status: 0 });
+    };
+    edit('2');
+    await harness.settle();
+    await harness.clock.advance(1_000);
+    await harness.settle();
+    harness.cluster.pace = undefined;
+    assert.deepEqual(records(harness), ['1 1', '2 2']);
+    let conflicts = 2;
+    harness.cluster.fault = ({ kind }) =>
+      kind === 'ControllerRevision' && conflicts-- > 0
+        ? new KubeError('conflict', 'The object has been modified', { status: 409 })
+        : undefined;
+    edit('3');
+    await harness.settle();
+    await harness.clock.advance(10_000);
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 3']);
+    assert.ok(conflicts <= 0);
+  });
+
+  test('states that wait when another revision takes the resource over are recorded by it, in order', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    const older = harness.operator;
+    harness.cluster.fault = ({ kind }) =>
+      kind === 'ControllerRevision'
+        ? new KubeError('unavailable', 'no', { status: 503 })
+        : undefined;
+    for (const a of ['2', '3', '4']) {
+      edit(a);
+      await harness.settle();
+    }
+    assert.deepEqual(records(harness), ['1 1']);
+    harness.cluster.fault = () => undefined;
+    const newer = harness.another(planWith('{ keep: 20 }'));
+    await newer.start(harness.signal);
+    const waiting = older.handOver('default/one');
+    assert.ok(waiting);
+    newer.adopt(waiting);
+    assert.equal(older.handOver('default/one'), undefined);
+    older.stop();
+    await harness.settle();
+    assert.deepEqual(records(harness), ['1 1', '2 2', '3 3', '4 4']);
+  });
+
+  test('states that wait are not recorded by a revision that keeps no versions of the read', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    harness.cluster.fault = ({ kind }) =>
+      kind === 'ControllerRevision'
+        ? new KubeError('unavailable', 'no', { status: 503 })
+        : undefined;
+    edit('2');
+    await harness.settle();
+    harness.cluster.fault = () => undefined;
+    const waiting = harness.operator.handOver('default/one');
+    assert.ok(waiting);
+    const other = planOfPodSet(`
+  reads:
+    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: all }
+    - { id: others, apiVersion: apps/v1, kind: Deployment, selector: all, history: {} }
+`);
+    await harness.restart(other);
+    harness.operator.adopt(waiting);
+    await harness.settle();
+    assert.deepEqual(records(harness), []);
   });
 
   test('too many versions are throttled, with an Event', async () => {

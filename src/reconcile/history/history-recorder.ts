@@ -15,19 +15,21 @@ import {
   silentMetrics,
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { groupKindKey } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { mayBeNewer } from '../../util/resource-version.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import { settled } from '../watch/informer-waits.ts';
-import type { History, OverwrittenObject } from './history.ts';
-import { ObjectTrack } from './object-track.ts';
+import type { History, OverwrittenObject, WaitingStates } from './history.ts';
+import type { ObjectTrack } from './object-track.ts';
 import { isRecord, type RecordOwner, type StateRecord, seriesOf } from './record.ts';
 import { RecordStore } from './record-store.ts';
-import { RecordWriter } from './record-writer.ts';
+import { type HistoryLimits, RecordWriter } from './record-writer.ts';
 import { recordedState } from './recorded-state.ts';
 import { expiryOf, removableRecords } from './removable-records.ts';
+import { type TrackedOwner, Tracks } from './tracks.ts';
 
 /** Records that are written at the same time. */
 const concurrency = 10;
@@ -48,15 +50,8 @@ export interface HistoryRecorderOptions {
   /** Enqueues a resource: `history` or what is reported about it has changed. */
   readonly enqueue: (key: string) => void;
   readonly enqueueAll: () => void;
-}
-
-/** A resource and the objects that are recorded for it. */
-interface OwnerState {
-  owner: RecordOwner;
-  /** By read and object. */
-  readonly tracks: Map<string, ObjectTrack>;
-  /** Cancels the timer of the next expiry. */
-  cancelExpiry: (() => void) | undefined;
+  /** @default those of docs/definition/history.md#limits */
+  readonly limits?: HistoryLimits | undefined;
 }
 
 /**
@@ -68,17 +63,16 @@ export class HistoryRecorder implements History {
   readonly #store: RecordStore;
   readonly #writer: RecordWriter;
   readonly #queue: Controller;
-  /** By key. */
-  readonly #owners = new Map<string, OwnerState>();
-  /** By series: the keys of the queue. */
-  readonly #tracks = new Map<string, ObjectTrack>();
+  /** Their series are the keys of the queue. */
+  readonly #tracks: Tracks;
   readonly #stopper = new AbortController();
   readonly #gauge: Gauge;
 
   constructor(options: HistoryRecorderOptions) {
     this.#options = options;
-    const { plan, history, cluster, clusterNamespace, metrics, clock, logger } = options;
+    const { plan, history, cluster, clusterNamespace, metrics, clock, logger, limits } = options;
     const definition = plan.name;
+    this.#tracks = new Tracks(definition);
     this.#gauge = metrics.gauge(metricCatalogue.historyRecords);
     this.#gauge.set(0, [definition]);
     this.#store = new RecordStore({
@@ -86,11 +80,12 @@ export class HistoryRecorder implements History {
       reads: plan.reads,
       watcher: cluster,
       onChange: (uid) => this.#onRecords(uid),
+      onLost: (series) => this.#recordAgain(series),
       onState: () => this.#onStoreState(),
     });
     const store = this.#store;
     this.#writer = new RecordWriter({
-      ...{ definition, cluster, clock, metrics, store, clusterNamespace },
+      ...{ definition, cluster, clock, metrics, store, clusterNamespace, limits },
     });
     this.#queue = new Controller({
       ...{ name: definition, clock, logger, concurrency, baseDelayMs, maxDelayMs, graceMs: 0 },
@@ -109,7 +104,7 @@ export class HistoryRecorder implements History {
 
   stop(): void {
     this.#stopper.abort(new KubeError('aborted', 'The operator stops', { status: 0 }));
-    for (const key of [...this.#owners.keys()]) this.#drop(key);
+    this.#tracks.dropAll();
     this.#store.stop();
   }
 
@@ -126,22 +121,31 @@ export class HistoryRecorder implements History {
     const seen = new Set<ObjectTrack>();
     for (const stored of objects) {
       if (isRecord(stored, this.#options.plan.name)) continue;
-      const track = this.#trackOf(state, read, stored.object.metadata);
+      const track = this.#tracks.of(state, read, stored.object.metadata);
       seen.add(track);
       track.isAbsenceChecked = false;
       this.#offer(track, stored);
     }
     this.#checkMissing(state, read, seen);
+    this.#removeUnused(state, read, seen);
   }
 
   noteEvent(key: string, read: ReadPlan, { old, current, initial }: CacheEvent): void {
-    const state = this.#owners.get(key);
+    const state = this.#tracks.ofKey(key);
     const stored = current ?? old;
     if (state === undefined || stored === undefined || initial) return;
     if (isRecord(stored, this.#options.plan.name)) return;
-    const track = this.#trackOf(state, read, stored.object.metadata);
-    if (current !== undefined) this.#offer(track, current);
-    else this.#offerMissing(track, stored.object.metadata.uid ?? '');
+    const track = this.#tracks.of(state, read, stored.object.metadata);
+    const { uid = '', resourceVersion = '' } = stored.object.metadata;
+    if (current === undefined) {
+      // Events of an object are in order. One with an older version follows only if etcd was restored from a backup.
+      if (track.seenUid === uid) track.seenVersion = undefined;
+      this.#offerMissing(track, uid);
+      return;
+    }
+    const before = old?.object.metadata.resourceVersion;
+    if (before !== undefined && !mayBeNewer(resourceVersion, before)) track.seenVersion = undefined;
+    this.#offer(track, current);
   }
 
   async ensureRecorded(
@@ -149,7 +153,7 @@ export class HistoryRecorder implements History {
     read: ReadPlan,
     { live, ...object }: OverwrittenObject,
   ): Promise<Problem | undefined> {
-    const track = this.#trackOf(this.#stateOf(owner), read, object);
+    const track = this.#tracks.of(this.#stateOf(owner), read, object);
     track.isUrgent = true;
     if (live !== undefined) this.#offer(track, live, true);
     else this.#offerMissing(track, track.seenUid ?? this.#newest(track)?.objectUid ?? '');
@@ -174,7 +178,7 @@ export class HistoryRecorder implements History {
   problems(key: string): readonly Problem[] {
     const { state } = this;
     if (state.kind === 'failing') return [problemOf(state.error)];
-    const tracks = [...(this.#owners.get(key)?.tracks.values() ?? [])];
+    const tracks = [...(this.#tracks.ofKey(key)?.tracks.values() ?? [])];
     return tracks.flatMap(({ problem }) => problem ?? []);
   }
 
@@ -185,7 +189,7 @@ export class HistoryRecorder implements History {
       reads: plan.reads,
       nowMs: clock.nowMs(),
       // The oldest record is deleted after a new one is written.
-      isBusy: (series) => this.#tracks.get(series)?.isBusy === true,
+      isBusy: (series) => this.#tracks.ofSeries(series)?.isBusy === true,
     });
   }
 
@@ -199,58 +203,48 @@ export class HistoryRecorder implements History {
 
   /** A missing right was granted: tries again at once. */
   retry(key: string): void {
-    for (const { problem, series } of this.#owners.get(key)?.tracks.values() ?? [])
+    for (const { problem, series } of this.#tracks.ofKey(key)?.tracks.values() ?? [])
       if (problem !== undefined) this.#queue.enqueue(series);
+  }
+
+  /** Stops recording for a resource that another operator takes over. Undefined: nothing waits. */
+  handOver(key: string): WaitingStates | undefined {
+    const state = this.#tracks.ofKey(key);
+    if (state === undefined) return undefined;
+    const objects = [...state.tracks.values()].flatMap(({ waiting }) => waiting ?? []);
+    this.#tracks.drop(key);
+    return objects.length === 0 ? undefined : { owner: state.owner, objects };
+  }
+
+  /** Records what the operator of another revision has seen, unless the read keeps no versions any more. */
+  adopt({ owner, objects }: WaitingStates): void {
+    // The resource has been recreated meanwhile.
+    if ((this.#tracks.ofKey(owner.key)?.owner.uid ?? owner.uid) !== owner.uid) return;
+    const state = this.#stateOf(owner);
+    for (const object of objects) {
+      const read = this.#options.plan.reads.find(
+        ({ id, gvk, history }) =>
+          id === object.read.id &&
+          history !== undefined &&
+          groupKindKey(gvk) === groupKindKey(object.read.gvk),
+      );
+      if (read === undefined) continue;
+      const track = this.#tracks.of(state, read, object.subject);
+      track.adopt(object);
+      this.#queue.enqueue(track.series);
+    }
   }
 
   /** Stops recording for a resource. Resolves when no write of it is in flight. */
   async forget(key: string): Promise<void> {
-    await Promise.all(this.#drop(key).map((track) => track.settled()));
+    await Promise.all(this.#tracks.drop(key).map((track) => track.settled()));
   }
 
-  #drop(key: string): readonly ObjectTrack[] {
-    const state = this.#owners.get(key);
-    this.#owners.delete(key);
-    state?.cancelExpiry?.();
-    const tracks = [...(state?.tracks.values() ?? [])];
-    for (const track of tracks) {
-      this.#tracks.delete(track.series);
-      track.isDropped = true;
-      track.clear();
-    }
-    return tracks;
-  }
-
-  #stateOf(owner: RecordOwner): OwnerState {
-    const known = this.#owners.get(owner.key);
-    if (known?.owner.uid === owner.uid) {
-      known.owner = owner;
-      return known;
-    }
-    this.#drop(owner.key);
-    const state: OwnerState = { owner, tracks: new Map(), cancelExpiry: undefined };
-    this.#owners.set(owner.key, state);
-    this.#scheduleExpiry(state);
+  #stateOf(owner: RecordOwner): TrackedOwner {
+    const known = this.#tracks.ofKey(owner.key);
+    const state = this.#tracks.ofOwner(owner);
+    if (state !== known) this.#scheduleExpiry(state);
     return state;
-  }
-
-  #trackOf(
-    { owner, tracks }: OwnerState,
-    read: ReadPlan,
-    { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
-  ): ObjectTrack {
-    const id = `${read.id} ${keyOf(namespace, name)}`;
-    let track = tracks.get(id);
-    if (track === undefined) {
-      const subject = { ownerUid: owner.uid, readId: read.id, namespace, name };
-      const series = seriesOf(this.#options.plan.name, subject);
-      const ref = { gvk: read.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
-      track = new ObjectTrack(owner, { read, subject, series, ref });
-      tracks.set(id, track);
-      this.#tracks.set(series, track);
-    }
-    track.owner = owner;
-    return track;
   }
 
   /** Queues a state, unless it equals the last one. `isOverwritten`: a restore is about to overwrite it. */
@@ -286,21 +280,30 @@ export class HistoryRecorder implements History {
   }
 
   /** Recorded objects that the read does not find: deleted while no process watched, or out of its scope. */
-  #checkMissing(state: OwnerState, read: ReadPlan, seen: ReadonlySet<ObjectTrack>): void {
+  #checkMissing(state: TrackedOwner, read: ReadPlan, seen: ReadonlySet<ObjectTrack>): void {
     if (this.state.kind !== 'synced') return;
     for (const records of this.#store.seriesOf(state.owner.uid)) {
       const newest = records.at(-1);
       if (newest?.readId !== read.id || newest.deletedAt !== undefined) continue;
-      const track = this.#trackOf(state, read, newest);
+      const track = this.#tracks.of(state, read, newest);
       if (seen.has(track) || track.isAbsenceChecked) continue;
       track.isAbsenceChecked = true;
       this.#offerMissing(track, track.seenUid ?? newest.objectUid);
     }
   }
 
+  /** Objects that do not exist any more and of which all records have expired. */
+  #removeUnused(state: TrackedOwner, read: ReadPlan, seen: ReadonlySet<ObjectTrack>): void {
+    if (this.state.kind !== 'synced') return;
+    for (const track of [...state.tracks.values()]) {
+      if (track.read.id !== read.id || seen.has(track) || !track.isIdle) continue;
+      if (this.#newest(track) === undefined) this.#tracks.remove(state, track);
+    }
+  }
+
   /** Writes what waits of one object. */
   async #write(series: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
-    const track = this.#tracks.get(series);
+    const track = this.#tracks.ofSeries(series);
     // Before the records have been listed, what is recorded is unknown.
     if (track === undefined || this.state.kind !== 'synced') return { kind: 'done' };
     try {
@@ -367,22 +370,31 @@ export class HistoryRecorder implements History {
     this.#gauge.set(this.#store.usage.count, [plan.name]);
     const key = keyOfUid(uid);
     if (key === undefined) return;
-    const state = this.#owners.get(key);
+    const state = this.#tracks.ofKey(key);
     if (state !== undefined) this.#scheduleExpiry(state);
     if (history.isRead) enqueue(key);
+  }
+
+  /** What was recorded last is lost: the next reconcile has the current state, or that there is none, recorded again. */
+  #recordAgain(series: string): void {
+    const track = this.#tracks.ofSeries(series);
+    if (track === undefined) return;
+    track.seenVersion = undefined;
+    track.isAbsenceChecked = false;
+    this.#options.enqueue(track.owner.key);
   }
 
   #onStoreState(): void {
     const { plan, enqueueAll } = this.#options;
     this.#gauge.set(this.#store.usage.count, [plan.name]);
-    for (const state of this.#owners.values()) this.#scheduleExpiry(state);
-    for (const [series, { last }] of this.#tracks)
+    for (const state of this.#tracks.owners) this.#scheduleExpiry(state);
+    for (const { series, last } of this.#tracks.all)
       if (last !== undefined) this.#queue.enqueue(series);
     enqueueAll();
   }
 
   /** Enqueues the resource when the next records expire. */
-  #scheduleExpiry(state: OwnerState): void {
+  #scheduleExpiry(state: TrackedOwner): void {
     const { clock, plan, enqueue } = this.#options;
     const { key, uid } = state.owner;
     const expiries = [...this.#store.seriesOf(uid)].map((records) => expiryOf(records, plan.reads));

@@ -2,6 +2,7 @@ import type { HistoryEntry, ReadPlan } from '../../compile/index.ts';
 import type { CacheEvent, InformerState, StoredObject } from '../../kube/roles.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import type { Problem } from '../failure.ts';
+import type { WaitingObject } from './object-track.ts';
 import type { RecordOwner } from './record.ts';
 
 /** An object that is about to be overwritten, or created. */
@@ -10,6 +11,12 @@ export interface OverwrittenObject {
   readonly name: string;
   /** Undefined: it does not exist. */
   readonly live: StoredObject | undefined;
+}
+
+/** States of what a resource reads that were seen and are not recorded yet. */
+export interface WaitingStates {
+  readonly owner: RecordOwner;
+  readonly objects: readonly WaitingObject[];
 }
 
 /** The versions of a definition's reads, as reconciles use them. */

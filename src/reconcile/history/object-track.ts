@@ -18,6 +18,16 @@ export interface SeenState {
   readonly isOverwritten: boolean;
 }
 
+/** What was seen of an object and is not recorded yet, for another operator of the definition. */
+export interface WaitingObject {
+  readonly read: ReadPlan;
+  readonly subject: RecordSubject;
+  /** In order; not empty. */
+  readonly states: readonly PendingState[];
+  readonly seenVersion: string | undefined;
+  readonly seenUid: string | undefined;
+}
+
 /** More records than this within {@link windowMs} are throttled. */
 const maxRecords = 20;
 const windowMs = 60_000;
@@ -45,6 +55,8 @@ export class ObjectTrack {
   seenVersion: string | undefined;
   /** UID of the newest state that was seen. */
   seenUid: string | undefined;
+  /** UID of the object whose deletion was recorded last. */
+  deletedUid: string | undefined;
   /** The read did not find the object, and whether it exists has been checked. */
   isAbsenceChecked = false;
   /** Record without a delay: a restore waits for it. */
@@ -75,9 +87,29 @@ export class ObjectTrack {
     return this.#writing !== undefined;
   }
 
+  /** Whether nothing waits and nothing is being written. */
+  get isIdle(): boolean {
+    return this.#pending.length === 0 && !this.isBusy;
+  }
+
   /** The last state that waits. */
   get last(): PendingState | undefined {
     return this.#pending.at(-1);
+  }
+
+  /** What waits, for another operator. Undefined: nothing. */
+  get waiting(): WaitingObject | undefined {
+    if (this.#pending.length === 0) return undefined;
+    const { read, subject, seenVersion, seenUid } = this;
+    return { read, subject, states: [...this.#pending], seenVersion, seenUid };
+  }
+
+  /** Takes over what another operator has seen. Ignored after a state was seen here: it would be recorded in the wrong order. */
+  adopt({ states, seenVersion, seenUid }: WaitingObject): void {
+    if (this.seenVersion !== undefined || this.#pending.length > 0) return;
+    this.seenVersion = seenVersion;
+    this.seenUid = seenUid;
+    for (const state of states) this.push(state);
   }
 
   /** Adds a state. The oldest one is dropped if more wait than are kept. */
@@ -138,7 +170,7 @@ export class ObjectTrack {
 
   /** Resolves when nothing waits, or when an attempt has failed. */
   settled(): Promise<void> {
-    if (this.#pending.length === 0 && this.#writing === undefined) return Promise.resolve();
+    if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }

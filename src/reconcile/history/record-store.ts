@@ -14,6 +14,8 @@ export interface RecordStoreOptions {
   readonly clusterNamespace: string;
   /** Called with the UID of a resource whose records changed, apart from the first list. */
   readonly onChange: (ownerUid: string) => void;
+  /** Called when a newest record or its deletion mark is lost: others removed it, or etcd was restored from a backup. */
+  readonly onLost: (series: string) => void;
   readonly onState: () => void;
 }
 
@@ -123,11 +125,17 @@ export class RecordStore {
     const key = `${gvk.kind} ${keyOf(namespace, name)}`;
     const before = this.#byKey.get(key);
     const after = current && parseRecord(current, this.#options);
+    const isLost = before !== undefined && this.#isNewest(before) && !isAsComplete(after, before);
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
     if (initial) return;
+    if (isLost) this.#options.onLost(before.series);
     for (const uid of new Set([before?.ownerUid, after?.ownerUid]))
       if (uid !== undefined) this.#options.onChange(uid);
+  }
+
+  #isNewest({ ownerUid, series, version }: StateRecord): boolean {
+    return this.recordsOf(ownerUid, series).at(-1)?.version === version;
   }
 
   #add(key: string, record: StateRecord): void {
@@ -157,6 +165,10 @@ export class RecordStore {
     owner.usage = added(owner.usage, count, sizeBytes);
     this.#usage = added(this.#usage, count, sizeBytes);
   }
+}
+
+function isAsComplete(after: StateRecord | undefined, before: StateRecord): boolean {
+  return after !== undefined && (before.deletedAt === undefined || after.deletedAt !== undefined);
 }
 
 function added(usage: RecordUsage, count: number, sizeBytes: number): RecordUsage {

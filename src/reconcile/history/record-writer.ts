@@ -12,21 +12,27 @@ import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import { deletedAtAnnotation, recordManagerOf } from '../names.ts';
 import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
-import {
-  isRecord,
-  maxObjectBytes,
-  recordManifest,
-  refOfRecord,
-  type StateRecord,
-  sizeOfRecord,
-} from './record.ts';
+import { isRecord, recordManifest, refOfRecord, type StateRecord, sizeOfRecord } from './record.ts';
 import type { RecordStore, RecordUsage } from './record-store.ts';
 import { candidateOf } from './removable-records.ts';
 
-/** Limits of one resource, and of a definition. */
-const maxRecords = 5_000;
-const maxOwnerBytes = 64 * 1024 * 1024;
-const maxDefinitionBytes = 512 * 1024 * 1024;
+/** What may be stored: docs/definition/history.md#limits. */
+export interface HistoryLimits {
+  /** Size of one object. */
+  readonly objectBytes: number;
+  /** Records of one resource. */
+  readonly resource: RecordUsage;
+  /** Records of all resources of the definition. */
+  readonly definition: RecordUsage;
+}
+
+const mebibyte = 1_048_576;
+const defaultLimits: HistoryLimits = {
+  // That of the data of a Secret; a ControllerRevision of this size is far below the limit of a request.
+  objectBytes: mebibyte,
+  resource: { count: 5_000, sizeBytes: 64 * mebibyte },
+  definition: { count: Infinity, sizeBytes: 512 * mebibyte },
+};
 /** Records that are deleted at the same time. */
 const concurrency = 10;
 
@@ -38,6 +44,8 @@ export interface RecordWriterOptions {
   readonly store: RecordStore;
   /** Where the records of cluster-scoped objects are. */
   readonly clusterNamespace: string;
+  /** @default those of docs/definition/history.md#limits */
+  readonly limits?: HistoryLimits | undefined;
 }
 
 /** Writes records. Every write may be lost or repeated: the records that exist decide what is written next. */
@@ -45,10 +53,12 @@ export class RecordWriter {
   readonly #options: RecordWriterOptions;
   readonly #writes: Counter;
   readonly #write: WriteOptions;
+  readonly #limits: HistoryLimits;
 
   constructor(options: RecordWriterOptions) {
     this.#options = options;
-    const { metrics, definition } = options;
+    const { metrics, definition, limits = defaultLimits } = options;
+    this.#limits = limits;
     this.#writes = metrics.counter(metricCatalogue.historyWrites);
     for (const series of seriesOf(metricCatalogue.historyWrites, { definition }))
       this.#writes.increment(series, 0);
@@ -107,12 +117,18 @@ export class RecordWriter {
       signal.throwIfAborted();
       if (track.isDropped) return undefined;
       const newest = this.#newest(track);
-      const isOpen = newest !== undefined && newest.deletedAt === undefined;
-      if (isOpen && track.isRecorded(state, newest.object)) return undefined;
+      const isMarked = newest?.deletedAt !== undefined;
+      // An event that was on its way when the object was found to be deleted: it is of an earlier state.
+      if (isMarked && track.deletedUid === state.uid) {
+        track.deletedUid = undefined;
+        await this.#mark(newest, undefined, signal);
+        continue;
+      }
+      if (newest && !isMarked && track.isRecorded(state, newest.object)) return undefined;
       const version = Math.max(newest?.version ?? 0, track.takenVersions) + 1;
       const manifest = this.#manifestOf(track, state, version);
       const sizeBytes = sizeOfRecord(manifest);
-      if (sizeBytes > maxObjectBytes) return tooLarge;
+      if (sizeBytes > this.#limits.objectBytes) return tooLarge;
       if (!(await this.#makeRoom(track, sizeBytes, signal))) return noRoom;
       if (await this.#create(track, manifest, version, signal)) break;
     }
@@ -169,13 +185,23 @@ export class RecordWriter {
     // Another object of that name: the newest record may be of it already.
     const isReplaced = live !== undefined && live.object.metadata.uid !== uid;
     if (live !== undefined && !(isReplaced && newest.objectUid === uid)) return;
-    const deletedAt = new Date(clock.nowMs()).toISOString();
-    const ref = refOfRecord(newest);
-    const { uid: recordUid = '' } = newest.meta;
-    const cached = { apiVersion: '', kind: ref.gvk.kind, metadata: newest.meta };
-    const change = () => ({ annotations: { [deletedAtAnnotation]: deletedAt } });
-    await cluster.editMetadata(ref, { ...this.#write, uid: recordUid, cached, change }, signal);
+    track.deletedUid = uid;
+    await this.#mark(newest, new Date(clock.nowMs()).toISOString(), signal);
     this.#count('marked');
+  }
+
+  /** Marks a record with the time at which its object was found to be deleted, or removes the mark. */
+  async #mark(
+    record: StateRecord,
+    deletedAt: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { cluster } = this.#options;
+    const ref = refOfRecord(record);
+    const { uid = '' } = record.meta;
+    const cached = { apiVersion: '', kind: ref.gvk.kind, metadata: record.meta };
+    const change = () => ({ annotations: { [deletedAtAnnotation]: deletedAt ?? null } });
+    await cluster.editMetadata(ref, { ...this.#write, uid, cached, change }, signal);
   }
 
   /** Deletes the oldest record of the object if more than `keep` earlier ones exist. */
@@ -187,17 +213,21 @@ export class RecordWriter {
     await this.#remove(candidateOf(oldest), signal);
   }
 
-  /** Deletes the oldest records until another one is within the limits; never the newest one of an object. */
+  /**
+   * Deletes the oldest records until another one is within the limits; never the newest one of an object.
+   * @returns false: that would not be enough, and nothing is deleted
+   */
   async #makeRoom(track: ObjectTrack, sizeBytes: number, signal: AbortSignal): Promise<boolean> {
     const { store } = this.#options;
+    const { resource, definition } = this.#limits;
     const uid = track.subject.ownerUid;
-    const isOver = ({ count, sizeBytes: used }: RecordUsage, max: RecordUsage) =>
-      count + 1 > max.count || used + sizeBytes > max.sizeBytes;
+    const fits = ({ count, sizeBytes: used }: RecordUsage, max: RecordUsage) =>
+      count + 1 <= max.count && used + sizeBytes <= max.sizeBytes;
     for (;;) {
-      const isOwnerOver = isOver(store.usageOf(uid), ownerLimit);
-      if (!isOwnerOver && !isOver(store.usage, definitionLimit)) return true;
-      const oldest = oldestOf(isOwnerOver ? store.seriesOf(uid) : store.allSeries());
-      if (oldest === undefined) return false;
+      const isOwnerFull = !fits(store.usageOf(uid), resource);
+      if (!isOwnerFull && fits(store.usage, definition)) return true;
+      const { oldest, kept } = surveyOf(isOwnerFull ? store.seriesOf(uid) : store.allSeries());
+      if (oldest === undefined || !fits(kept, isOwnerFull ? resource : definition)) return false;
       await this.#remove(candidateOf(oldest), signal);
     }
   }
@@ -225,18 +255,21 @@ export class RecordWriter {
   }
 }
 
-const ownerLimit: RecordUsage = { count: maxRecords, sizeBytes: maxOwnerBytes };
-const definitionLimit: RecordUsage = { count: Infinity, sizeBytes: maxDefinitionBytes };
-
-/** The oldest record that is not the newest one of its object. */
-function oldestOf(all: Iterable<readonly StateRecord[]>): StateRecord | undefined {
+/** Which record is deleted first, and what the newest records of all objects need: those are never deleted for a limit. */
+function surveyOf(all: Iterable<readonly StateRecord[]>): {
+  readonly oldest: StateRecord | undefined;
+  readonly kept: RecordUsage;
+} {
   let oldest: StateRecord | undefined;
+  const kept = { count: 0, sizeBytes: 0 };
   for (const records of all) {
     const [first] = records;
+    kept.count += 1;
+    kept.sizeBytes += records.at(-1)?.sizeBytes ?? 0;
     if (first === undefined || records.length === 1) continue;
     if (oldest === undefined || first.recordedAt < oldest.recordedAt) oldest = first;
   }
-  return oldest;
+  return { oldest, kept };
 }
 
 const limit = { reason: 'LimitReached', code: 'limit-reached', kind: 'waiting' } as const;

@@ -22,9 +22,6 @@ import {
 export const secretKind = gvkOf('v1', 'Secret');
 export const revisionKind = gvkOf('apps/v1', 'ControllerRevision');
 
-/** Maximum size of a recorded object: of a ControllerRevision and of the data of a Secret. */
-export const maxObjectBytes = 1_048_576;
-
 /** The resource for which states are recorded. */
 export interface RecordOwner {
   readonly key: string;

@@ -214,7 +214,9 @@ export class RevisionRouter implements Reconciler {
       (a, b) => countOf(a) - countOf(b),
     )) {
       if (countOf(revisionOperator) > 0 && this.#assignments.older.length <= maxOlder) break;
-      givenUp.push(...this.#assignments.drop(revisionOperator));
+      const keys = this.#assignments.drop(revisionOperator);
+      this.#handOver(revisionOperator, keys);
+      givenUp.push(...keys);
       void this.#stopOperator(revisionOperator);
     }
     return givenUp;
@@ -234,7 +236,11 @@ export class RevisionRouter implements Reconciler {
     if (revisionOperator === undefined) return { kind: 'done' };
     const isNewest = revisionOperator === this.newest;
     // No older pass of this key is running: one key never has two workers.
-    if (isNewest) for (const older of this.#assignments.older) older.forget(key);
+    if (isNewest)
+      for (const older of this.#assignments.older) {
+        this.#handOver(older, [key]);
+        older.forget(key);
+      }
     const resource = revisionOperator.operator.resource(key);
     if (resource?.metadata.deletionTimestamp !== undefined || resource === undefined)
       for (const guard of [
@@ -260,8 +266,17 @@ export class RevisionRouter implements Reconciler {
     }
   }
 
+  /** The newest revision records what an older one has seen of the reads of these resources. */
+  #handOver({ operator }: RevisionOperator, keys: Iterable<string>): void {
+    for (const key of keys) {
+      const waiting = operator.handOver(key);
+      if (waiting !== undefined) this.newest.operator.adopt(waiting);
+    }
+  }
+
   #finish(): void {
     const older = this.#assignments.dropOlder();
+    for (const each of older) this.#handOver(each, each.operator.keys());
     this.#isRolling = this.#rollout?.view !== undefined;
     const { newest } = this;
     void Promise.all(older.map((revisionOperator) => this.#stopOperator(revisionOperator))).then(

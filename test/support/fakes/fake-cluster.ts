@@ -50,6 +50,8 @@ export class FakeCluster implements Cluster {
   readonly #watches = new Map<string, FakeWatch>();
   readonly #blocked = new Map<string, KubeError>();
   readonly #pending: ServerEvent[] = [];
+  /** Requests that are on their way. */
+  inFlight = 0;
   /** Asked before every request. */
   fault: Fault = () => undefined;
   /** Awaited before the server acts and again before its answer arrives. Undefined: both at once. */
@@ -95,6 +97,12 @@ export class FakeCluster implements Cluster {
   /** What was on its way is lost, as in an outage. */
   loseEvents(): void {
     this.#pending.length = 0;
+  }
+
+  /** The watches end with 410: what was on its way is lost, and everything is listed again. */
+  relist(): void {
+    this.loseEvents();
+    for (const watch of this.#watches.values()) watch.relist(this.server);
   }
 
   /** Delivers all watch events that are held, or those of one kind. False: there were none. */
@@ -253,6 +261,7 @@ export class FakeCluster implements Cluster {
       ticket: watch.store.begin(ref.namespace, ref.name),
     }));
     const key = keyOf(ref.namespace, ref.name);
+    this.inFlight += 1;
     const answer: Answer = {
       store(stored, pass) {
         for (const { watch } of tickets) watch.store.storeResponse(stored, pass);
@@ -274,6 +283,7 @@ export class FakeCluster implements Cluster {
       enter(result, answer);
       return result;
     } finally {
+      this.inFlight -= 1;
       for (const { watch, ticket } of tickets) watch.store.end(ticket);
     }
   }

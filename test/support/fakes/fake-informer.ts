@@ -62,6 +62,11 @@ export class FakeWatch {
     this.#enter({ kind: 'failing', error });
   }
 
+  /** Lists again, after a watch that ended. */
+  relist(server: FakeServer): void {
+    if (this.#state.kind === 'synced') this.#list(server);
+  }
+
   #list(server: FakeServer): void {
     const page = server.list(this.query.gvk).filter(({ object }) => this.selects(object));
     const listing = this.store.startList();

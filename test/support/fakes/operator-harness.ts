@@ -123,6 +123,12 @@ export class OperatorHarness {
     await this.start();
   }
 
+  /** The operator of another revision, beside the one that runs: passes are the new one's. */
+  another(plan: OperatorPlan): Operator {
+    this.operator = this.#create(plan);
+    return this.operator;
+  }
+
   podSet(name: string, spec: unknown = {}): KubeObject {
     return this.cluster.server.put({
       apiVersion: 'apps.example.com/v1',

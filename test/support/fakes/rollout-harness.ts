@@ -280,6 +280,8 @@ export class RolloutHarness {
       keys: () => this.resources.keys(),
       resource: (key) => this.resources.get(key),
       forget: () => undefined,
+      handOver: () => undefined,
+      adopt: () => undefined,
       retainPreviousKinds: () => undefined,
       hasChildren: () => false,
       get instances() {

@@ -38,6 +38,8 @@ export class RecordingHistory {
   /** All states of each ConfigMap, in order: `deleted`, or its value. */
   readonly #truth = new Map(names.map((name) => [name, [] as string[]]));
   #value = 0;
+  /** Brings back the server's last backup. */
+  #restoreBackup: (() => void) | undefined;
 
   constructor(seed: number) {
     this.#random = new SeededRandom(seed);
@@ -83,6 +85,8 @@ export class RecordingHistory {
       () => this.#ask(),
       () => this.#harness.clock.advance(1_000),
       () => this.#restart(),
+      () => this.#relist(),
+      () => this.#backUp(),
     ]);
     await action?.();
   }
@@ -106,6 +110,34 @@ export class RecordingHistory {
     // A request of a dead process reaches the server before the next process has listed.
     for (let turns = 0; turns < 20; turns++) await settle();
     await this.#harness.restart(plan);
+  }
+
+  /** The watches end with 410: what happened meanwhile is never told. */
+  #relist(): void {
+    if (this.#random.chance(0.5)) return;
+    this.log.push('relist');
+    this.#harness.cluster.relist();
+  }
+
+  /** A backup of etcd, or its return: the server has the state of then, and the watches list it. */
+  async #backUp(): Promise<void> {
+    const { cluster } = this.#harness;
+    if (this.#restoreBackup === undefined || this.#random.chance(0.5)) {
+      this.log.push('back up');
+      this.#restoreBackup = cluster.server.backUp();
+      return;
+    }
+    await Promise.all(this.#running.values());
+    // Events of an object are told after the requests about it: what is under way ends before.
+    while (cluster.inFlight > 0) await settle();
+    this.log.push('restored from the backup');
+    this.#restoreBackup();
+    for (const [name, truth] of this.#truth) {
+      const present = this.#harness.get('v1', 'ConfigMap', name);
+      const value = present === undefined ? deleted : dataValue(present);
+      if (truth.length > 0 && truth.at(-1) !== value) truth.push(value);
+    }
+    cluster.relist();
   }
 
   #edit(): void {
