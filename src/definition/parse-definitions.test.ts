@@ -124,6 +124,22 @@ describe('definition/parse-definitions', () => {
     assert.equal(revisions[1], revisions[2]);
   });
 
+  test('the history of a read has defaults; a read without it has none', () => {
+    const read = (more: string) =>
+      `  reads:\n    - { id: a, apiVersion: v1, kind: ConfigMap, selector: all${more} }\n`;
+    const historyOf = (more: string) =>
+      only(head('thing') + read(more)).definition.reads[0]?.history;
+    assert.deepEqual(historyOf(', history: {}'), { keep: 10, keepDeletedMs: 2_592_000_000 });
+    assert.deepEqual(historyOf(', history: { keep: 100, onChange: [data], keepDeleted: 1h }'), {
+      keep: 100,
+      onChange: ['data'],
+      keepDeletedMs: 3_600_000,
+    });
+    const { definition } = only(head('thing') + read(''));
+    assert.equal(Object.hasOwn(definition.reads[0] ?? {}, 'history'), false);
+    assert.doesNotMatch(JSON.stringify(definition), /"(history|once|replace)"/);
+  });
+
   test('a definition is deeply frozen', () => {
     const { definition } = only(`${head('thing')}  vars: { a: { b: [{ c: 1 }] } }\n`);
     const open: string[] = [];

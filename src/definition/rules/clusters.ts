@@ -19,22 +19,11 @@ export const checkClusters: Rule = function* (document) {
       if (Object.hasOwn(value, 'cluster')) {
         if (runsInMembers) yield fromMember(at);
         else yield* checkCluster(value, at);
-        if (Object.hasOwn(value, 'history')) yield withHistory(pointerTo(path, 'history'));
       }
       yield* checkCrossCluster(value, pointerTo(path, 'crossCluster'));
     }
   }
 };
-
-function withHistory(path: string): Finding {
-  return {
-    code: 'invalid-value',
-    path,
-    at: 'key',
-    message: 'A read in a member cluster cannot have "history"',
-    hint: 'Remove "history" or "cluster"',
-  };
-}
 
 function fromMember(path: string): Finding {
   return {
