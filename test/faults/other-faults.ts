@@ -32,6 +32,34 @@ export const otherFaults = {
       'the versions are a part of the true history that ends with the last state, each restore is carried out, nothing undoes the next edit, and all versions are deleted with the resource',
     runs: 'every write, twice: not executed; executed with a lost response',
   },
+  historyWatch: {
+    name: 'an object that is edited while its watch has expired',
+    injected: 'the watch gets a 410 in place of an edit, and the next list is held during two more',
+    oracle: 'the states before and after are versions, and the next edit is one',
+    runs: 'once',
+  },
+  historyAnswers: {
+    name: 'lost responses to the writes of versions and restores',
+    injected:
+      'two versions, one restore and the note of its request are written and their responses dropped',
+    oracle:
+      'each state has one version, the restore is carried out, and nothing undoes the next edit',
+    runs: 'once',
+  },
+  historyConflicts: {
+    name: '409 on versions and on restores',
+    injected:
+      'three writes of versions get a 409; a user edits the object before each of the first two attempts of a restore',
+    oracle: 'each edit has a version before it is overwritten, and the restore is carried out',
+    runs: 'once',
+  },
+  historyRestored: {
+    name: 'etcd is restored from before an object was edited and deleted',
+    injected:
+      'etcd’s data is copied; the object is edited three times and deleted; all servers are started on the copy',
+    oracle: 'the restored state is the newest version, and the next edits have versions',
+    runs: 'once',
+  },
   apiServerKilled: {
     name: 'the API server is killed in the middle of 200 creations',
     injected:

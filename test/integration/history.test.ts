@@ -57,6 +57,19 @@ ${rollback}  status: { versions: "\${ history.(name & ' ' & version) }", count: 
     'restore',
     reads('{ keep: 10 }', JSON.stringify(journal)) + rollback + shown,
   ),
+  'apps.yaml': thingDefinition(
+    'apps',
+    `  reads:
+    - { id: apps, apiVersion: apps/v1, kind: Deployment, selector: all, history: {} }
+${rollback}  status: { versions: "\${ history.version }" }
+`,
+  ),
+  'merge.yaml': thingDefinition(
+    'merge',
+    reads('{ keep: 10 }', JSON.stringify(journal)) +
+      rollback.replace('replace: true', 'replace: false') +
+      shown,
+  ),
   'own.yaml': thingDefinition('own', reads('{ keep: 3 }', JSON.stringify(journal)) + shown),
 };
 
@@ -186,6 +199,80 @@ shared.describe('integration/history', () => {
     await client.delete(path);
     await client.untilGone(path);
     await untilData(namespace, { a: '5' });
+  });
+
+  test('"replace" keeps the status, and labels, annotations, finalizers and owners that the version does not name', async () => {
+    const client = shared.client();
+    const namespace = await client.createNamespace('journal');
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments/web`;
+    const labels = { app: 'web' };
+    const container = { name: 'main', image: 'nginx:1' };
+    await client.apply({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace, labels: { team: 'a' }, annotations: { note: 'old' } },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    });
+    const settings = await client.apply(config(namespace, '1', 'owner'));
+    await client.apply(thing('apps', namespace, {}));
+    const resource = thingPath('apps', namespace);
+    await client.untilList(
+      `/apis/apps/v1/namespaces/${namespace}/controllerrevisions?labelSelector=homeostat.dev/recorded-by`,
+      (found) => found.length === 1,
+    );
+    const { uid } = settings.metadata;
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
+    await client.patch(path, {
+      metadata: {
+        labels: { more: 'x', team: 'b' },
+        annotations: { note: 'new', other: 'y' },
+        finalizers: ['example.com/kept'],
+        ownerReferences: [owner],
+      },
+      spec: {
+        replicas: 1,
+        minReadySeconds: 5,
+        template: { spec: { containers: [{ ...container, image: 'nginx:2' }] } },
+      },
+    });
+    await client.untilObject(resource, (each) => statusOf(each).versions === 1);
+    await client.patch(resource, {
+      spec: { rollback: { kind: 'Deployment', name: 'web', to: 1 } },
+    });
+    interface Spec {
+      readonly minReadySeconds?: number;
+      readonly replicas: number;
+      readonly template: { readonly spec: { readonly containers: readonly { image: string }[] } };
+    }
+    const specOf = (each: KubeObject | undefined) => each?.spec as Spec | undefined;
+    const restored = await client.untilObject(
+      path,
+      (each) => specOf(each)?.template.spec.containers[0]?.image === 'nginx:1',
+    );
+    assert.equal(specOf(restored)?.replicas, 0);
+    assert.equal(specOf(restored)?.minReadySeconds ?? 0, 0);
+    assert.deepEqual(restored?.metadata.labels, { more: 'x', team: 'a' });
+    const { note, other } = restored?.metadata.annotations ?? {};
+    assert.deepEqual({ note, other }, { note: 'old', other: 'y' });
+    assert.deepEqual(restored?.metadata.finalizers, ['example.com/kept']);
+    assert.equal(restored?.metadata.ownerReferences?.[0]?.uid, uid);
+    await client.untilObject(
+      resource,
+      (each) => JSON.stringify(statusOf(each).versions) === '[1,2]',
+    );
+    await client.patch(path, { metadata: { finalizers: [] } });
+  });
+
+  test('without "replace" the fields of a version are merged', async () => {
+    const { client, namespace, path, until } = await setUp('merge');
+    await client.apply({ ...config(namespace, '2'), data: { a: '2', added: 'x' } });
+    await until('app 1 Changed 1');
+    await client.patch(path, ask(1));
+    await untilData(namespace, { a: '1', added: 'x' });
   });
 
   test('a request that is there before the versions are listed is not lost', async () => {

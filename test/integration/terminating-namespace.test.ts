@@ -18,11 +18,29 @@ const definition = thingDefinition(
 `,
 );
 
+const journal = thingDefinition(
+  'journal',
+  `  reads:
+    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: { matchLabels: { journal: "yes" } }, history: {} }
+  vars: { wanted: "\${ history[version = $$.spec.to] }" }
+  patches:
+    - id: rollback
+      when: \${ $exists(vars.wanted) }
+      once: \${ spec.to }
+      replace: true
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ vars.wanted.name }" }
+      patch: \${ vars.wanted.object }
+`,
+);
+
 shared.describe('integration/terminating-namespace', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {
-    homeostat = await startHomeostat({ 'ending.yaml': definition });
+    homeostat = await startHomeostat({
+      'ending.yaml': definition,
+      'journal.yaml': journal,
+    });
   });
 
   test('in a namespace that is being deleted nothing can be made: that is reported, tried rarely, and makes no noise', async () => {
@@ -59,6 +77,47 @@ shared.describe('integration/terminating-namespace', () => {
     assert.deepEqual(events, []);
     const noise = homeostat.entries.slice(lines).filter(({ level }) => level !== 'info');
     assert.deepEqual(noise, []);
+  });
+
+  test('in a namespace that is being deleted nothing is recorded: that is reported, and what is not recorded is not overwritten', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('journal', namespace);
+    const put = (a: string) =>
+      client.apply({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'app', namespace, labels: { journal: 'yes' } },
+        data: { a },
+      });
+    const records = (count: number) =>
+      client.untilList(
+        `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
+        (found) => found.length === count,
+      );
+    await put('1');
+    await client.apply(thing('journal', namespace, {}));
+    await records(1);
+    await put('2');
+    await records(2);
+    await client.delete(`/api/v1/namespaces/${namespace}`);
+    await put('3');
+    const told = await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.reason === 'Terminating',
+    );
+    assert.equal(
+      conditionOf(told)?.message,
+      'history of ConfigMap "app": The namespace is being deleted: no objects can be created in it',
+    );
+    await client.patch(path, { spec: { to: 1 } });
+    await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.message?.includes('patches.rollback') === true,
+    );
+    const app = await client.get(`/api/v1/namespaces/${namespace}/configmaps/app`);
+    assert.deepEqual(app?.data, { a: '3' });
+    await records(2);
   });
 });
 

@@ -1,7 +1,12 @@
 import type { RuleSection } from './rule.ts';
 
 const file = 'test/integration/history.test.ts';
+const records = 'test/integration/history-records.test.ts';
 const track = 'src/reconcile/history/object-track.test.ts';
+const recorder = 'src/reconcile/history/history-recorder.test.ts';
+const limits = 'src/reconcile/history/record-writer.test.ts';
+const restores = 'src/reconcile/patch/restore.test.ts';
+const faults = 'test/faults/history-faults.test.ts';
 
 export const history: RuleSection = {
   heading: 'History',
@@ -22,16 +27,26 @@ export const history: RuleSection = {
       ],
     },
     {
+      rule: 'A changed definition records what has been seen before; after etcd is restored the older state is a new version',
+      shownBy: [
+        `${recorder} › states that wait when another revision takes the resource over are recorded by it, in order`,
+        `${recorder} › after etcd was restored from a backup the older state is a new version`,
+        `${faults} › otherFaults.historyRestored.name`,
+      ],
+    },
+    {
       rule: '`keep` limits the versions of an object; `keepDeleted` the time of those of a deleted one',
       shownBy: [
         `${file} › the oldest versions beyond "keep" are deleted`,
-        'src/reconcile/history/history-recorder.test.ts › versions of a deleted object expire',
+        `${recorder} › versions of a deleted object expire`,
+        `${records} › versions that a lower "keep" drops count for "maxDeletions"`,
       ],
     },
     {
       rule: '`onChange` names the fields whose change creates a version',
       shownBy: [
         'src/reconcile/history/recorded-state.test.ts › is the same version',
+        `${records} › only fields of "onChange" create a version, and a record has the whole object`,
         'test/fixtures/invalid/history.yaml',
       ],
     },
@@ -41,13 +56,17 @@ export const history: RuleSection = {
     },
     {
       rule: 'More than 20 versions in 60 s are throttled',
-      shownBy: [`${track} › more than 20 records in 60 s`],
+      shownBy: [
+        `${track} › more than 20 records in 60 s`,
+        `${records} › more than 20 versions in a minute are throttled to the newest state, with an Event`,
+      ],
     },
     {
       rule: 'An object over the limit is reported, not recorded, and not overwritten',
       shownBy: [
         `${file} › an object that is too large is reported and not recorded; a smaller state is`,
         `${file} › a restore of what is not recorded waits`,
+        `${limits} › the newest record of an object is never deleted`,
       ],
     },
     {
@@ -68,6 +87,7 @@ export const history: RuleSection = {
       shownBy: [
         'test/fixtures/invalid/restores.yaml',
         `${file} › forged records and taken names change nothing`,
+        `${restores} › an object that has not been recorded`,
       ],
     },
     {
