@@ -166,7 +166,6 @@ describe('browser/page-states', () => {
       await app.untilText('default/one');
       await app.page.locator('.connection', { hasText: 'live' }).waitFor();
       // Definitions, Things and Clusters.
-      await app.page.waitForTimeout(0);
       assert.equal(cluster.requests.lists, 3);
       await app.go('#/');
       await app.untilText('thing');

@@ -227,7 +227,7 @@ interface Moment {
 }
 
 function eventTimeline(view: ResourcePageView, resource: KubeObject): VNode {
-  const note = muted(view.info.recordsProblem ?? '');
+  const note = view.info.recordsProblem ?? '';
   const moments = [...conditionMoments(resource), ...eventMoments(view, resource)].sort((a, b) =>
     a.time < b.time ? 1 : -1,
   );
@@ -235,7 +235,7 @@ function eventTimeline(view: ResourcePageView, resource: KubeObject): VNode {
     return section('Timeline', emptyBox('No Events and no conditions yet', note));
   return section(
     'Timeline',
-    h('p', { class: 'muted' }, note),
+    note === '' ? null : h('p', { class: 'muted', key: 'note' }, note),
     dataTable<Moment>({
       label: 'Timeline',
       rows: moments,
