@@ -57,12 +57,14 @@ export {
   operatorFuzzSchema,
   parseOperatorFuzz,
 } from './operator-test/operator-fuzz.ts';
-export type {
-  Expectation,
-  OperatorTest,
-  TestFailure,
-  TestPatch,
-  TestStep,
+export {
+  type Expectation,
+  type OperatorTest,
+  type TestFailure,
+  type TestObjects,
+  type TestPatch,
+  type TestStep,
+  testHub,
 } from './operator-test/operator-test.ts';
 export { operatorTestKind, operatorTestSchema } from './operator-test/operator-test-schema.ts';
 export {

@@ -21,8 +21,9 @@ import {
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
-import { apiVersionOf } from '../util/gvk.ts';
+import { apiVersionOf, type Gvk } from '../util/gvk.ts';
 import { messageOf } from '../util/homeostat-error.ts';
+import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { TreeNode } from '../util/object-tree/object-tree.ts';
 import { pause } from '../util/pause.ts';
@@ -126,11 +127,13 @@ export class DevSession {
     return this.#options.members?.clusters ?? [];
   }
 
-  #runsInMembers({ apiVersion, kind }: KubeObject): boolean {
+  /** Whether an object is a resource of a definition that runs in members, or the CRD of such resources. */
+  #runsInMembers(object: KubeObject): boolean {
     return (this.#running ?? []).some(({ located: { definition } }) => {
       const { gvk } = definition.kind;
+      const { apiVersion, kind } = object;
       const isOfKind = apiVersionOf(gvk) === apiVersion && gvk.kind === kind;
-      return isOfKind && definition.controller.clusters !== undefined;
+      return definition.controller.clusters !== undefined && (isOfKind || isCrdOf(object, gvk));
     });
   }
 
@@ -252,7 +255,11 @@ export class DevSession {
       children: some.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
     this.#tree.watch(kindsOf(all.filter((each) => !isInMembers(each))));
-    for (const tree of this.#memberTrees.values()) tree.watch(kindsOf(all.filter(isInMembers)));
+    const placed = all.flatMap(({ children }) =>
+      children.flatMap(({ gvk, placement }) => (placement === undefined ? [] : [gvk])),
+    );
+    for (const tree of this.#memberTrees.values())
+      tree.watch({ ...kindsOf(all.filter(isInMembers)), placed });
   }
 
   /** Waits until each definition runs or has failed. */
@@ -292,6 +299,12 @@ export class DevSession {
     this.#printed.set(name, printed);
     return true;
   }
+}
+
+function isCrdOf({ kind, spec }: KubeObject, gvk: Gvk): boolean {
+  if (kind !== 'CustomResourceDefinition' || !isJsonObject(spec)) return false;
+  const { group, names } = spec;
+  return group === gvk.group && isJsonObject(names) && names.kind === gvk.kind;
 }
 
 /** Empty: there are none. */

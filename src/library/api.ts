@@ -160,6 +160,8 @@ export interface RenderedChild {
   /** Ids of the children that it waits for. */
   readonly waitsFor: readonly string[];
   readonly manifest: KubeObject;
+  /** Name of the member cluster that it is in. @default undefined: it is on the hub */
+  readonly cluster?: string;
 }
 
 /** Options of {@link runTests}. */

@@ -16,7 +16,10 @@ export async function renderDefinitions(
     simulatesControllers: simulate,
   });
   return {
-    children: children.map(({ child, waitsFor, manifest }) => ({ child, waitsFor, manifest })),
+    children: children.map(({ child, waitsFor, manifest, cluster }) => ({
+      ...{ child, waitsFor, manifest },
+      ...(cluster !== undefined && { cluster }),
+    })),
     missing,
     ...(status !== undefined && { status }),
     ...(problem !== undefined && { problem }),

@@ -17,8 +17,8 @@ import { gvkKey, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { OverlayInformer } from './overlay-informer.ts';
 
-/** A write that would have been made. */
-export type DryRunWrite =
+/** A write that would have been made. `cluster`: name of the member cluster; undefined: the hub. */
+export type DryRunWrite = { readonly cluster?: string } & (
   | {
       readonly kind: 'apply';
       readonly manifest: KubeObject;
@@ -31,7 +31,8 @@ export type DryRunWrite =
       readonly isReplacement: boolean;
     }
   | { readonly kind: 'delete'; readonly object: KubeObject }
-  | { readonly kind: 'metadata'; readonly before: KubeObject; readonly after: KubeObject };
+  | { readonly kind: 'metadata'; readonly before: KubeObject; readonly after: KubeObject }
+);
 
 /**
  * A cluster whose reads are real and whose writes are dry runs: applies are sent with `dryRun=All`, deletions and changes of metadata are

@@ -1,3 +1,4 @@
+export type { PlanMember, PlanMembers, UnreachedMember } from './dry-run-members.ts';
 export { type EvaluatedExpression, evaluateExpression } from './evaluate-expression.ts';
 export {
   type ChildExplanation,

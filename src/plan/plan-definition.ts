@@ -11,15 +11,19 @@ import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import { type GroupKind, gvkOf } from '../util/gvk.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
+import { matchesSelector } from '../util/label-selector.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
+import { DryRunMembers, type PlanMember, type PlanMembers } from './dry-run-members.ts';
 import type { DefinitionPlan, ResourcePlan, UnresolvedChild } from './plan.ts';
 import { planCrd } from './plan-crd.ts';
 import { changesOf, userManager } from './planned-changes.ts';
 
 export interface PlanOptions {
   readonly cluster: KubeCluster;
+  /** The member clusters. @default undefined: there are none */
+  readonly members?: PlanMembers;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -36,6 +40,84 @@ export interface PlanOptions {
  * @throws KubeError when a request fails
  */
 export async function planDefinition(
+  located: LocatedDefinition,
+  options: PlanOptions,
+  signal: AbortSignal,
+): Promise<DefinitionPlan> {
+  const { clusters } = located.definition.controller;
+  if (clusters !== undefined) return planInMembers(located, options, signal);
+  const isPlaced = [...located.definition.children, ...located.definition.reads].some(
+    ({ placement }) => placement !== undefined,
+  );
+  const plan = await planInCluster(located, options, signal);
+  return isPlaced ? withUnreached(plan, options.members?.unreached ?? []) : plan;
+}
+
+/** The resources of a definition that runs in members, in all members that it selects. */
+async function planInMembers(
+  located: LocatedDefinition,
+  { members, ...options }: PlanOptions,
+  signal: AbortSignal,
+): Promise<DefinitionPlan> {
+  const { definition } = located;
+  const { selector = 'all' } = definition.controller.clusters ?? {};
+  const isSelected = ({ labels }: Pick<PlanMember, 'labels'>) =>
+    selector === 'all' || matchesSelector(selector, labels);
+  const plans: DefinitionPlan[] = [];
+  for (const { name, cluster, ...member } of members?.reached ?? []) {
+    if (!isSelected(member)) continue;
+    const plan = await planInCluster(located, { ...options, cluster }, signal);
+    plans.push(inMember(plan, name));
+  }
+  const unreached = (members?.unreached ?? []).filter(isSelected);
+  return withUnreached(combined(definition, plans), unreached);
+}
+
+function inMember({ crd, ...plan }: DefinitionPlan, cluster: string): DefinitionPlan {
+  return {
+    ...plan,
+    ...(crd && { memberCrds: [{ ...crd, cluster }] }),
+    resources: plan.resources.map((resource) => ({
+      ...{ cluster, ...resource },
+      changes: resource.changes.map((change) => ({ cluster, ...change })),
+    })),
+    problems: plan.problems.map((problem) => `Cluster "${cluster}": ${problem}`),
+  };
+}
+
+/** The plans of one definition in several members as one. */
+function combined(
+  { name, revision, controller }: OperatorDefinition,
+  plans: readonly DefinitionPlan[],
+): DefinitionPlan {
+  const rejected = plans.find(({ rejection }) => rejection !== undefined);
+  const memberCrds = plans.flatMap((plan) => plan.memberCrds ?? []);
+  const held = plans.flatMap(({ heldDeletions }) => heldDeletions ?? []);
+  const { maxDeletions } = controller.rollout;
+  return {
+    ...{ definition: name, revision },
+    ...(rejected?.rejection && { rejection: rejected.rejection }),
+    ...(memberCrds.length > 0 && { memberCrds }),
+    ...(held.length > 0 && {
+      heldDeletions: { count: Math.max(...held.map(({ count }) => count)), maxDeletions },
+    }),
+    resources: plans.flatMap(({ resources }) => resources),
+    problems: plans.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Says which members the plan does not look at. */
+function withUnreached(
+  plan: DefinitionPlan,
+  unreached: PlanMembers['unreached'],
+): DefinitionPlan {
+  const problems = unreached.map(
+    ({ name, reason }) => `Member cluster "${name}" is not looked at: ${reason}`,
+  );
+  return { ...plan, problems: [...plan.problems, ...problems] };
+}
+
+async function planInCluster(
   located: LocatedDefinition,
   options: PlanOptions,
   signal: AbortSignal,
@@ -119,8 +201,11 @@ async function planResources(
   const { cluster, applied, onProgress = () => undefined } = options;
   const recorded = await recordedKinds(plan.name, cluster, signal);
   const decisions = new Map<string, DecisionRecord>();
+  const { members: reachable, ...shared } = options;
+  const members = reachable && new DryRunMembers(reachable);
   const operator = createOperator({
-    ...options,
+    ...shared,
+    ...(members && { members }),
     plan,
     previousKinds: await servedKinds(recorded, cluster, signal),
     timeSlicer: unlimitedTimeSlicer,
@@ -135,7 +220,11 @@ async function planResources(
     const resources: ResourcePlan[] = [];
     for (const key of keys) {
       await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
-      const writes = [...(applied.get(key) ?? []), ...cluster.takeWrites()];
+      const writes = [
+        ...(applied.get(key) ?? []),
+        ...cluster.takeWrites(),
+        ...(members?.takeWrites() ?? []),
+      ];
       const resource = operator.resource(key);
       if (resource !== undefined)
         resources.push(resourcePlan({ plan, resource, writes, record: decisions.get(key) }));

@@ -7,8 +7,10 @@ export interface DefinitionPlan {
   readonly revision: string;
   /** Set: the cluster would reject the definition, and what runs would continue. */
   readonly rejection?: { readonly message: string; readonly diagnostics: readonly Diagnostic[] };
-  /** The change of its CustomResourceDefinition. Undefined: none, or the kind is that of `for`. */
+  /** The change of its CustomResourceDefinition on the hub. Undefined: none, or the kind is that of `for`. */
   readonly crd?: PlannedChange;
+  /** The changes of its CustomResourceDefinition in the members that it runs in. @default undefined: none */
+  readonly memberCrds?: readonly PlannedChange[];
   /** All resources of the kind, by namespace and name. */
   readonly resources: readonly ResourcePlan[];
   /** Set: more objects would be deleted than `maxDeletions` allows, so that none is until a user approves. */
@@ -18,6 +20,8 @@ export interface DefinitionPlan {
 }
 
 export interface ResourcePlan {
+  /** Name of the member cluster that it is in. @default undefined: it is on the hub */
+  readonly cluster?: string;
   readonly kind: string;
   /** Undefined: cluster-scoped. */
   readonly namespace?: string;
@@ -32,6 +36,8 @@ export type PlannedAction = 'create' | 'change' | 'replace' | 'delete';
 
 export interface PlannedChange {
   readonly action: PlannedAction;
+  /** Name of the member cluster. @default undefined: the object is on the hub */
+  readonly cluster?: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;

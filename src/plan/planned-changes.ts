@@ -17,17 +17,17 @@ export function changesOf(
 ): readonly PlannedChange[] {
   const replaced = new Set(
     writes.flatMap((write) =>
-      write.kind === 'apply' && write.isReplacement ? [identityOf(write.manifest)] : [],
+      write.kind === 'apply' && write.isReplacement ? [identityOf(write.manifest, write)] : [],
     ),
   );
   return writes.flatMap((write): readonly PlannedChange[] => {
     if (write.kind === 'delete') {
-      if (replaced.has(identityOf(write.object))) return [];
-      return [{ action: 'delete', ...titleOf(write.object), fields: [] }];
+      if (replaced.has(identityOf(write.object, write))) return [];
+      return [{ action: 'delete', ...titleOf(write.object, write), fields: [] }];
     }
     if (write.kind === 'metadata') {
       const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
-      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after), fields }];
+      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after, write), fields }];
     }
     const change = appliedChange(plan, write);
     // A resource that a user applies as it is.
@@ -37,8 +37,9 @@ export function changesOf(
 
 function appliedChange(
   plan: OperatorPlan,
-  { manifest, before, after, isReplacement }: Extract<DryRunWrite, { kind: 'apply' }>,
+  write: Extract<DryRunWrite, { kind: 'apply' }>,
 ): PlannedChange {
+  const { manifest, before, after, isReplacement } = write;
   const isNew = before === undefined;
   // A new object is shown as it is sent, without the defaults of the server.
   const fields = isNew
@@ -46,7 +47,7 @@ function appliedChange(
     : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
   const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
   const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
-  return { action, ...titleOf(manifest), fields: masked };
+  return { action, ...titleOf(manifest, write), fields: masked };
 }
 
 /** Do expressions put values of a Secret into the object? */
@@ -61,10 +62,18 @@ function isSecret(plan: OperatorPlan, { apiVersion, kind, metadata }: KubeObject
   return plan.secrecy !== 'none' || plan.reads.some(({ secrecy }) => secrecy !== 'none');
 }
 
-function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
-  return `${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+type Place = Pick<DryRunWrite, 'cluster'>;
+
+function identityOf({ apiVersion, kind, metadata }: KubeObject, { cluster = '' }: Place): string {
+  return `${cluster} ${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject) {
-  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
+function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject, place: Place) {
+  const { cluster } = place;
+  return {
+    ...(cluster !== undefined && { cluster }),
+    ...{ apiVersion, kind },
+    ...(namespace !== undefined && { namespace }),
+    name,
+  };
 }

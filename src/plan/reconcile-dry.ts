@@ -5,6 +5,7 @@ import { compileFor } from '../runtime/index.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
+import { DryRunMembers } from './dry-run-members.ts';
 import type { PlanOptions } from './plan-definition.ts';
 
 export type DryReconcileOptions = Omit<PlanOptions, 'resources' | 'onProgress'>;
@@ -32,14 +33,17 @@ export async function reconcileDry(
   options: DryReconcileOptions,
   signal: AbortSignal,
 ): Promise<DryReconcile | { readonly problem: string } | undefined> {
+  const { members: _, ...shared } = options;
   const cluster = new DryRunCluster(options.cluster);
   const compiled = await compileFor(located, { cluster }, signal);
   if (compiled.kind === 'rejected') return { problem: compiled.rejection.message };
   const { plan } = compiled;
   let inputs: PhaseInput | undefined;
   let decisions: readonly ChildDecision[] | undefined;
+  const members = options.members && new DryRunMembers(options.members);
   const operator = createOperator({
-    ...{ ...options, cluster, timeSlicer: unlimitedTimeSlicer },
+    ...{ ...shared, cluster, timeSlicer: unlimitedTimeSlicer },
+    ...(members && { members }),
     plan: {
       ...plan,
       startPhase(input) {
@@ -59,7 +63,8 @@ export async function reconcileDry(
     const resource = operator.resource(key);
     if (resource === undefined) return undefined;
     await operator.reconcile(key, { signal, yieldWorker: async () => 'current' });
-    return { plan, resource, decisions, inputs, writes: cluster.takeWrites() };
+    const writes = [...cluster.takeWrites(), ...(members?.takeWrites() ?? [])];
+    return { plan, resource, decisions, inputs, writes };
   } finally {
     operator.stop();
   }

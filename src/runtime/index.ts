@@ -19,7 +19,7 @@ export type {
 export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease.ts';
 export { WriteFence } from './leadership/write-fence.ts';
-export { clusterGvk, ensureClusterKind } from './members/cluster-kind.ts';
+export { clusterGvk, createClusterCrd, ensureClusterKind } from './members/cluster-kind.ts';
 export type { ConnectMember, MemberClient } from './members/member-connection.ts';
 export { definitionGvk } from './objects/names.ts';
 export type { ParsedManifest } from './publish/parsed-manifest.ts';

@@ -1,7 +1,6 @@
 import type { CoverageRecorder } from '../compile/index.ts';
 import type { LocatedDefinition } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
-import type { MemberClusters } from '../kube/roles.ts';
 import {
   DefinitionMetrics,
   DefinitionRunner,
@@ -17,8 +16,6 @@ import { whenAborted } from '../util/when-aborted.ts';
 export interface DefinitionRunnersOptions {
   readonly definitions: readonly LocatedDefinition[];
   readonly cluster: KubeCluster;
-  /** The member clusters. @default undefined: none */
-  readonly members?: MemberClusters;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

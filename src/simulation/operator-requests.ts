@@ -1,10 +1,15 @@
 import type { ApiRequest } from '../kube/index.ts';
 import type { ApiAnswer } from '../sandbox/index.ts';
 
-/** Whether a write is an Event, or is about the definition itself. Neither counts as a write of an operator. */
+/** Whether a write is an Event, or is about the definition or a member itself. None of them counts as a write of an operator. */
 export function isInternalRequest({ path }: ApiRequest): boolean {
-  return path.includes('/events.k8s.io/') || path.includes('/apis/homeostat.dev/');
+  return (
+    path.includes('/events.k8s.io/') || path.includes('/apis/homeostat.dev/') || isClaim.test(path)
+  );
 }
+
+/** The Lease of a definition in a member. */
+const isClaim = /\/namespaces\/kube-system\/leases(?:\/homeostat-|$)/;
 
 /** An error in place of the server's answer. `code`: HTTP status. */
 export function errorAnswer(code: number): ApiAnswer {

@@ -13,8 +13,7 @@ import {
 } from '../compile/index.ts';
 import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
-import type { MemberClusters } from '../kube/roles.ts';
-import { ClusterRuntime } from '../runtime/index.ts';
+import { ClusterRuntime, clusterGvk, ensureClusterKind } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Gvk } from '../util/gvk.ts';
@@ -23,6 +22,8 @@ import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DefinitionRunners, type DefinitionRunnersOptions } from './definition-runners.ts';
 import { EditableSource } from './editable-source.ts';
+import { runtimeNamespace } from './members/cluster-object.ts';
+import { SimulatedMembers } from './members/simulated-members.ts';
 import { SandboxClient } from './sandbox-client.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { SimulationClock } from './simulation-clock.ts';
@@ -48,8 +49,11 @@ export interface SimulationOptions {
   readonly startMs?: number;
   /** Prefix of all paths as HTTP clients see it. @default '' */
   readonly basePath?: string;
-  /** Called before each request of the operators. An answer that it returns takes the place of the server's. */
-  readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
+  /**
+   * Called before each request of the operators. An answer that it returns takes the place of the server's.
+   * `member`: name of the member cluster that it is sent to; undefined: to the hub.
+   */
+  readonly onRequest?: (request: ApiRequest, member?: string) => ApiAnswer | undefined;
 }
 
 /** Turns of the event loop without any activity after which nothing is under way: there are no sockets and no files. */
@@ -63,6 +67,8 @@ export class Simulation {
   readonly sandbox: Sandbox;
   /** The client of the simulation's user, who may do everything. */
   readonly client: SandboxClient;
+  /** The clusters that objects of kind `Cluster` lead to. */
+  readonly members: SimulatedMembers;
   readonly #options: SimulationOptions;
   readonly #api: TestApi;
   readonly #schemas = bundledSchemas();
@@ -80,19 +86,36 @@ export class Simulation {
     this.#check = checkedOnce(options.check ?? createManifestCheck(this.#schemas));
     this.#source = new EditableSource(options.definitions);
     this.#random = createSeededRandom(options.seed ?? 1);
-    const { kubernetesVersion, ...schemas } = builtinDocuments();
-    const { state, simulatesControllers = true, controllers = true, basePath = '' } = options;
-    this.sandbox = createSandbox({
-      ...{ clock: this.clock, random: this.#random, schemas, kubernetesVersion, patternProblem },
-      parseYaml: (text) => parseYaml(text) as Json,
-      loadDescriptions: loadBuiltinDescriptions,
-      ...{ basePath, controllers, runsPods: simulatesControllers },
+    const { state, seed = 1, basePath = '', onRequest } = options;
+    this.sandbox = this.#createSandbox({
+      ...{ random: this.#random, basePath },
       ...(state !== undefined && { snapshot: state }),
-      onInternalError: (err) => options.logger.error({ err }, 'The sandbox failed'),
+    });
+    this.members = new SimulatedMembers({
+      createSandbox: (index) =>
+        this.#createSandbox({ random: createSeededRandom(seed + memberSeed + index) }),
+      shared: this.#sharedOptions(),
+      onRequest: (request, member) => onRequest?.(request, member),
+      onActivity: () => this.#noteActivity(),
     });
     this.sandbox.onChange(() => this.#noteActivity());
     this.client = new SandboxClient({ sandbox: this.sandbox, userAgent: 'kubectl' });
     this.#api = createTestApi(this.client);
+  }
+
+  #createSandbox(
+    own: Pick<Parameters<typeof createSandbox>[0], 'random' | 'basePath' | 'snapshot'>,
+  ): Sandbox {
+    const { kubernetesVersion, ...schemas } = builtinDocuments();
+    const { simulatesControllers = true, controllers = true, logger } = this.#options;
+    return createSandbox({
+      ...{ clock: this.clock, schemas, kubernetesVersion, patternProblem },
+      parseYaml: (text) => parseYaml(text) as Json,
+      loadDescriptions: loadBuiltinDescriptions,
+      ...{ controllers, runsPods: simulatesControllers },
+      ...own,
+      onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),
+    });
   }
 
   /** The runtime of the operators; undefined while none runs. */
@@ -113,6 +136,10 @@ export class Simulation {
         readsObjects: false,
         guardedNamespaces: new Set(),
         definitionsNamespace: undefined,
+        members: {
+          secrets: { namespace: runtimeNamespace, allowed: ['*'] },
+          connect: this.members.connectOperators,
+        },
         name: 'simulation',
         onFindings: () => undefined,
       });
@@ -122,17 +149,13 @@ export class Simulation {
   }
 
   /** Like {@link start}, with these definitions in place of the files, and without objects of kind `OperatorDefinition`: it takes less time. */
-  startDefinitions(
-    definitions: readonly LocatedDefinition[],
-    members?: MemberClusters,
-  ): DefinitionRunners {
+  startDefinitions(definitions: readonly LocatedDefinition[]): DefinitionRunners {
     const { coverage } = this.#options;
     return this.#start(
       (shared) =>
         new DefinitionRunners({
           ...shared,
           definitions,
-          ...(members && { members }),
           ...(coverage && { coverage }),
         }),
     );
@@ -174,9 +197,21 @@ export class Simulation {
     return `Definition "${name}" does not run: ${reason}`;
   }
 
-  /** A cluster of the simulation's user. It works while {@link drive}, {@link idle} or {@link advance} is awaited. */
+  /** A cluster of the simulation's user. It works while {@link drive}, {@link idle} or {@link advance} is awaited. The caller closes it. */
   connect(): KubeCluster {
-    return createClusterOn(this.client, this.#sharedOptions());
+    const client = new SandboxClient({ sandbox: this.sandbox, userAgent: 'kubectl' });
+    return createClusterOn(client, this.#sharedOptions());
+  }
+
+  /** Serves the kind `Cluster`, as the chart does or a definition that needs it. @throws KubeError */
+  async serveClusters(): Promise<void> {
+    const cluster = this.connect();
+    const { signal } = new AbortController();
+    const install = async () => {
+      if ((await cluster.lookUp(clusterGvk, signal)) !== undefined) return;
+      await ensureClusterKind(cluster, this.clock, signal);
+    };
+    await this.drive(install()).finally(() => cluster.close());
   }
 
   /** Replaces all definition files, as if they were saved. */
@@ -241,6 +276,7 @@ export class Simulation {
   async close(): Promise<void> {
     await this.stop();
     this.sandbox.stop();
+    this.members.stop();
     this.clock.stop();
   }
 
@@ -271,6 +307,9 @@ export class Simulation {
     this.#requests += 1;
   }
 }
+
+/** Added to the seed of the simulation for those of its members, whose UIDs must differ. */
+const memberSeed = 1_000;
 
 interface Operators {
   run(signal: AbortSignal): Promise<void>;

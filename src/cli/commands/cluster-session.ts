@@ -23,6 +23,14 @@ export interface ClusterFlags {
 export interface ClusterSession {
   readonly cluster: KubeCluster;
   readonly kinds: Kinds;
+  /**
+   * Connects to the member cluster of a context of the same kubeconfig; the connection is closed with the session.
+   * @throws CliError if there is no such context
+   */
+  readonly connectContext: (
+    name: string,
+    labels: Readonly<Record<string, string>>,
+  ) => Promise<KubeCluster>;
   /** Namespace of objects that have none in their manifest. */
   readonly namespace: string;
   readonly output: Output;
@@ -50,22 +58,29 @@ export async function withCluster<T>(
   const chosen = await chooseKubeconfig(flags);
   const config = await loadClusterConfig({ ...chosen, ...(context !== undefined && { context }) });
   const logger = createTextLogger({ level: 'error', print: (line) => output.error(line) });
-  const cluster = createKubeCluster({
-    config,
-    logger,
+  const shared = {
+    ...{ logger, metrics: silentMetrics },
     clock: createSystemClock(),
     random: createSystemRandom(),
-    metrics: silentMetrics,
-  });
+  };
+  const { cluster: name } = flags;
+  const cluster = createKubeCluster({ ...shared, config, ...(name !== undefined && { name }) });
+  const members: KubeCluster[] = [];
+  const connectContext = async (name: string, labels: Readonly<Record<string, string>>) => {
+    const own = await loadClusterConfig({ ...chosen, context: name });
+    const member = createKubeCluster({ ...shared, config: own, name, labels: () => labels });
+    members.push(member);
+    return member;
+  };
   try {
     const kinds = await loadKinds(cluster.api, signal);
     const { namespace = config.namespace } = flags;
-    return await work({ cluster, kinds, namespace, output, signal });
+    return await work({ cluster, kinds, connectContext, namespace, output, signal });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     throw new CliError(error.message, { ...hintFor(error), cause: error });
   } finally {
-    await cluster.close();
+    await Promise.all([cluster, ...members].map((each) => each.close()));
   }
 }
 

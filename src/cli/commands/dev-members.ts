@@ -17,6 +17,8 @@ export interface DevMember {
 
 /** Annotation on a `Cluster` of `homeostat dev`, `"true"`: its simulated API server does not respond. */
 const stoppedAnnotation = 'homeostat.dev/dev-stopped';
+/** Labels that the examples in `operators/clusters` select. */
+const exampleLabels = { gpu: 'true', agents: 'true', web: 'true' };
 const fieldManager = 'homeostat-dev';
 const flow = { name: 'dev', priority: 'object' } as const;
 const signalOf = () => new AbortController().signal;
@@ -67,7 +69,7 @@ export async function registerDevMembers(
     const cluster = {
       apiVersion: apiVersionOf(clusterGvk),
       kind: clusterGvk.kind,
-      metadata: { name, labels: { tier: index === 0 ? 'test' : 'prod', gpu: 'true' } },
+      metadata: { name, labels: { tier: index === 0 ? 'test' : 'prod', ...exampleLabels } },
       spec: { kubeconfig: { secretRef: { namespace, name } } },
     };
     await hub.apply(cluster, options, signalOf());

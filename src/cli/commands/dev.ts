@@ -141,7 +141,8 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     ...(members.length > 0 && {
       members: {
         clusters: clients,
-        secrets: { namespace: definitionsNamespace, allowed: [definitionsNamespace] },
+        // A definition may create members, with Secrets in any namespace of the sandbox.
+        secrets: { namespace: definitionsNamespace, allowed: ['*'] },
         connect: memberClients({ clock, random, logger }),
       },
     }),

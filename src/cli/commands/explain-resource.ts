@@ -1,4 +1,4 @@
-import { checkDefinitions } from '../../check/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
@@ -10,7 +10,7 @@ import {
   type ResourceExplanation,
 } from '../../plan/index.ts';
 import type { ChildDecision } from '../../reconcile/index.ts';
-import { runResource } from '../../simulation/index.ts';
+import { connectAsUser, runResource } from '../../simulation/index.ts';
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
@@ -21,6 +21,7 @@ import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { type SessionContext, withCluster } from './cluster-session.ts';
 import type { ExplainFlags } from './explain.ts';
+import { planMembers } from './plan-members.ts';
 import { readFiles, readTexts } from './read-files.ts';
 import { targetsOf } from './targets.ts';
 
@@ -62,7 +63,7 @@ export async function explainResource(
   if (errors.length > 0) return exitCode.failure;
   const definitions = accepted.map(({ located }) => located);
   const found = isFile
-    ? await explainFile({ definitions, file: resource }, context)
+    ? await explainFile({ definitions, manifests: texts, file: resource }, context)
     : await explainLive(definitions, resource, context);
   if (flags.output === 'json') output.print(JSON.stringify(found, undefined, 2));
   else for (const line of resourceLines(found)) output.print(line);
@@ -71,12 +72,13 @@ export async function explainResource(
 
 interface FileOptions {
   readonly definitions: readonly LocatedDefinition[];
+  readonly manifests: readonly DefinitionManifest[];
   readonly file: string;
 }
 
 /** On a simulated cluster, when the resource is ready or nothing happens any more. */
 async function explainFile(
-  { definitions, file }: FileOptions,
+  { definitions, manifests, file }: FileOptions,
   { flags, signal }: Context,
 ): Promise<ResourceExplanation> {
   const [resource, ...others] = await readFiles([file]);
@@ -87,15 +89,15 @@ async function explainFile(
   const located = servedBy(definitions, resource);
   const given = flags.with === undefined ? [] : await readFiles(flags.with);
   const { simulate: simulatesControllers = true } = flags;
-  const options = { definitions, resource, given, simulatesControllers };
+  const options = { definitions, manifests, resource, given, simulatesControllers };
   try {
-    return await runResource(options, located.definition.name, async (simulation, stored) => {
-      const cluster = simulation.connect();
+    return await runResource(options, located.definition, async ({ simulation, found, member }) => {
+      const { cluster, members, close } = await connectAsUser(simulation, member);
       const { clock } = simulation;
-      const key = keyOfObject((stored ?? resource) as KubeObject);
-      const explained = explainNow(located, key, { cluster, ...parts(clock) }, signal);
-      const found = await simulation.drive(explained).finally(() => cluster.close());
-      return explanationOf(found, located, file);
+      const key = keyOfObject((found ?? resource) as KubeObject);
+      const explained = explainNow(located, key, { cluster, members, ...parts(clock) }, signal);
+      const explanation = await simulation.drive(explained).finally(close);
+      return explanationOf(explanation, located, file);
     });
   } catch (error) {
     if (error instanceof KubeError) throw new CliError(error.message, { cause: error });
@@ -109,7 +111,8 @@ function explainLive(
   context: Context,
 ): Promise<ResourceExplanation> {
   let found: ResourceExplanation | undefined;
-  const result = withCluster(context, async ({ cluster, kinds, namespace, signal }) => {
+  const result = withCluster(context, async (session) => {
+    const { cluster, kinds, namespace, signal } = session;
     const [target] = targetsOf(kinds, reference, []);
     if (target === undefined) throw new Error('Expected a target');
     const { kind, names } = target;
@@ -118,7 +121,8 @@ function explainLive(
     const resource = { apiVersion, kind: kind.gvk.kind, metadata: { name } };
     const located = servedBy(definitions, resource);
     const key = keyOf(kind.namespaced ? namespace : undefined, name);
-    const options = { cluster, ...parts(createSystemClock()) };
+    const members = await planMembers([located], session);
+    const options = { cluster, ...(members && { members }), ...parts(createSystemClock()) };
     found = explanationOf(await explainNow(located, key, options, signal), located, reference);
     return exitCode.ok;
   });
@@ -180,7 +184,7 @@ export function resourceLines(explanation: ResourceExplanation): readonly string
     ...children.flatMap((child) => ['', ...childLines(child, isReconciled)]),
     ...others.flatMap((decision) => [
       '',
-      `  ${decision.kind} "${decision.name}": ${stateText(decision)}`,
+      `  ${decision.kind} "${decision.name}"${placeText(decision)}: ${stateText(decision)}`,
     ]),
   ];
 }
@@ -199,7 +203,7 @@ function childLines(
 ): readonly string[] {
   const titles = decisions.map((decision) => {
     const name = decision.name === '' || !isNameOpen ? '' : ` "${decision.name}"`;
-    return `  ${tier}. ${id}: ${kind}${name}: ${stateText(decision)}`;
+    return `  ${tier}. ${id}: ${kind}${name}${placeText(decision)}: ${stateText(decision)}`;
   });
   if (titles.length === 0)
     titles.push(`  ${tier}. ${id}: ${kind}${isReconciled ? ': "forEach" is an empty list' : ''}`);
@@ -217,6 +221,10 @@ function expressionLines({ field, text, line, reads }: PresentExpression): reado
       ({ reference, value }) => `           ${reference} ${presentValueText(value, shortJson)}`,
     ),
   ];
+}
+
+function placeText({ cluster }: ChildDecision): string {
+  return cluster === undefined ? '' : ` in cluster "${cluster}"`;
 }
 
 function stateText({ verdict, state, message }: ChildDecision): string {

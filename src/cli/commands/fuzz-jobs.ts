@@ -6,7 +6,7 @@ import {
 } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { type OperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
-import { type FuzzResult, fuzz, fuzzTarget, reproductionOf } from '../../simulation/index.ts';
+import { type FuzzResult, fuzz, fuzzTarget, reproductionOf, withMembers } from '../../simulation/index.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -45,15 +45,19 @@ export class FuzzRunner {
     const { accepted } = checkDefinitions(definitions, { schemas: bundledSchemas(), check });
     const located = accepted.find((each) => each.plan.name === name)?.located;
     invariant(located !== undefined, `There is no definition "${name}"`);
-    const { given = [], values = {}, skip = [] } = limits ?? {};
+    const { values = {}, skip = [], ...limited } = limits ?? {};
     const target = fuzzTarget(located, samples, skip);
-    const result = await fuzz({ definitions, check, target, given, samples, values, runs, seed });
+    const kinds = samples.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    const before = [...kinds, ...(limited.given ?? [])];
+    const { given, place } = withMembers(located.definition, before);
+    const cluster = { definitions, check, given, place };
+    const result = await fuzz({ ...cluster, target, samples, values, runs, seed });
     const { failure } = result;
     const lines = [...resultLines(name, result, seed)];
     if (failure !== undefined) {
       const definition = relative('.', located.source.file);
       const { history } = failure;
-      const test = reproductionOf({ target, failure, history, given, definition });
+      const test = reproductionOf({ target, failure, history, given, place, definition });
       lines.push(printOrderedYaml(test));
     }
     return {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
+import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
 import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
 import { fileReason } from '../../runtime/index.ts';
 import { Simulation } from '../../simulation/index.ts';
@@ -16,6 +16,7 @@ import { printDiagnostics } from '../print-diagnostics.ts';
 import { requireKind, withNamespace } from './apply.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { loadKinds } from './kinds.ts';
+import { planMembers } from './plan-members.ts';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
 import { readFiles } from './read-files.ts';
 
@@ -84,15 +85,15 @@ async function planAll(
   clock: Clock,
 ): Promise<readonly DefinitionPlan[]> {
   const { cluster, output, signal } = session;
+  const members = await planMembers(definitions, session);
   const options = {
     ...{ cluster, clock },
+    ...(members && { members }),
     random: createSystemRandom(),
     logger: silentLogger,
     metrics: silentMetrics,
     ...(resources !== undefined && {
-      resources: resources.map((each) =>
-        withNamespace(session, requireKind(session, each, newKindHint(each, definitions)), each),
-      ),
+      resources: resources.map((each) => inNamespace(each, definitions, session)),
     }),
   };
   const plans: DefinitionPlan[] = [];
@@ -106,16 +107,34 @@ async function planAll(
   return plans;
 }
 
-/** The hint for a resource whose kind comes with a definition that the cluster does not run yet. Undefined: another kind. */
-function newKindHint(
+/** The resource in its namespace. A kind of members need not be served on the hub. @throws CliError for a kind that is not served */
+function inNamespace(
+  resource: KubeObject,
+  definitions: readonly LocatedDefinition[],
+  session: ClusterSession,
+): KubeObject {
+  const definition = servedBy(resource, definitions);
+  if (definition?.controller.clusters === undefined) {
+    const kind = requireKind(session, resource, newKindHint(definition));
+    return withNamespace(session, kind, resource);
+  }
+  const { namespace = session.namespace, ...metadata } = resource.metadata;
+  return { ...resource, metadata: { ...metadata, namespace } };
+}
+
+function servedBy(
   { apiVersion, kind }: KubeObject,
   definitions: readonly LocatedDefinition[],
-): string | undefined {
+): OperatorDefinition | undefined {
   const key = gvkKey(gvkOf(apiVersion, kind));
-  const found = definitions.find(({ definition }) => gvkKey(definition.kind.gvk) === key);
+  return definitions.find(({ definition }) => gvkKey(definition.kind.gvk) === key)?.definition;
+}
+
+/** The hint for a resource whose kind comes with a definition that the cluster does not run yet. Undefined: another kind. */
+function newKindHint(definition: OperatorDefinition | undefined): string | undefined {
   return (
-    found &&
-    `Definition "${found.definition.name}" creates this kind: its resources can be planned after that. "homeostat render" prints their children`
+    definition &&
+    `Definition "${definition.name}" creates this kind: its resources can be planned after that. "homeostat render" prints their children`
   );
 }
 
@@ -130,7 +149,9 @@ async function planSaved(
   try {
     const kinds = await simulation.drive(loadKinds(cluster.api, signal));
     const { namespace = 'default' } = flags;
-    const session = { cluster, kinds, namespace, output, signal };
+    const connectContext = () =>
+      Promise.reject(new CliError('A saved cluster has no member clusters'));
+    const session = { cluster, kinds, connectContext, namespace, output, signal };
     return await simulation.drive(planAll(session, wanted, simulation.clock));
   } finally {
     await simulation.drive(cluster.close());

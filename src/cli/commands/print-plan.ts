@@ -40,7 +40,7 @@ const colors: Readonly<Record<PlannedAction, number>> = {
 export function summaryOf(plans: readonly DefinitionPlan[]): PlanSummary {
   const resources = plans.flatMap((plan) => plan.resources);
   const changes = resources.flatMap((resource) => resource.changes);
-  const crds = plans.filter(({ crd }) => crd !== undefined).length;
+  const crds = plans.flatMap(crdsOf).length;
   const count = (action: PlannedAction) => changes.filter((each) => each.action === action).length;
   return {
     resources: resources.length,
@@ -51,6 +51,10 @@ export function summaryOf(plans: readonly DefinitionPlan[]): PlanSummary {
     replaced: count('replace'),
     changes: changes.length + crds,
   };
+}
+
+function crdsOf({ crd, memberCrds = [] }: DefinitionPlan): readonly PlannedChange[] {
+  return crd === undefined ? memberCrds : [crd, ...memberCrds];
 }
 
 /** The plans as lines for a terminal. Resources without a change are only counted. Pure. */
@@ -71,19 +75,20 @@ function summaryLine(plans: readonly DefinitionPlan[]): string {
 }
 
 function definitionLines(plan: DefinitionPlan, options: PaintOptions): readonly string[] {
-  const { definition, revision, rejection, crd, resources } = plan;
+  const { definition, revision, rejection, resources } = plan;
+  const crds = crdsOf(plan);
   const title = `Definition "${definition}" (revision ${revision})`;
   if (rejection !== undefined) return [`${title}: rejected: ${rejection.message}`, ''];
   const shown = resources.filter(
     ({ changes, unresolved }) => changes.length > 0 || unresolved.length > 0,
   );
   const notes = notesOf(plan);
-  if (crd === undefined && shown.length === 0 && notes.length === 0)
+  if (crds.length === 0 && shown.length === 0 && notes.length === 0)
     return [`${title}: no changes`, ''];
   return [
     title,
     ...notes.map((note) => `  ${note}`),
-    ...(crd === undefined ? [] : changeLines(crd, '  ', options)),
+    ...crds.flatMap((crd) => changeLines(crd, '  ', options)),
     ...shown.flatMap((resource) => resourceLines(resource, options)),
     '',
   ];
@@ -99,12 +104,10 @@ function notesOf({ heldDeletions, problems }: DefinitionPlan): readonly string[]
   return [...held, ...problems.map((problem) => `! The plan may be incomplete: ${problem}`)];
 }
 
-function resourceLines(
-  { kind, namespace, name, changes, unresolved }: ResourcePlan,
-  options: PaintOptions,
-): readonly string[] {
+function resourceLines(resource: ResourcePlan, options: PaintOptions): readonly string[] {
+  const { changes, unresolved } = resource;
   return [
-    `  ${placeOf({ kind, name, ...(namespace !== undefined && { namespace }) })}`,
+    `  ${placeOf(resource)}`,
     ...changes.flatMap((change) => changeLines(change, '    ', options)),
     ...unresolved.map(
       ({ child, state, message, line }) =>
@@ -117,8 +120,10 @@ function placeOf({
   kind,
   namespace,
   name,
-}: Pick<PlannedChange, 'kind' | 'namespace' | 'name'>): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  cluster,
+}: Pick<PlannedChange, 'kind' | 'namespace' | 'name' | 'cluster'>): string {
+  const place = cluster === undefined ? '' : ` in cluster "${cluster}"`;
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}${place}`;
 }
 
 function changeLines(change: PlannedChange, indent: string, options: PaintOptions): string[] {
@@ -212,13 +217,13 @@ export function markdownOf(plans: readonly DefinitionPlan[]): string {
 }
 
 function markdownParts(plan: DefinitionPlan): readonly string[] {
-  const { definition, rejection, crd, resources } = plan;
+  const { definition, rejection, resources } = plan;
   const title = `### Definition \`${definition}\``;
   if (rejection !== undefined) return [title, `Rejected: ${rejection.message}`];
   const plain = { hasColor: false };
   const body = [
     ...notesOf(plan).map((note) => `> ${note.replace(/^! /, '')}\n`),
-    ...(crd === undefined ? [] : [folded(placeOf(crd), changeLines(crd, '', plain))]),
+    ...crdsOf(plan).map((crd) => folded(placeOf(crd), changeLines(crd, '', plain))),
     ...resources
       .filter(({ changes, unresolved }) => changes.length > 0 || unresolved.length > 0)
       .map((resource) => folded(placeOf(resource), resourceLines(resource, plain).slice(1))),

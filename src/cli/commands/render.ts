@@ -108,7 +108,11 @@ function mistakesIn(
 }
 
 function jsonOf({ children, missing, status, problem }: RenderResult): string {
-  const rendered = children.map(({ child, waitsFor, manifest }) => ({ child, waitsFor, manifest }));
+  const rendered = children.map(({ child, waitsFor, cluster, manifest }) => ({
+    ...{ child, waitsFor },
+    ...(cluster !== undefined && { cluster }),
+    manifest,
+  }));
   const value = { children: rendered, missing, status, ...(problem !== undefined && { problem }) };
   return JSON.stringify(value, undefined, 2);
 }
@@ -132,9 +136,17 @@ function* yamlLines(
   }
 }
 
-/** `# child "service" (2 of 3), after "config"; ready when it is a ready Service`. */
-function commentOf({ child, position, total, waitsFor, readiness }: RenderedChild): string {
+/** `# child "service" (2 of 3) in cluster "dev-1", after "config"; ready when it is a ready Service`. */
+function commentOf({
+  child,
+  position,
+  total,
+  cluster,
+  waitsFor,
+  readiness,
+}: RenderedChild): string {
+  const place = cluster === undefined ? '' : ` in cluster "${cluster}"`;
   const after =
     waitsFor.length === 0 ? '' : `, after ${waitsFor.map((id) => `"${id}"`).join(', ')}`;
-  return `# child "${child}" (${position} of ${total})${after}; ready when ${readiness}`;
+  return `# child "${child}" (${position} of ${total})${place}${after}; ready when ${readiness}`;
 }

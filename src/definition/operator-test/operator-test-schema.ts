@@ -16,7 +16,7 @@ export const operatorTestKind = 'OperatorTest';
 const reference = (description: string): JsonSchema =>
   stringSchema(description, {
     title: 'an object as "Kind/name" or "Kind/namespace/name"',
-    pattern: '^[A-Za-z0-9.]+/[^/]+(/[^/]+)?$',
+    pattern: '^[A-Za-z0-9.-]+/[^/]+(/[^/]+)?$',
     examples: ['Deployment/web'],
   });
 
@@ -25,6 +25,19 @@ const object = (description: string): JsonSchema => ({
   description,
   title: 'an object with "apiVersion", "kind" and "metadata"',
   required: ['apiVersion', 'kind', 'metadata'],
+});
+
+const cluster = (description: string): JsonSchema =>
+  stringSchema(`${description}: name of a \`Cluster\` of the test, or \`hub\`.`, {
+    minLength: 1,
+    examples: ['dev-1'],
+  });
+
+const clusterNames = (description: string): JsonSchema => ({
+  type: ['string', 'array'],
+  description,
+  title: 'the name of a Cluster, or a list of names',
+  items: stringSchema('Name of a `Cluster`.', { minLength: 1 }),
 });
 
 const oneOrMore = (description: string): JsonSchema => ({
@@ -68,22 +81,28 @@ const expectation: JsonSchema = objectSchema('What must be true. One of the fiel
   ),
   writes: {
     description:
-      'How many writes the operators sent since the step began, without Events: a number or a matcher.',
+      'How many writes the operators sent to all clusters since the step began, without Events: a number or a matcher.',
   },
   nothingLeft: {
     type: 'boolean',
     const: true,
     title: 'true',
-    description: 'Every object that the operators created is deleted.',
+    description: 'Every object that the operators created is deleted, in all clusters.',
   },
+  cluster: cluster('Where the object is. Default: the cluster of the step'),
 });
 
 const step: JsonSchema = objectSchema(
   'What is done, in the order of these fields, and what must be true then.',
   {
     name: stringSchema('What the step shows.', { examples: ['a new app has a Deployment'] }),
+    cluster: cluster('Where the step does this. Default: the hub'),
+    clusters: objectSchema('Member clusters whose API servers stop or start responding.', {
+      stop: clusterNames('Members that stop responding.'),
+      start: clusterNames('Members that respond again.'),
+    }),
     apply: oneOrMore(
-      'Objects to apply. `file:` in place of an object applies the objects of a file.',
+      'Objects to apply. `file:` in place of an object applies the objects of a file. `cluster:` beside it names another cluster than that of the step.',
     ),
     patch: objectSchema(
       'A JSON merge patch of one object.',
@@ -114,6 +133,7 @@ const step: JsonSchema = objectSchema(
         requests: objectSchema('Which requests.', {
           verb: enumSchema('Verb.', ['get', 'list', 'create', 'patch', 'delete']),
           kind: stringSchema('Kind of the object.'),
+          cluster: cluster('Where they are sent to. Default: any cluster'),
         }),
         with: { ...integerSchema('HTTP status of the answer.'), minimum: 400, maximum: 599 },
         times: { ...integerSchema('How many requests fail. Default: 1.'), minimum: 1 },
@@ -151,7 +171,14 @@ export const operatorTestSchema: JsonSchema = {
             'Files or folders with definitions, relative to this file. Default: the folder above it.',
             stringSchema('Path.'),
           ),
-          given: listSchema('Objects that exist before the operators start.', object('An object.')),
+          given: listSchema(
+            'Objects that exist before the operators start. `file:` in place of an object is a file with objects. `cluster:` beside it is the name of a `Cluster`; default: the hub.',
+            {
+              type: 'object',
+              description: 'An object, or a file with objects.',
+              title: 'an object with "apiVersion", "kind" and "metadata"',
+            },
+          ),
           steps: { ...listSchema('Steps, one after the other.', step), minItems: 1 },
         },
         ['steps'],

@@ -8,22 +8,32 @@ export interface OperatorTest {
   /** Files or folders, relative to the test's file. @default undefined: the folder above that of the file */
   readonly definitions?: readonly string[];
   /** Objects that exist before the operators start. */
-  readonly given: readonly KubeObject[];
+  readonly given: readonly TestObjects[];
   readonly steps: readonly TestStep[];
   readonly source: SourceMap;
   /** The document as written. */
   readonly document: JsonObject;
 }
 
+/** The cluster of a test that is no member. */
+export const testHub = 'hub';
+
+/** An object to apply, or a file with objects, relative to the test's file. */
+export type TestObjects = {
+  /** Name of a `Cluster`, or {@link testHub}. */
+  readonly cluster: string;
+} & ({ readonly object: KubeObject } | { readonly file: string });
+
 /** Everything that a step does, in the order of the fields; then its expectations must hold. */
 export interface TestStep {
   readonly name: string;
   /** JSON pointer of the step in its document. */
   readonly pointer: string;
-  /** Objects to apply. */
-  readonly apply: readonly KubeObject[];
-  /** Files with objects to apply, relative to the test's file. */
-  readonly applyFiles: readonly string[];
+  /** Where `patch`, `delete` and `outcome` are done: name of a `Cluster`, or {@link testHub}. */
+  readonly cluster: string;
+  /** Members whose API servers stop responding, and respond again. */
+  readonly clusters?: { readonly stop: readonly string[]; readonly start: readonly string[] };
+  readonly apply: readonly TestObjects[];
   readonly patch?: TestPatch;
   /** `Kind/name`. */
   readonly delete: readonly string[];
@@ -55,15 +65,19 @@ export interface TestPatch {
 }
 
 export interface TestFailure {
-  readonly requests: { readonly verb?: string; readonly kind?: string };
+  /** `cluster`: name of a `Cluster`, or {@link testHub}. @default requests to any cluster */
+  readonly requests: { readonly verb?: string; readonly kind?: string; readonly cluster?: string };
   /** HTTP status. */
   readonly with: number;
   /** How many requests fail. @default 1 */
   readonly times: number;
 }
 
-/** What must be true. `pointer`: of the expectation in its document. */
-export type Expectation = { readonly pointer: string } & (
+/**
+ * What must be true. `pointer`: of the expectation in its document. `cluster`: where the object is; `writes` and `nothingLeft` are about
+ * all clusters.
+ */
+export type Expectation = { readonly pointer: string; readonly cluster: string } & (
   | { readonly kind: 'object'; readonly object: KubeObject }
   | { readonly kind: 'absent'; readonly absent: KubeObject }
   | { readonly kind: 'condition'; readonly of: string; readonly fields: JsonObject }

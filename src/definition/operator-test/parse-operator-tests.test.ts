@@ -37,15 +37,21 @@ describe('definition/operator-test', () => {
       {
         name: 'one',
         pointer: '/spec/steps/0',
-        apply: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }],
-        applyFiles: [],
+        cluster: 'hub',
+        apply: [
+          {
+            cluster: 'hub',
+            object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+          },
+        ],
         delete: ['Pod/web'],
         advanceMs: 90_000,
         restart: false,
         expect: [
-          { pointer: '/spec/steps/0/expect/0', kind: 'writes', count: 0 },
+          { pointer: '/spec/steps/0/expect/0', cluster: 'hub', kind: 'writes', count: 0 },
           {
             pointer: '/spec/steps/0/expect/1',
+            cluster: 'hub',
             kind: 'condition',
             of: 'WebApp/a',
             fields: { type: 'Ready', status: 'True' },
@@ -56,6 +62,40 @@ describe('definition/operator-test', () => {
     ]);
   });
 
+  test('a cluster is that of the object, of the expectation, or of the step', () => {
+    const object = 'apiVersion: v1, kind: ConfigMap, metadata: { name: a }';
+    const { tests, diagnostics } = parse(
+      'given:',
+      `  - { cluster: dev-1, ${object} }`,
+      '  - { cluster: dev-2, file: a.yaml }',
+      'steps:',
+      '  - name: one',
+      '    cluster: dev-1',
+      '    clusters: { stop: dev-2, start: [dev-3] }',
+      `    apply: [{ ${object} }, { cluster: hub, ${object} }]`,
+      '    expect:',
+      `      - { absent: { ${object} } }`,
+      `      - { cluster: dev-2, absent: { ${object} } }`,
+    );
+    assert.deepEqual(diagnostics, []);
+    const [only] = tests;
+    const [step] = only?.steps ?? [];
+    const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    assert.deepEqual(only?.given, [
+      { cluster: 'dev-1', object: manifest },
+      { cluster: 'dev-2', file: 'a.yaml' },
+    ]);
+    assert.deepEqual(step?.clusters, { stop: ['dev-2'], start: ['dev-3'] });
+    assert.deepEqual(step?.apply, [
+      { cluster: 'dev-1', object: manifest },
+      { cluster: 'hub', object: manifest },
+    ]);
+    assert.deepEqual(
+      step?.expect.map(({ cluster }) => cluster),
+      ['dev-1', 'dev-2'],
+    );
+  });
+
   test('documents of other kinds are skipped', () => {
     const { tests, diagnostics } = parser.parse('kind: ConfigMap\napiVersion: v1\n', 'a.yaml');
     assert.deepEqual([tests, diagnostics], [[], []]);
@@ -64,6 +104,16 @@ describe('definition/operator-test', () => {
   for (const [what, lines, expected] of [
     ['no step', ['steps: []'], [5, 'Expected at least one item']],
     ['an unknown field', ['steps:', '  - { name: a, aply: {} }'], [6, 'Unknown field "aply"']],
+    [
+      'a given object without a kind',
+      ['given:', '  - { cluster: dev-1, apiVersion: v1, metadata: {} }', 'steps: [{ name: a }]'],
+      [6, 'Missing field "kind"'],
+    ],
+    [
+      'a cluster beside a count of writes',
+      ['steps:', '  - name: a', '    expect: [{ cluster: dev-1, writes: 0 }]'],
+      [7, '"cluster" has no effect beside "writes"'],
+    ],
     [
       'an expectation of two kinds',
       ['steps:', '  - name: a', '    expect: [{ writes: 0, nothingLeft: true }]'],

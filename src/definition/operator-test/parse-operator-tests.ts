@@ -6,7 +6,14 @@ import { arrangeDiagnostics } from '../parse-definitions.ts';
 import { createSchemaCheck, type SchemaCheck } from '../schema/schema-findings.ts';
 import { describeFound, fieldOf, itemsAt, mapAt, mapsAt, quotedList, valueAt } from '../tree.ts';
 import { readBoundedDocuments, type YamlDocument } from '../yaml/read-documents.ts';
-import type { Expectation, OperatorTest, TestPatch, TestStep } from './operator-test.ts';
+import {
+  type Expectation,
+  type OperatorTest,
+  type TestObjects,
+  type TestPatch,
+  type TestStep,
+  testHub,
+} from './operator-test.ts';
 import { operatorTestKind, operatorTestSchema } from './operator-test-schema.ts';
 
 export interface ParsedOperatorTests {
@@ -62,7 +69,7 @@ function parseDocument(
   const test: OperatorTest = {
     name: String(valueAt(value, '/metadata/name')),
     ...(Array.isArray(definitions) && { definitions: definitions.map(String) }),
-    given: itemsAt(value, '/spec/given').map((item) => item.value as KubeObject),
+    given: itemsAt(value, '/spec/given').map((item) => testObjects(item.value, testHub)),
     steps: mapsAt(value, '/spec/steps').map((item) => resolveStep(item.value, item.path)),
     source,
     document: value as JsonObject,
@@ -82,34 +89,47 @@ const expectationKinds = [
 
 /** What the schema cannot say. */
 function checkSteps(document: Json): readonly Finding[] {
-  return mapsAt(document, '/spec/steps').flatMap(({ value, path }) => [
-    ...checkApply(value, path),
+  const given = itemsAt(document, '/spec/given').flatMap((item) =>
+    checkApplied(item.value, item.path),
+  );
+  const steps = mapsAt(document, '/spec/steps').flatMap(({ value, path }) => [
+    ...applied(value, path).flatMap((item) => checkApplied(item.value, item.pointer)),
     ...mapsAt(document, `${path}/expect`).flatMap((item) =>
       checkExpectation(item.value, item.path),
     ),
     ...checkDelete(value, path),
   ]);
+  return [...given, ...steps];
 }
 
-function checkApply(step: JsonObject, path: string): readonly Finding[] {
-  return applied(step, path).flatMap(({ value, pointer }): readonly Finding[] => {
-    if (isJsonObject(value) && typeof value.file === 'string') return [];
-    const missing = ['apiVersion', 'kind', 'metadata'].find(
-      (field) => fieldOf(value, field) === undefined,
-    );
-    if (missing === undefined) return [];
-    const message = `Missing field "${missing}"`;
-    const hint =
-      'An object to apply has "apiVersion", "kind" and "metadata"; "file: PATH" applies a file';
-    return [{ code: 'missing-field', path: pointer, message, hint }];
-  });
+function checkApplied(value: unknown, path: string): readonly Finding[] {
+  if (isJsonObject(value) && typeof value.file === 'string') return [];
+  const missing = ['apiVersion', 'kind', 'metadata'].find(
+    (field) => fieldOf(value as Json, field) === undefined,
+  );
+  if (missing === undefined) return [];
+  const message = `Missing field "${missing}"`;
+  const hint =
+    'An object to apply has "apiVersion", "kind" and "metadata"; "file: PATH" applies a file';
+  return [{ code: 'missing-field', path, message, hint }];
 }
 
 function checkExpectation(expectation: JsonObject, path: string): readonly Finding[] {
   const kinds = expectationKinds.filter((kind) => expectation[kind] !== undefined);
-  if (kinds.length === 1) return [];
+  if (kinds.length === 1) return checkExpectationCluster(expectation, path);
   const message = `Expected one of ${quotedList(expectationKinds)}, found ${kinds.length === 0 ? 'none' : quotedList(kinds)}`;
   return [{ code: 'invalid-value', path, message, hint: 'Each expectation is an item of its own' }];
+}
+
+function checkExpectationCluster(expectation: JsonObject, path: string): readonly Finding[] {
+  const { cluster, writes, nothingLeft } = expectation;
+  if (cluster === undefined || (writes === undefined && nothingLeft === undefined)) return [];
+  const kind = writes === undefined ? 'nothingLeft' : 'writes';
+  const message = `"cluster" has no effect beside "${kind}"`;
+  const hint = `Remove it: "${kind}" is about all clusters`;
+  return [
+    { code: 'invalid-value', path: pointerTo(path, 'cluster'), at: 'key', message, hint },
+  ];
 }
 
 /** The schema checks the items of a list; one reference alone it does not. */
@@ -128,14 +148,23 @@ function applied(step: JsonObject, path: string) {
   return apply.map((value, index) => ({ value, pointer: pointerTo(pointer, index) }));
 }
 
+function testObjects(item: unknown, byDefault: string): TestObjects {
+  const { cluster = byDefault, ...object } = item as JsonObject;
+  const place = { cluster: String(cluster) };
+  if (typeof object.file === 'string') return { ...place, file: object.file };
+  return { ...place, object: object as unknown as KubeObject };
+}
+
 function resolveStep(step: JsonObject, pointer: string): TestStep {
-  const objects = applied(step, pointer).map(({ value }) => value as JsonObject);
-  const { fail, outcome, patch } = step;
+  const { fail, outcome, patch, clusters, cluster = testHub } = step;
+  const place = String(cluster);
+  const names = (field: string) => [fieldOf(clusters ?? null, field) ?? []].flat().map(String);
   return {
     name: String(step.name),
     pointer,
-    apply: objects.filter(({ file }) => typeof file !== 'string') as unknown as KubeObject[],
-    applyFiles: objects.flatMap(({ file }) => (typeof file === 'string' ? [file] : [])),
+    cluster: place,
+    ...(clusters !== undefined && { clusters: { stop: names('stop'), start: names('start') } }),
+    apply: applied(step, pointer).map(({ value }) => testObjects(value, place)),
     ...(patch !== undefined && { patch: patch as unknown as TestPatch }),
     delete: [step.delete ?? []].flat().map(String),
     ...(outcome !== undefined && { outcome: outcome as never }),
@@ -144,7 +173,7 @@ function resolveStep(step: JsonObject, pointer: string): TestStep {
     restart: step.restart === true,
     ...(typeof step.definition === 'string' && { definition: step.definition }),
     expect: mapsAt(step, '/expect').map((item) =>
-      resolveExpectation(item.value, `${pointer}${item.path}`),
+      resolveExpectation(item.value, `${pointer}${item.path}`, place),
     ),
     withinMs: timeOf(step.within, 5_000),
   };
@@ -154,24 +183,29 @@ function timeOf(value: Json | undefined, byDefaultMs: number): number {
   return (typeof value === 'string' ? parseDurationMs(value) : undefined) ?? byDefaultMs;
 }
 
-function resolveExpectation(expectation: JsonObject, pointer: string): Expectation {
+function resolveExpectation(
+  expectation: JsonObject,
+  pointer: string,
+  byDefault: string,
+): Expectation {
+  const at = { pointer, cluster: String(expectation.cluster ?? byDefault) };
   const kind = expectationKinds.find((each) => expectation[each] !== undefined) ?? 'nothingLeft';
   switch (kind) {
     case 'object':
     case 'absent':
-      return { pointer, kind, [kind]: expectation[kind] } as unknown as Expectation;
+      return { ...at, kind, [kind]: expectation[kind] } as unknown as Expectation;
     case 'condition':
     case 'event': {
       const { of, ...fields } = mapAt(expectation, `/${kind}`);
-      return { pointer, kind, of: String(of), fields };
+      return { ...at, kind, of: String(of), fields };
     }
     case 'status': {
       const { of, is } = mapAt(expectation, '/status');
-      return { pointer, kind, of: String(of), is: isJsonObject(is) ? is : {} };
+      return { ...at, kind, of: String(of), is: isJsonObject(is) ? is : {} };
     }
     case 'writes':
-      return { pointer, kind, count: expectation.writes ?? 0 };
+      return { ...at, kind, count: expectation.writes ?? 0 };
     default:
-      return { pointer, kind };
+      return { ...at, kind };
   }
 }

@@ -4,7 +4,7 @@ import type { OperatorTest } from './operator-test.ts';
 
 /** What a test says about the objects of its cluster, with the JSON pointer of each. */
 export interface TestParts {
-  /** Objects that are created: `given` and `apply`. */
+  /** Objects that are created: `given` and `apply`, without their field `cluster`. */
   readonly created: readonly LocatedValue<JsonObject>[];
   /** Objects that are named with some of their fields: `object` and `absent`. */
   readonly expected: readonly LocatedValue<JsonObject>[];
@@ -18,6 +18,8 @@ export interface TestParts {
   readonly references: readonly LocatedValue<string>[];
   /** Paths of files and folders, relative to that of the test. */
   readonly files: readonly LocatedValue<string>[];
+  /** Names of clusters. */
+  readonly clusters: readonly LocatedValue<string>[];
   /** Expectations, which have matchers and expressions in place of values. */
   readonly expectations: readonly LocatedValue<Json>[];
 }
@@ -25,17 +27,21 @@ export interface TestParts {
 /** The parts of a test that its schema cannot check. */
 export function testParts({ document }: OperatorTest): TestParts {
   const steps = mapsAt(document, '/spec/steps');
-  const applied = steps.flatMap(({ path }) => oneOrMore(document, `${path}/apply`));
+  const applied = [
+    ...mapsAt(document, '/spec/given'),
+    ...steps.flatMap(({ path }) => oneOrMore(document, `${path}/apply`)),
+  ];
   const expectations = steps.flatMap(({ path }) => mapsAt(document, `${path}/expect`));
   const patches = steps.filter(({ value }) => isJsonObject(value.patch));
   const ofExpectation = (field: string) =>
     expectations.flatMap(({ path }) => mapPart(document, `${path}/${field}`));
   const statuses = ofExpectation('status');
   return {
-    created: [...mapsAt(document, '/spec/given'), ...applied].filter(
-      (item): item is LocatedValue<JsonObject> =>
-        isJsonObject(item.value) && item.value.file === undefined,
-    ),
+    created: applied.flatMap(({ value, path }) => {
+      if (!isJsonObject(value) || value.file !== undefined) return [];
+      const { cluster: _, ...object } = value;
+      return [{ value: object, path }];
+    }),
     expected: [...ofExpectation('object'), ...ofExpectation('absent')],
     fields: [
       ...patches.map(({ value, path }) => {
@@ -64,6 +70,15 @@ export function testParts({ document }: OperatorTest): TestParts {
       ...itemsAt(document, '/spec/definitions').map(({ path }) => path),
       ...steps.map(({ path }) => `${path}/definition`),
       ...applied.map(({ path }) => `${path}/file`),
+    ].flatMap((path) => textAt(document, path)),
+    clusters: [
+      ...[...applied, ...steps, ...expectations].map(({ path }) => `${path}/cluster`),
+      ...steps.map(({ path }) => `${path}/fail/requests/cluster`),
+      ...steps.flatMap(({ path }) =>
+        ['stop', 'start'].flatMap((field) =>
+          oneOrMore(document, `${path}/clusters/${field}`).map((item) => item.path),
+        ),
+      ),
     ].flatMap((path) => textAt(document, path)),
     expectations: expectations as readonly LocatedValue<Json>[],
   };

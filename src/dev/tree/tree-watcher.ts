@@ -16,6 +16,8 @@ export interface TreeWatcherOptions {
 export interface TreeKinds {
   readonly roots: readonly Gvk[];
   readonly children: readonly Gvk[];
+  /** Kinds of objects whose resources are on the hub of this member: such an object is at the top. @default none */
+  readonly placed?: readonly Gvk[];
 }
 
 interface WatchedKind {
@@ -31,6 +33,7 @@ export class TreeWatcher {
   readonly #options: TreeWatcherOptions;
   readonly #followed = new Map<string, WatchedKind>();
   #roots: readonly string[] = [];
+  #placed: readonly string[] = [];
   #cancel: (() => void) | undefined;
 
   constructor(options: TreeWatcherOptions) {
@@ -38,9 +41,9 @@ export class TreeWatcher {
   }
 
   /** Replaces the watched kinds. */
-  watch({ roots, children }: TreeKinds): void {
+  watch({ roots, children, placed = [] }: TreeKinds): void {
     const wanted = new Map(
-      withDescendants([...roots, ...children]).map((gvk) => [gvkKey(gvk), gvk]),
+      withDescendants([...roots, ...children, ...placed]).map((gvk) => [gvkKey(gvk), gvk]),
     );
     for (const [key, followed] of this.#followed) {
       if (wanted.has(key)) continue;
@@ -50,6 +53,7 @@ export class TreeWatcher {
     for (const [key, gvk] of wanted)
       if (!this.#followed.has(key)) this.#followed.set(key, this.#acquire(gvk));
     this.#roots = roots.map(gvkKey);
+    this.#placed = placed.map(gvkKey);
     this.#changed();
   }
 
@@ -67,7 +71,7 @@ export class TreeWatcher {
   #changed(): void {
     this.#cancel ??= this.#options.clock.after(debounceMs, () => {
       this.#cancel = undefined;
-      this.#options.onTree(this.#build(), new Set(this.#roots));
+      this.#options.onTree(this.#build(), new Set([...this.#roots, ...this.#placed]));
     });
   }
 
@@ -78,9 +82,15 @@ export class TreeWatcher {
         key,
         [...informer.list()].map(({ object }) => object),
       );
-    const roots = this.#roots.flatMap((key) => objects.get(key) ?? []);
+    const placed = this.#placed.flatMap((key) => (objects.get(key) ?? []).filter(isPlaced));
+    const roots = [...this.#roots.flatMap((key) => objects.get(key) ?? []), ...placed];
     return buildTree(roots, [...objects.values()].flat());
   }
+}
+
+/** Has it a resource on a hub? */
+function isPlaced({ metadata: { labels = {} } }: KubeObject): boolean {
+  return labels['homeostat.dev/hub'] !== undefined;
 }
 
 function release({ informer, unsubscribe }: WatchedKind): void {

@@ -1,11 +1,13 @@
 import type { Clock } from '../../util/clock.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import {
   column,
   conditionPath,
   conditionsSchema,
   count,
+  createOwnCrd,
   installOwnCrd,
   type OwnKind,
   text,
@@ -112,6 +114,11 @@ export const clusterKind: OwnKind = {
     },
   }),
 };
+
+/** Builds the CRD of `Cluster`. Pure. */
+export function createClusterCrd(): KubeObject {
+  return createOwnCrd(clusterKind);
+}
 
 /** Installs the CRD of `Cluster`, and waits until it is served. @throws KubeError */
 export function ensureClusterKind(

@@ -5,16 +5,21 @@ import type { ApiAnswer } from '../../sandbox/index.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { testHub } from '../../definition/index.ts';
 import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
 import { Simulation } from '../simulation.ts';
-import { TestCluster } from '../testing/test-cluster.ts';
+import type { TestApi } from '../testing/test-api.ts';
+import type { TestCluster } from '../testing/test-cluster.ts';
+import { TestClusters } from '../testing/test-clusters.ts';
 
 export interface FuzzClusterOptions {
   readonly definitions: readonly DefinitionManifest[];
   readonly check: ManifestCheck;
-  /** Objects that exist before the operators start. */
+  /** Objects that exist before the operators start. A `Cluster` is a simulated member; others are in the cluster of the resources. */
   readonly given: readonly KubeObject[];
+  /** Where the resources are: name of a `Cluster`, or the hub. */
+  readonly place: string;
   readonly seed: number;
 }
 
@@ -24,6 +29,8 @@ export interface AppliedChild {
   readonly id: string;
   /** UID of its resource. */
   readonly ownerUid: string;
+  /** Name of a `Cluster`, or the hub. */
+  readonly cluster: string;
   readonly path: string;
   readonly manifest: KubeObject;
 }
@@ -42,10 +49,11 @@ const settleLimitMs = 15 * 60_000;
 /** A simulated cluster that records the requests of its operators. */
 export class FuzzCluster {
   readonly simulation: Simulation;
-  readonly objects: TestCluster;
+  readonly #clusters: TestClusters;
+  readonly #place: string;
   /** Messages of logged errors. */
   readonly logged: string[] = [];
-  /** Last applied children by path. */
+  /** Last applied children by cluster and path. */
   readonly #applied = new Map<string, AppliedChild>();
   #writes: string[] = [];
   /** Written statuses, without times, since {@link settle} began. */
@@ -53,19 +61,25 @@ export class FuzzCluster {
   #failure: { readonly code: number; left: number } | undefined;
 
   private constructor(options: FuzzClusterOptions) {
-    const { definitions, check, seed } = options;
+    const { definitions, check, seed, place } = options;
     this.simulation = new Simulation({
       ...{ definitions, check, seed },
       logger: errorLogger((line) => this.logged.push(line)),
-      onRequest: (request) => this.#onRequest(request),
+      onRequest: (request, member) => this.#onRequest(request, member ?? testHub),
     });
-    this.objects = new TestCluster(this.simulation);
+    this.#clusters = new TestClusters(this.simulation);
+    this.#place = place;
+  }
+
+  /** The cluster of the resources. */
+  get objects(): TestCluster {
+    return this.#clusters.of(this.#place);
   }
 
   /** Starts a cluster with its operators. @throws KubeError for a given object that the server rejects */
   static async start(options: FuzzClusterOptions): Promise<FuzzCluster> {
     const cluster = new FuzzCluster(options);
-    for (const object of options.given) await cluster.objects.apply(object);
+    for (const object of options.given) await cluster.#clusters.apply(object, options.place);
     cluster.simulation.start();
     await cluster.settle();
     return cluster;
@@ -74,6 +88,18 @@ export class FuzzCluster {
   /** Children of a resource that the operators have applied and that were not deleted since, in the order of their first apply. */
   childrenOf(ownerUid: string): readonly AppliedChild[] {
     return [...this.#applied.values()].filter((child) => child.ownerUid === ownerUid);
+  }
+
+  /** The API of a cluster, as its user. */
+  apiOf(cluster: string): Pick<TestApi, 'get' | 'request'> {
+    return cluster === testHub ? this.simulation : this.simulation.members.get(cluster).api;
+  }
+
+  /** Decides what all Pods do from now on. */
+  setPodOutcome(is: 'ready' | 'never-ready' | 'fail'): void {
+    const { sandbox, members } = this.simulation;
+    for (const each of [sandbox, ...members.names.map((name) => members.get(name).sandbox)])
+      each.setPodOutcome({}, is);
   }
 
   /** Lets the server answer the next writes of the operators with an error. */
@@ -142,36 +168,45 @@ export class FuzzCluster {
 
   /** Children are also deleted by the garbage collector and by users. */
   async #forgetDeleted(): Promise<void> {
-    for (const path of this.#applied.keys())
-      if ((await this.simulation.get(path)) === undefined) this.#applied.delete(path);
+    for (const [key, { cluster, path }] of this.#applied)
+      if ((await this.apiOf(cluster).get(path)) === undefined) this.#applied.delete(key);
   }
 
-  #onRequest(request: ApiRequest): ApiAnswer | undefined {
+  #onRequest(request: ApiRequest, cluster: string): ApiAnswer | undefined {
     if (request.method === 'GET' || isInternalRequest(request)) return undefined;
     const failure = this.#failure;
     if (failure !== undefined && failure.left > 0) {
       failure.left -= 1;
       return errorAnswer(failure.code);
     }
-    this.#note(request);
+    this.#note(request, cluster);
     return undefined;
   }
 
-  #note({ method, path, body }: ApiRequest): void {
-    this.#writes.push(`${method} ${path}`);
+  #note({ method, path, body }: ApiRequest, cluster: string): void {
+    const key = titleOf({ cluster, path });
+    this.#writes.push(`${method} ${key}`);
     if (method !== 'PATCH' || !isJsonObject(body)) return;
     if (path.endsWith('/status')) {
-      this.#statuses.push(`${path} ${canonicalJson(withoutTimes(body.status))}`);
+      this.#statuses.push(`${key} ${canonicalJson(withoutTimes(body.status))}`);
       return;
     }
     const manifest = body as unknown as KubeObject;
     const { labels = {} } = manifest.metadata ?? {};
     const id: unknown = labels[childLabel];
     if (typeof id === 'string' && labels[definitionLabel] !== undefined)
-      this.#applied.set(path, { id, ownerUid: labels[ownerUidLabel] ?? '', path, manifest });
+      this.#applied.set(key, {
+        ...{ id, cluster, path, manifest },
+        ownerUid: labels[ownerUidLabel] ?? '',
+      });
     // A released object loses its labels, and stays by intention.
-    if (id === null) this.#applied.delete(path);
+    if (id === null) this.#applied.delete(key);
   }
+}
+
+/** The path of an object, with its member cluster. */
+export function titleOf({ cluster, path }: Pick<AppliedChild, 'cluster' | 'path'>): string {
+  return cluster === testHub ? path : `${path} in cluster "${cluster}"`;
 }
 
 /** A status without the fields that differ between equal states. */

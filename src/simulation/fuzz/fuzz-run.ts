@@ -4,7 +4,7 @@ import { contentOf, fieldChanges } from '../../plan/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
 import { type Disturbance, disturbanceOf } from './disturbance.ts';
-import type { AppliedChild, FuzzCluster } from './fuzz-cluster.ts';
+import { type AppliedChild, type FuzzCluster, titleOf } from './fuzz-cluster.ts';
 import { type FuzzTarget, referenceOf, resourceOf, statusFieldSchema } from './fuzz-target.ts';
 import type { Action, Content, History } from './history.ts';
 
@@ -93,7 +93,7 @@ export class FuzzRun {
         return;
       case 'outcome':
         this.#hasTrouble ||= action.is !== 'ready';
-        simulation.sandbox.setPodOutcome({}, action.is);
+        this.#cluster.setPodOutcome(action.is);
         return;
       case 'fail':
         this.#cluster.failNext(action.with, action.times);
@@ -122,9 +122,9 @@ export class FuzzRun {
     const change = disturbanceOf(action, this.#children);
     if (change === undefined) return;
     this.#disturbances.set(this.#after, change);
-    const { path } = change.child;
+    const { path, cluster } = change.child;
     try {
-      await this.#cluster.simulation.request(
+      await this.#cluster.apiOf(cluster).request(
         change.merge === undefined
           ? { method: 'DELETE', path }
           : {
@@ -203,7 +203,10 @@ export class FuzzRun {
   /** The children as last applied. Undefined where they depend on more than the content, or are not as desired yet. */
   #rendered(): readonly RenderedChild[] | undefined {
     if (this.#target.hasMemory || !this.#isReady) return undefined;
-    return this.#children.map(({ path, manifest }) => ({ path, content: contentOf(manifest) }));
+    return this.#children.map((child) => ({
+      path: titleOf(child),
+      content: contentOf(child.manifest),
+    }));
   }
 
   async #restarted(): Promise<FuzzFailure | undefined> {
@@ -234,10 +237,12 @@ export class FuzzRun {
         .map(({ id }) => id),
     );
     const left: string[] = [];
-    for (const { id, path } of children) {
-      if ((await this.#cluster.simulation.get(path)) === undefined) continue;
-      if (!kept.has(id)) left.push(path);
-      else await this.#cluster.simulation.request({ method: 'DELETE', path });
+    for (const child of children) {
+      const { id, path, cluster } = child;
+      const api = this.#cluster.apiOf(cluster);
+      if ((await api.get(path)) === undefined) continue;
+      if (!kept.has(id)) left.push(titleOf(child));
+      else await api.request({ method: 'DELETE', path });
     }
     await this.#cluster.settle();
     return left.length === 0
@@ -273,6 +278,7 @@ function isNumber(schema: JsonObject | undefined): boolean {
 }
 
 interface RenderedChild {
+  /** With its cluster. */
   readonly path: string;
   readonly content: Readonly<Record<string, unknown>>;
 }

@@ -15,7 +15,10 @@ export interface FuzzOptions {
   readonly check: ManifestCheck;
   /** The definition whose resources are created. */
   readonly target: FuzzTarget;
+  /** Objects that exist before. A `Cluster` is a simulated member; others are in the cluster of the resources. */
   readonly given: readonly KubeObject[];
+  /** Where the resources are: name of a `Cluster`, or the hub. */
+  readonly place: string;
   readonly samples: readonly KubeObject[];
   /** By JSON pointer below the resource, `*` for any item: the only values of a field. */
   readonly values: Readonly<Record<string, readonly Json[]>>;

@@ -1,5 +1,7 @@
+import { testHub } from '../../definition/index.ts';
 import type { Json, JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import type { Disturbance } from './disturbance.ts';
 import type { FuzzFailure } from './fuzz-run.ts';
 import { type FuzzTarget, referenceOf, resourceOf } from './fuzz-target.ts';
@@ -14,6 +16,8 @@ export interface Reproduction {
   readonly failure: FuzzFailure;
   /** Objects that exist before. */
   readonly given: readonly KubeObject[];
+  /** Where the resource is: name of a `Cluster`, or the hub. */
+  readonly place: string;
   /** Path of the definition, relative to the file of the test. */
   readonly definition: string;
 }
@@ -24,6 +28,7 @@ export function reproductionOf({
   history,
   failure,
   given,
+  place,
   definition,
 }: Reproduction): JsonObject {
   const name = 'fuzz';
@@ -47,13 +52,19 @@ export function reproductionOf({
     metadata: { name: `${target.definition.name}-${failure.rule}` },
     spec: {
       definitions: [definition],
-      ...(given.length > 0 && { given }),
+      ...(given.length > 0 && { given: given.map((object) => placed(object, place)) }),
       steps: steps.map((step, index) => ({
+        ...(place !== testHub && { cluster: place }),
         ...step,
         expect: index === last ? expectationsOf(failure, target, name) : [],
       })),
     },
   } as unknown as JsonObject;
+}
+
+/** As an item of `given`. */
+function placed(object: KubeObject, place: string): Readonly<Record<string, unknown>> {
+  return place === testHub || isCluster(object) ? { ...object } : { cluster: place, ...object };
 }
 
 /** Whether the failure was found after the actions. */
@@ -90,9 +101,11 @@ function stepOf(
         metadata.name,
       ];
       const reference = path.join('/');
+      const { cluster } = disturbance.child;
+      const where = cluster === testHub ? {} : { cluster };
       return disturbance.merge === undefined
-        ? [{ name: title, delete: reference }]
-        : [{ name: title, patch: { target: reference, merge: disturbance.merge } }];
+        ? [{ name: title, ...where, delete: reference }]
+        : [{ name: title, ...where, patch: { target: reference, merge: disturbance.merge } }];
     }
     case 'outcome':
       return [{ name: title, outcome: { pods: {}, is: action.is } }];

@@ -47,6 +47,8 @@ export interface RenderedChild {
   /** Line of the child in the definition's file, from 1. */
   readonly line: number;
   readonly manifest: KubeObject;
+  /** Name of the member cluster that it is in. @default undefined: it is on the hub */
+  readonly cluster?: string;
 }
 
 export interface RenderResult {
@@ -80,7 +82,7 @@ export async function renderResource(options: RenderOptions): Promise<RenderResu
     const problem = `No definition serves kind "${resource.kind}", only ${kinds}`;
     return { ...nothing, problem, isRejected: true };
   }
-  const rendered = await simulate(options, { served, accepted });
+  const rendered = await simulate(options, { served, accepted, manifests: definitions });
   return { ...rendered, diagnostics };
 }
 
@@ -92,21 +94,22 @@ interface Definitions {
   /** The definition of the resource. */
   readonly served: CheckedDefinition;
   readonly accepted: readonly CheckedDefinition[];
+  readonly manifests: readonly DefinitionManifest[];
 }
 
 async function simulate(
   { statusOf, ...options }: Omit<RenderOptions, 'definitions' | 'check'>,
-  { served: { plan, located }, accepted }: Definitions,
+  { served: { plan, located }, accepted, manifests }: Definitions,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
   const isOfOthers = plan.definition.kind.source === 'for';
-  const applied = new Map<string, KubeObject>();
+  const applied = new Map<string, Applied>();
   // Children of other definitions, too, which serve kinds of children.
-  const written = new Map<string, KubeObject>();
+  const written = new Map<string, Applied>();
   const reported = new Set<string>();
   const failed: FailedValue[] = [];
   const run: RunResourceOptions = {
     ...options,
-    definitions: accepted.map((each) => each.located),
+    ...{ manifests, definitions: accepted.map((each) => each.located) },
     coverage: {
       declare: () => undefined,
       reach: () => undefined,
@@ -116,10 +119,14 @@ async function simulate(
     onRestart: () => {
       failed.length = 0;
     },
-    onRequest: (request) => {
-      const child = childOf(request);
-      if (child !== undefined) written.set(request.path, child);
-      if (child?.metadata.labels?.[definitionLabel] === plan.name) applied.set(request.path, child);
+    onRequest: (request, cluster) => {
+      const manifest = childOf(request);
+      if (manifest === undefined) return undefined;
+      const { path } = request;
+      const key = `${cluster ?? ''} ${path}`;
+      const child = { manifest, path, cluster };
+      written.set(key, child);
+      if (manifest.metadata.labels?.[definitionLabel] === plan.name) applied.set(key, child);
       return undefined;
     },
     ...(statusOf && {
@@ -127,10 +134,8 @@ async function simulate(
     }),
   };
   try {
-    return await runResource(run, plan.name, async (_simulation, found) => {
-      const children = [...applied.values()].map((manifest) =>
-        renderedChild(manifest, plan.children),
-      );
+    return await runResource(run, plan.definition, async ({ found }) => {
+      const children = [...applied.values()].map((child) => renderedChild(child, plan.children));
       const created = new Set(children.map(({ child }) => child));
       const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
       return {
@@ -154,10 +159,18 @@ async function simulate(
   }
 }
 
+/** A child as it was applied. */
+interface Applied {
+  readonly manifest: KubeObject;
+  readonly path: string;
+  /** Name of its member cluster. Undefined: it is on the hub. */
+  readonly cluster: string | undefined;
+}
+
 interface StatusReport {
-  /** By path. */
-  readonly written: ReadonlyMap<string, KubeObject>;
-  /** Paths of the objects that have their status. */
+  /** By cluster and path. */
+  readonly written: ReadonlyMap<string, Applied>;
+  /** The keys of those that have their status. */
   readonly reported: Set<string>;
   readonly statusOf: (child: KubeObject) => JsonObject | undefined;
 }
@@ -168,11 +181,12 @@ async function reportStatuses(
   { written, reported, statusOf }: StatusReport,
 ): Promise<boolean> {
   const before = reported.size;
-  for (const [path, child] of written) {
-    const status = reported.has(path) ? undefined : statusOf(child);
+  for (const [key, { manifest, path, cluster }] of written) {
+    const status = reported.has(key) ? undefined : statusOf(manifest);
     if (status === undefined) continue;
-    reported.add(path);
-    await simulation.request({
+    reported.add(key);
+    const api = cluster === undefined ? simulation : simulation.members.get(cluster).api;
+    await api.request({
       method: 'PATCH',
       path: `${path}/status`,
       query: { fieldManager: 'controller' },
@@ -192,7 +206,7 @@ interface FailedValue {
 interface Failing {
   readonly values: readonly FailedValue[];
   /** As they were applied. */
-  readonly children: Iterable<KubeObject>;
+  readonly children: Iterable<Applied>;
   readonly accepted: readonly CheckedDefinition[];
   readonly located: LocatedDefinition;
 }
@@ -205,7 +219,7 @@ function failuresOf(
   const { definition, source, pointers } = located;
   const status = isJsonObject(found?.status) ? found.status : {};
   const children = Array.isArray(status.children) ? status.children.filter(isJsonObject) : [];
-  const manifests = [...applied];
+  const manifests = Array.from(applied, ({ manifest }) => manifest);
   const check = new ObjectCheck(accepted.map((each) => each.located));
   const others = children
     .filter(({ state }) => state === 'Failed')
@@ -237,7 +251,10 @@ function childOf({ method, path, body }: ApiRequest): KubeObject | undefined {
   return object.metadata?.labels?.[childLabel] === undefined ? undefined : object;
 }
 
-function renderedChild(manifest: KubeObject, plans: readonly ChildPlan[]): RenderedChild {
+function renderedChild(
+  { manifest, cluster }: Applied,
+  plans: readonly ChildPlan[],
+): RenderedChild {
   const id = manifest.metadata.labels?.[childLabel] ?? '';
   const index = plans.findIndex((each) => each.id === id);
   const plan = plans[index];
@@ -250,6 +267,7 @@ function renderedChild(manifest: KubeObject, plans: readonly ChildPlan[]): Rende
       plan?.hasReady === true ? 'its expression "ready" is true' : `it is a ready ${manifest.kind}`,
     line: plan?.line ?? 1,
     manifest: asWritten(manifest),
+    ...(cluster !== undefined && { cluster }),
   };
 }
 

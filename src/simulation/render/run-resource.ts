@@ -1,23 +1,37 @@
+import type { DefinitionManifest } from '../../check/index.ts';
 import type { CoverageRecorder } from '../../compile/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
+import {
+  type LocatedDefinition,
+  type OperatorDefinition,
+  testHub,
+  usesClusters,
+} from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import { silentLogger } from '../../telemetry/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { memberFor } from '../members/cluster-object.ts';
 import { Simulation } from '../simulation.ts';
-import { TestCluster } from '../testing/test-cluster.ts';
+import type { TestCluster } from '../testing/test-cluster.ts';
+import { TestClusters } from '../testing/test-clusters.ts';
 
 export interface RunResourceOptions {
   /** Without errors and conflicts. */
   readonly definitions: readonly LocatedDefinition[];
+  /** Their files. */
+  readonly manifests: readonly DefinitionManifest[];
   readonly resource: KubeObject;
-  /** Objects that exist before, such as those that the definition reads. */
+  /**
+   * Objects that exist before, such as those that the definition reads. A `Cluster` is a simulated member; others are in the cluster of the
+   * resource.
+   */
   readonly given: readonly KubeObject[];
   /** Do simulated controllers make children ready? Else what reads them waits. */
   readonly simulatesControllers: boolean;
   /** See `SimulationOptions`. */
-  readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
+  readonly onRequest?: (request: ApiRequest, member?: string) => ApiAnswer | undefined;
   /** See `SimulationOptions`. */
   readonly coverage?: CoverageRecorder;
   /** Called before the operators start again, once, for a resource that has failed. @default they do not start again */
@@ -26,58 +40,111 @@ export interface RunResourceOptions {
   readonly whenReady?: (simulation: Simulation) => Promise<boolean>;
 }
 
+/** Where the resource is when it is used. */
+export interface RunResource {
+  readonly simulation: Simulation;
+  /** Undefined: it does not exist. */
+  readonly found: JsonObject | undefined;
+  /** Name of the member that it is in. Undefined: it is on the hub. */
+  readonly member: string | undefined;
+}
+
 /** Simulated time in which the resource must become ready, in ms. */
 const limitMs = 600_000;
+/** Simulated time in which a definition must start in a member, in ms. */
+const startMs = 60_000;
 /** Simulated time that passes after a failure that a retry does not mend, in ms. */
 const stalledMs = 5_000;
 
 /**
- * Runs definitions on a simulated cluster until the resource is ready, or nothing happens any more.
- * @param name the definition of the resource
+ * Runs definitions on a simulated cluster until the resource is ready, or nothing happens any more. A resource of a definition that runs in
+ * members is in one: the first given `Cluster` that it selects, or a new one.
+ * @param definition of the resource
  * @param use is called with the resource then; the simulation ends with it
  * @throws KubeError when the API server rejects an object
  */
 export async function runResource<T>(
-  {
-    definitions,
-    resource,
-    given,
-    simulatesControllers,
-    onRequest,
-    coverage,
-    onRestart,
-    whenReady,
-  }: RunResourceOptions,
-  name: string,
-  use: (simulation: Simulation, found: JsonObject | undefined) => Promise<T>,
+  options: RunResourceOptions,
+  definition: OperatorDefinition,
+  use: (run: RunResource) => Promise<T>,
 ): Promise<T> {
-  const simulation = new Simulation({
-    ...{ definitions: [], logger: silentLogger, simulatesControllers },
-    ...(onRequest && { onRequest }),
-    ...(coverage && { coverage }),
-  });
-  const cluster = new TestCluster(simulation);
-  const start = async () => {
-    const runners = simulation.startDefinitions(definitions);
-    const isRunning = () =>
-      runners.views.some((view) => view.name === name && view.state.kind === 'running');
-    await simulation.advanceUntil(isRunning, limitMs);
-  };
+  const { resource, given, onRestart, whenReady } = options;
+  const operators = new RunOperators(options, definition);
+  const { simulation, clusters } = operators;
+  const member = memberFor(definition, given);
+  const place = member?.metadata.name ?? testHub;
   try {
-    for (const object of given) await cluster.apply(object);
-    await start();
+    if (member !== undefined) await clusters.apply(member);
+    for (const object of given) await clusters.apply(object, place);
+    await operators.start();
+    const cluster = clusters.of(place);
+    if (member !== undefined) await untilServed(simulation, cluster, resource);
     await cluster.apply(resource);
     let found = await untilReady(simulation, cluster, resource);
     while (await whenReady?.(simulation)) found = await untilReady(simulation, cluster, resource);
     if (onRestart !== undefined && isStalled(found)) {
       onRestart();
       await simulation.stop();
-      await start();
+      await operators.start();
       await simulation.idle();
     }
-    return await use(simulation, found);
+    return await use({ simulation, found, member: member?.metadata.name });
   } finally {
     await simulation.close();
+  }
+}
+
+/** Definitions on a simulated cluster. Those that use members need the whole runtime. */
+class RunOperators {
+  readonly simulation: Simulation;
+  readonly clusters: TestClusters;
+  readonly #definitions: readonly LocatedDefinition[];
+  readonly #name: string;
+  readonly #hasMembers: boolean;
+
+  constructor(
+    { definitions, manifests, simulatesControllers, onRequest, coverage }: RunResourceOptions,
+    { name }: OperatorDefinition,
+  ) {
+    this.#hasMembers = definitions.some(({ definition }) => usesClusters(definition));
+    this.#definitions = definitions;
+    this.#name = name;
+    this.simulation = new Simulation({
+      ...{ logger: silentLogger, simulatesControllers },
+      definitions: this.#hasMembers ? manifests : [],
+      ...(onRequest && { onRequest }),
+      ...(coverage && { coverage }),
+    });
+    this.clusters = new TestClusters(this.simulation);
+  }
+
+  async start(): Promise<void> {
+    const { simulation } = this;
+    if (this.#hasMembers) {
+      simulation.start();
+      await simulation.untilStarted();
+      return;
+    }
+    const runners = simulation.startDefinitions(this.#definitions);
+    const isRunning = () =>
+      runners.views.some((view) => view.name === this.#name && view.state.kind === 'running');
+    await simulation.advanceUntil(isRunning, limitMs);
+  }
+}
+
+/** Waits until a member serves the kind of the resource: its definition installs it there when it starts. */
+async function untilServed(
+  simulation: Simulation,
+  cluster: TestCluster,
+  { kind, apiVersion }: KubeObject,
+): Promise<void> {
+  const { clock } = simulation;
+  const endMs = clock.monotonicMs() + startMs;
+  const { group } = gvkOf(apiVersion, kind);
+  const name = group === '' ? kind : `${kind}.${group}`;
+  while ((await cluster.kindNamed(name)) === undefined) {
+    if (!clock.runNextTimer(endMs)) return;
+    await simulation.idle();
   }
 }
 

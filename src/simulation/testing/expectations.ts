@@ -21,10 +21,16 @@ export interface Failure {
   readonly updatablePointer?: string;
 }
 
-/** What expectations are checked against. */
-export interface Observed {
+/** A cluster that expectations are about. */
+export interface TestPlace {
   readonly cluster: TestCluster;
   readonly values: ExpectedValues;
+}
+
+/** What expectations are checked against. */
+export interface Observed {
+  /** @throws UnknownReferenceError if there is no such cluster */
+  readonly placeOf: (cluster: string) => TestPlace;
   /** Writes of the operators since the step began, without Events. */
   readonly writes: number;
   /** Objects that the operators created and that exist. */
@@ -36,10 +42,11 @@ export async function checkExpectation(
   expectation: Expectation,
   observed: Observed,
 ): Promise<Failure | undefined> {
-  const { pointer, ...fields } = expectation;
+  const { pointer, cluster, ...fields } = expectation;
   try {
-    const resolved = await observed.values.resolve(fields);
-    return await check({ ...resolved, pointer } as Expectation, observed);
+    const place = observed.placeOf(cluster);
+    const resolved = await place.values.resolve(fields);
+    return await check({ ...resolved, pointer, cluster } as Expectation, place.cluster, observed);
   } catch (error) {
     if (error instanceof ExpectedValueError)
       return failure(`${pointer}${writtenPointer(expectation, error.pointer)}`, error.message);
@@ -54,9 +61,12 @@ function writtenPointer({ kind }: Expectation, pointer: string): string {
   return `/${kind}${pointer.replace(/^\/fields\//, '/')}`;
 }
 
-async function check(expectation: Expectation, observed: Observed): Promise<Failure | undefined> {
+async function check(
+  expectation: Expectation,
+  cluster: TestCluster,
+  observed: Pick<Observed, 'writes' | 'left'>,
+): Promise<Failure | undefined> {
   const { pointer, kind } = expectation;
-  const { cluster } = observed;
   switch (kind) {
     case 'object':
       return checkObject(expectation.object, pointerTo(pointer, 'object'), cluster);
@@ -169,7 +179,8 @@ async function eventsOf(
 ): Promise<readonly Record<string, Json>[]> {
   const kind = await cluster.kindNamed('Event');
   if (kind === undefined) return [];
-  const [ownKind, ...rest] = of.split('/');
+  const [named = '', ...rest] = of.split('/');
+  const ownKind = (await cluster.kindNamed(named))?.gvk.kind ?? named;
   const name = rest.at(-1);
   return (await cluster.list(kind)).flatMap((event) => {
     const regarding = event.regarding ?? event.involvedObject;

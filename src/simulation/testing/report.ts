@@ -23,7 +23,7 @@ export function resultLines(result: TestResult, options: ReportOptions): readonl
 }
 
 function detailsOf({ tookMs, isReal = false, skippedSteps = 0 }: TestResult): string {
-  if (!isReal) return `, ${tookMs / 1_000} s simulated`;
+  if (!isReal) return `, ${Math.round(tookMs) / 1_000} s simulated`;
   const skipped = skippedSteps === 0 ? '' : `, ${skippedSteps} skipped: need the sandbox`;
   return `${skipped}; ${(tookMs / 1_000).toFixed(1)} s`;
 }

@@ -7,8 +7,10 @@ import { bundledSchemas } from '../../compile/index.ts';
 import {
   type OperatorDefinition,
   type OperatorTest,
+  type TestObjects,
   type TestStep,
   testParts,
+  usesClusters,
 } from '../../definition/index.ts';
 import {
   type ApiRequest,
@@ -25,6 +27,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
 import { errorLogger } from '../error-logger.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import { isInternalRequest } from '../operator-requests.ts';
 import { crdPath } from '../validation/check-server.ts';
 import { ClusterOperators } from './cluster-operators.ts';
@@ -157,7 +160,12 @@ export class RealClusterTests {
     const wide = accepted.find(({ plan }) => plan.scope === 'Cluster');
     if (wide !== undefined)
       return `The resources of definition "${wide.plan.name}" belong to no namespace`;
-    const { created, references } = testParts(test);
+    const { created, references, clusters } = testParts(test);
+    const federated = accepted.find(({ plan }) => usesClusters(plan.definition));
+    if (federated !== undefined)
+      return `Definition "${federated.plan.name}" uses member clusters, which only the sandbox has`;
+    if (clusters.length > 0 || created.some(({ value }) => isCluster(value)))
+      return 'It has member clusters, which only the sandbox has';
     const elsewhere = created.find(({ value: { metadata } }) =>
       isJsonObject(metadata) ? metadata.namespace !== undefined : false,
     );
@@ -243,7 +251,7 @@ class ClusterRun {
       };
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
       await api.request({ method: 'POST', path: '/api/v1/namespaces', body });
-      for (const object of this.#test.given) await this.#cluster.apply(object);
+      for (const objects of this.#test.given) await this.#apply(objects);
       await this.#start(signal);
     } catch (error) {
       return [{ pointer: '/spec', message: messageOf(error), mismatches: [] }];
@@ -331,9 +339,7 @@ class ClusterRun {
   }
 
   async #act(step: TestStep, signal: AbortSignal): Promise<void> {
-    for (const object of step.apply) await this.#cluster.apply(object);
-    for (const file of step.applyFiles)
-      for (const object of await this.#files.loadObjects(file)) await this.#cluster.apply(object);
+    for (const objects of step.apply) await this.#apply(objects);
     const { patch } = step;
     if (patch !== undefined)
       await this.#cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
@@ -343,6 +349,11 @@ class ClusterRun {
       this.#definitions = await this.#files.loadDefinitions(step.definition);
     await this.#operators?.stop();
     await this.#start(signal);
+  }
+
+  async #apply(objects: TestObjects): Promise<void> {
+    const all = 'file' in objects ? await this.#files.loadObjects(objects.file) : [objects.object];
+    for (const object of all) await this.#cluster.apply(object);
   }
 
   /** Checks until all expectations are true, and the operators have written nothing for a moment. */
@@ -365,7 +376,8 @@ class ClusterRun {
 
   async #check({ expect }: Pick<TestStep, 'expect'>): Promise<readonly Failure[]> {
     const observed = {
-      ...{ cluster: this.#cluster, values: this.#values, writes: this.#writes },
+      placeOf: () => ({ cluster: this.#cluster, values: this.#values }),
+      writes: this.#writes,
       left: () => this.#left(),
     };
     const failures: Failure[] = [];

@@ -1,14 +1,21 @@
 import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import type { CoverageRecorder } from '../../compile/index.ts';
-import type { OperatorTest, Position, TestFailure, TestStep } from '../../definition/index.ts';
+import {
+  type OperatorTest,
+  type Position,
+  type TestFailure,
+  type TestObjects,
+  type TestStep,
+  testHub,
+} from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
 import { Simulation } from '../simulation.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
-import { ExpectedValues } from './expected-values.ts';
-import { TestCluster } from './test-cluster.ts';
+import { TestClusters } from './test-clusters.ts';
 
 /** The files of a test, read before it runs. */
 export interface TestFiles {
@@ -16,7 +23,7 @@ export interface TestFiles {
   readonly definitions: readonly DefinitionManifest[];
   /** Reads the definitions of a step's `definition`. */
   loadDefinitions(path: string): Promise<readonly DefinitionManifest[]>;
-  /** Reads the objects of an `apply` with `file`. */
+  /** Reads the objects of an `apply` or `given` with `file`. */
   loadObjects(path: string): Promise<readonly KubeObject[]>;
 }
 
@@ -77,11 +84,11 @@ class TestRun {
   readonly #test: OperatorTest;
   readonly #files: TestFiles;
   readonly #logged: string[] = [];
-  readonly #created = new Map<string, string>();
+  /** Objects that the operators have applied. */
+  readonly #created = new Map<string, CreatedObject>();
   readonly #signal: AbortSignal | undefined;
-  #simulation: Simulation;
-  #cluster: TestCluster;
-  #values: ExpectedValues;
+  readonly #simulation: Simulation;
+  readonly #clusters: TestClusters;
   /** Method and path of each write since the step began. */
   #writes: string[] = [];
   #failing: TestFailure | undefined;
@@ -95,10 +102,9 @@ class TestRun {
       definitions: files.definitions,
       ...options,
       logger: errorLogger((line) => this.#logged.push(line)),
-      onRequest: (request) => this.#onRequest(request),
+      onRequest: (request, member) => this.#onRequest(request, member),
     });
-    this.#cluster = new TestCluster(this.#simulation);
-    this.#values = new ExpectedValues(this.#cluster);
+    this.#clusters = new TestClusters(this.#simulation);
   }
 
   async run(): Promise<TestResult> {
@@ -124,7 +130,7 @@ class TestRun {
   async #runAll(): Promise<readonly StepFailure[]> {
     const { given, steps } = this.#test;
     try {
-      for (const object of given) await this.#cluster.apply(object);
+      for (const objects of given) await this.#apply(objects);
     } catch (error) {
       return [{ pointer: '/spec/given', message: messageOf(error), mismatches: [] }];
     }
@@ -156,20 +162,34 @@ class TestRun {
 
   async #act(step: TestStep): Promise<void> {
     const simulation = this.#simulation;
-    for (const object of step.apply) await this.#cluster.apply(object);
-    for (const file of step.applyFiles)
-      for (const object of await this.#files.loadObjects(file)) await this.#cluster.apply(object);
-    const { patch, fail, outcome } = step;
-    if (outcome !== undefined) simulation.sandbox.setPodOutcome(outcome.pods, outcome.is);
+    const { patch, fail, outcome, clusters, cluster: place } = step;
+    if (clusters !== undefined) {
+      this.#clusters.setReachable(clusters.stop, false);
+      this.#clusters.setReachable(clusters.start, true);
+    }
+    for (const objects of step.apply) await this.#apply(objects);
+    // A member may be one of the objects.
+    const cluster = this.#clusters.of(place);
+    if (outcome !== undefined) this.#sandboxOf(place).setPodOutcome(outcome.pods, outcome.is);
     this.#failing = fail;
     this.#failuresLeft = fail?.times ?? 0;
-    if (patch !== undefined)
-      await this.#cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
-    for (const reference of step.delete) await this.#cluster.delete(reference);
+    if (patch !== undefined) await cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
+    for (const reference of step.delete) await cluster.delete(reference);
     if (step.restart) await this.#restart();
     if (step.definition !== undefined)
       simulation.reload(await this.#files.loadDefinitions(step.definition));
     if (step.advanceMs > 0) await simulation.advance(step.advanceMs);
+  }
+
+  async #apply({ cluster, ...objects }: TestObjects): Promise<void> {
+    const all =
+      'file' in objects ? await this.#files.loadObjects(objects.file) : [objects.object];
+    for (const object of all) await this.#clusters.apply(object, cluster);
+  }
+
+  #sandboxOf(cluster: string): Sandbox {
+    const { sandbox, members } = this.#simulation;
+    return cluster === testHub ? sandbox : members.get(cluster).sandbox;
   }
 
   async #restart(): Promise<void> {
@@ -194,8 +214,7 @@ class TestRun {
 
   async #check(expect: TestStep['expect']): Promise<readonly Failure[]> {
     const observed = {
-      cluster: this.#cluster,
-      values: this.#values,
+      placeOf: (cluster: string) => this.#clusters.placeOf(cluster),
       writes: this.#writes.length,
       left: () => this.#left(),
     };
@@ -225,24 +244,40 @@ class TestRun {
     return this.#check(step.expect.filter(({ kind }) => kind !== 'writes'));
   }
 
-  #onRequest(request: ApiRequest) {
+  #onRequest(request: ApiRequest, member: string | undefined) {
     if (request.method === 'GET' || isInternalRequest(request)) return undefined;
     const failing = this.#failing;
-    if (failing !== undefined && this.#failuresLeft > 0 && isMeant(request, failing)) {
+    const cluster = member ?? testHub;
+    if (failing !== undefined && this.#failuresLeft > 0 && isMeant(request, cluster, failing)) {
       this.#failuresLeft -= 1;
       return errorAnswer(failing.with);
     }
-    this.#writes.push(`${request.method} ${request.path}`);
-    if (isChildApply(request)) this.#created.set(request.path, request.path);
+    const object = { path: request.path, cluster };
+    const title = titleOf(object);
+    this.#writes.push(`${request.method} ${title}`);
+    if (isChildApply(request)) this.#created.set(title, object);
     return undefined;
   }
 
   async #left(): Promise<readonly string[]> {
     const left: string[] = [];
-    for (const path of this.#created.keys())
-      if ((await this.#simulation.get(path)) !== undefined) left.push(path);
+    const { members } = this.#simulation;
+    for (const [title, { path, cluster }] of this.#created) {
+      const api = cluster === testHub ? this.#simulation : members.get(cluster).api;
+      if ((await api.get(path)) !== undefined) left.push(title);
+    }
     return left;
   }
+}
+
+interface CreatedObject {
+  readonly path: string;
+  /** Name of a `Cluster`, or the hub. */
+  readonly cluster: string;
+}
+
+function titleOf({ path, cluster }: CreatedObject): string {
+  return cluster === testHub ? path : `${path} in cluster "${cluster}"`;
 }
 
 /** Writes for a message: each once, the first three. */
@@ -266,9 +301,14 @@ const verbs: Readonly<Record<string, string>> = {
   GET: 'get',
 };
 
-function isMeant({ method, body }: ApiRequest, { requests }: TestFailure): boolean {
+function isMeant(
+  { method, body }: ApiRequest,
+  cluster: string,
+  { requests }: TestFailure,
+): boolean {
   const kind = (body as { readonly kind?: unknown } | undefined)?.kind;
   return (
+    (requests.cluster === undefined || requests.cluster === cluster) &&
     (requests.verb === undefined || requests.verb === verbs[method]) &&
     (requests.kind === undefined || requests.kind === kind)
   );

@@ -108,9 +108,9 @@ export class TestCluster {
     return items.map((item) => ({ ...(item as unknown as KubeObject), ...head }));
   }
 
-  /** A kind by its name; undefined where it is not served. */
+  /** A kind by its name, or `Kind.group`; undefined where it is not served. */
   kindNamed(name: string): Promise<KindInfo | undefined> {
-    return this.#findKind(({ gvk }) => gvk.kind === name);
+    return this.#findKind(({ gvk }) => gvk.kind === name || `${gvk.kind}.${gvk.group}` === name);
   }
 
   /** The name of an object in references: `web`, or `shop/web` in another namespace than the test's. */

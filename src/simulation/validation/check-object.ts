@@ -4,11 +4,14 @@ import {
   type Finding,
   type LocatedDefinition,
   quotedList,
+  usesClusters,
   valueAt,
   withoutConsequences,
 } from '../../definition/index.ts';
+import { createClusterCrd } from '../../runtime/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { isJsonObject, type JsonObject, pointerSteps, pointerTo } from '../../util/json.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import { CheckServer } from './check-server.ts';
 import { fieldPointer, withoutValue } from './field-pointer.ts';
 import { type KnownKind, KnownKinds } from './known-kinds.ts';
@@ -31,19 +34,25 @@ export class ObjectCheck {
   readonly kinds = new KnownKinds();
   readonly #server = new CheckServer();
   readonly #areAllKindsKnown: boolean;
+  #servesClusters = false;
 
   /** @param areAllKindsKnown false: other definitions could not be read, and an unknown kind may be one of theirs */
   constructor(definitions: readonly LocatedDefinition[], areAllKindsKnown = true) {
     this.#areAllKindsKnown = areAllKindsKnown;
     for (const { definition } of definitions)
       if (definition.kind.source === 'crd') this.serve(definition.kind.crd);
+    if (definitions.some(({ definition }) => usesClusters(definition))) this.#serveClusters();
   }
 
-  /** Serves the kinds of an object that is a CRD; others change nothing. Objects of a CRD that the server rejects are not checked. */
-  serve(object: { readonly kind?: unknown }): void {
-    if (object.kind !== 'CustomResourceDefinition') return;
-    this.#server.install(object);
-    this.kinds.add(object as JsonObject);
+  /**
+   * Serves the kinds of an object that is a CRD, and the kind `Cluster` where it is one; others change nothing. Objects of a CRD that the
+   * server rejects are not checked.
+   */
+  serve(object: { readonly apiVersion?: unknown; readonly kind?: unknown }): void {
+    if (object.kind === 'CustomResourceDefinition') {
+      this.#server.install(object);
+      this.kinds.add(object as JsonObject);
+    } else if (isCluster(object)) this.#serveClusters();
   }
 
   check(object: JsonObject, extent: ObjectExtent): readonly Finding[] {
@@ -67,6 +76,12 @@ export class ObjectCheck {
 
   close(): void {
     this.#server.close();
+  }
+
+  #serveClusters(): void {
+    if (this.#servesClusters) return;
+    this.#servesClusters = true;
+    this.serve(createClusterCrd());
   }
 
   #unknownKind(apiVersion: string, kind: string): readonly Finding[] {

@@ -9,6 +9,7 @@ import {
 import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { matcherOf } from '../testing/matchers.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import { checkExpectedValues } from './check-expected-values.ts';
 import type { ObjectCheck } from './check-object.ts';
 
@@ -36,7 +37,7 @@ export function checkTest(
   const findings = [
     ...created.flatMap(({ value, path }) => {
       // An apply of a child may leave fields out that the operator has applied.
-      const isWhole = path.startsWith('/spec/given') || isCustom(value, checkAt(path));
+      const isWhole = isWritten(value, path, checkAt(path));
       const found = checkAt(path).check(value, isWhole ? 'whole' : 'subset');
       return below(path, isWhole || hasName(value) ? found : [missingName, ...found]);
     }),
@@ -57,6 +58,12 @@ export function checkTest(
     ),
   ];
   return arrangeDiagnostics(findings.map((finding) => locate(finding, test.source)));
+}
+
+/** Is a created object complete as it is written? A `Cluster` of a test needs no kubeconfig. */
+function isWritten(object: JsonObject, path: string, check: ObjectCheck): boolean {
+  if (isCluster(object)) return false;
+  return path.startsWith('/spec/given') || isCustom(object, check);
 }
 
 /** An object that is applied needs a name. */
@@ -106,7 +113,7 @@ function checkFields(
   const [name = ''] = of.split('/');
   const found = check.kinds.named(name);
   if (found === undefined) return [];
-  const kind = { apiVersion: apiVersionOf(found.gvk), kind: name };
+  const kind = { apiVersion: apiVersionOf(found.gvk), kind: found.gvk.kind };
   const object = isStatus ? { ...kind, status: fields } : { ...fields, ...kind };
   return checkSubset(object, check).map((finding) => ({
     ...finding,

@@ -56,9 +56,14 @@ export class KnownKinds {
     return this.#custom.get(gvkKey(gvk)) ?? this.#builtin(gvk);
   }
 
-  /** The kinds of a name, as in `Deployment/web`: one of a definition, or else the built-in one in its latest version. */
+  /**
+   * The kind of a name, as in `Deployment/web` or `Cluster.example.com/web`: one of a definition, or else the built-in one in its latest
+   * version.
+   */
   named(kind: string): KnownKind | undefined {
-    const custom = [...this.#custom.values()].find(({ gvk }) => gvk.kind === kind);
+    const custom = [...this.#custom.values()].find(
+      ({ gvk }) => gvk.kind === kind || `${gvk.kind}.${gvk.group}` === kind,
+    );
     return custom ?? this.find(bundledVersions(kind).at(-1) ?? '', kind);
   }
 

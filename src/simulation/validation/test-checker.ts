@@ -9,10 +9,12 @@ import { bundledSchemas } from '../../compile/index.ts';
 import {
   arrangeDiagnostics,
   type Diagnostic,
+  type LocatedDefinition,
   type OperatorTest,
   readObjects,
 } from '../../definition/index.ts';
 import type { TestFiles } from '../testing/run-test.ts';
+import { checkClusters } from './check-clusters.ts';
 import { ObjectCheck } from './check-object.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkTest, type TestPhase } from './check-test.ts';
@@ -53,8 +55,15 @@ export class TestChecker {
     const phases = later.map((phase) => this.#phase(phase));
     const wrong = [first, ...phases].flatMap(({ errors }) => errors);
     if (wrong.length > 0) return { diagnostics: wrong, sources };
+    const objects = applied.flatMap(({ file, text }) => readObjects(text, file).objects);
+    for (const { object } of objects)
+      for (const { check } of [first, ...phases]) check.serve(object);
     const diagnostics = arrangeDiagnostics([
       ...checkTest(test, [first, ...phases]),
+      ...checkClusters(test, {
+        definitions: [first, ...phases].flatMap((phase) => phase.located),
+        applied: objects.map(({ object }) => object),
+      }),
       ...applied.flatMap((file) => checkFile(file, first.check)),
     ]);
     if (diagnostics.some(isError)) return { diagnostics, sources };
@@ -93,11 +102,19 @@ export class TestChecker {
   #phase({
     step,
     definitions,
-  }: PhaseFiles): TestPhase & { readonly errors: readonly Diagnostic[] } {
+  }: PhaseFiles): CheckedPhase {
     const options = { schemas: bundledSchemas(), check: this.#check };
-    const errors = checkDefinitions(definitions, options).diagnostics.filter(isError);
-    return { step, check: this.objectCheck(definitions), errors };
+    const { accepted, diagnostics } = checkDefinitions(definitions, options);
+    return {
+      ...{ step, check: this.objectCheck(definitions), errors: diagnostics.filter(isError) },
+      located: accepted.map(({ located }) => located),
+    };
   }
+}
+
+interface CheckedPhase extends TestPhase {
+  readonly errors: readonly Diagnostic[];
+  readonly located: readonly LocatedDefinition[];
 }
 
 function checkFile({ file, text }: DefinitionManifest, check: ObjectCheck): readonly Diagnostic[] {

@@ -50,7 +50,8 @@ export async function readTestSources(test: OperatorTest, load: LoadFiles): Prom
         : [read(definition).then((found) => ({ step, definitions: found }))],
     ),
   );
-  const files = [...new Set(test.steps.flatMap(({ applyFiles }) => applyFiles))];
+  const objects = [...test.given, ...test.steps.flatMap(({ apply }) => apply)];
+  const files = [...new Set(objects.flatMap((each) => ('file' in each ? each.file : [])))];
   const applied = (await Promise.all(files.map(read))).flat();
   const all = [...paths, ...files, ...test.steps.flatMap(({ definition }) => definition ?? [])];
   const places = all.map((path) => besideTest(test, path));

@@ -1,0 +1,62 @@
+import { testHub } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { completeCluster, isCluster } from '../members/cluster-object.ts';
+import type { Simulation } from '../simulation.ts';
+import { ExpectedValues } from './expected-values.ts';
+import type { TestPlace } from './expectations.ts';
+import { TestCluster, UnknownReferenceError } from './test-cluster.ts';
+
+/** The hub of a simulation and its members, addressed as tests do. */
+export class TestClusters {
+  readonly hub: TestCluster;
+  readonly #simulation: Simulation;
+  readonly #places = new Map<string, TestPlace>();
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.hub = new TestCluster(simulation);
+    this.#places.set(testHub, { cluster: this.hub, values: new ExpectedValues(this.hub) });
+  }
+
+  /** @throws UnknownReferenceError if there is no such cluster */
+  placeOf(name: string): TestPlace {
+    const known = this.#places.get(name);
+    if (known !== undefined) return known;
+    const { members } = this.#simulation;
+    if (!members.names.includes(name)) {
+      const hint = didYouMean(name, [testHub, ...members.names]);
+      const text = `There is no member cluster "${name}"`;
+      throw new UnknownReferenceError(hint === undefined ? text : `${text}. ${hint}`);
+    }
+    const cluster = new TestCluster(members.get(name).api);
+    const place = { cluster, values: new ExpectedValues(cluster) };
+    this.#places.set(name, place);
+    return place;
+  }
+
+  /** @throws UnknownReferenceError if there is no such cluster */
+  of(name: string): TestCluster {
+    return this.placeOf(name).cluster;
+  }
+
+  /** Applies an object as a user does. A `Cluster` leads to a simulated member. @throws KubeError, UnknownReferenceError */
+  async apply(object: KubeObject, cluster: string = testHub): Promise<void> {
+    if (isCluster(object)) await this.#applyCluster(object);
+    else await this.of(cluster).apply(object);
+  }
+
+  /** Lets members stop or start responding to the operators. @throws UnknownReferenceError */
+  setReachable(names: readonly string[], isReachable: boolean): void {
+    for (const name of names) {
+      this.of(name);
+      this.#simulation.members.setReachable(name, isReachable);
+    }
+  }
+
+  async #applyCluster(object: KubeObject): Promise<void> {
+    await this.#simulation.serveClusters();
+    this.#simulation.members.get(object.metadata.name);
+    for (const each of completeCluster(object)) await this.hub.apply(each);
+  }
+}
