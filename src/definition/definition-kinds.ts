@@ -39,13 +39,16 @@ export function childKindsOf({
  * members. Pure.
  */
 export function usesClusters(definition: OperatorDefinition): boolean {
-  const { kind, reads, controller } = definition;
+  const { kind, reads } = definition;
   const kinds = [kind.gvk, ...childKindsOf(definition), ...reads.map(({ gvk }) => gvk)];
   const isCluster = ({ group, kind }: Gvk) => group === clusterGroup && kind === 'Cluster';
-  const isPlaced = [...definition.children, ...reads].some(
-    ({ placement }) => placement !== undefined,
-  );
-  return controller.clusters !== undefined || isPlaced || kinds.some(isCluster);
+  return worksInMembers(definition) || kinds.some(isCluster);
+}
+
+/** Whether the definition runs in members, or has objects in members. Pure. */
+export function worksInMembers({ controller, children, reads }: OperatorDefinition): boolean {
+  const isPlaced = [...children, ...reads].some(({ placement }) => placement !== undefined);
+  return controller.clusters !== undefined || isPlaced;
 }
 
 /** The kinds of the children in the cluster of the resources, without those in member clusters. Pure. */

@@ -7,6 +7,7 @@ export {
   localKindsOf,
   statusKindOf,
   usesClusters,
+  worksInMembers,
 } from './definition-kinds.ts';
 export {
   type Diagnostic,

@@ -5,6 +5,7 @@ import {
   type LocatedDefinition,
   type LocatedObject,
   type OperatorDefinition,
+  worksInMembers,
 } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
@@ -264,7 +265,7 @@ export class DevSession {
 
   /** Waits until each definition runs or has failed. */
   async #whenSettled(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && runtime.view.definitions.some(isStarting))
+    while (!signal.aborted && runtime.view.definitions.some((view) => this.#isPending(view, runtime)))
       await pause(this.#options.clock, statePollMs, signal);
     if (!signal.aborted) this.#reportStates(runtime);
   }
@@ -273,16 +274,30 @@ export class DevSession {
     const { definitions } = runtime.view;
     const names = new Set(definitions.map(({ name }) => name));
     for (const name of this.#printed.keys()) if (!names.has(name)) this.#printed.delete(name);
-    for (const view of definitions) if (!isStarting(view)) this.#reportState(view);
+    for (const view of definitions)
+      if (!this.#isPending(view, runtime)) this.#reportState(view, runtime);
   }
 
-  #reportState(view: DefinitionView): void {
+  /** One that runs in members never starts in a session without them. */
+  #isPending(view: DefinitionView, runtime: ClusterRuntime): boolean {
+    if (!isStarting(view)) return false;
+    const definition = definitionOf(view, runtime);
+    return this.#options.members !== undefined || definition?.controller.clusters === undefined;
+  }
+
+  #reportState(view: DefinitionView, runtime: ClusterRuntime): void {
     const { name, revision, state } = view;
     if (this.#reportRejection(view)) return;
+    const definition = definitionOf(view, runtime);
+    const lacksMembers =
+      this.#members.length === 0 && definition !== undefined && worksInMembers(definition);
+    const note = lacksMembers
+      ? ', and uses member clusters: "homeostat dev --clusters 3" simulates them'
+      : '';
     const text =
       state.kind === 'failing' || state.kind === 'rejected'
         ? `Operator "${name}" does not run: ${state.message}`
-        : `Operator "${name}" is running`;
+        : `Operator "${name}" is running${note}`;
     if (this.#printed.get(name) === revision + text) return;
     this.#printed.set(name, revision + text);
     this.#options.print(text);
@@ -323,6 +338,13 @@ interface DefinitionUpdate {
 /** Equal for definitions that count as unchanged. */
 function identityOf({ located, rejection }: DesiredDefinition): unknown {
   return [located.definition.name, located.definition.revision, rejection?.diagnostics];
+}
+
+function definitionOf(
+  { name }: DefinitionView,
+  { desired }: ClusterRuntime,
+): OperatorDefinition | undefined {
+  return desired.find((each) => nameOf(each) === name)?.located.definition;
 }
 
 function nameOf({ located }: DesiredDefinition): string {

@@ -46,11 +46,25 @@ export async function planDefinition(
 ): Promise<DefinitionPlan> {
   const { clusters } = located.definition.controller;
   if (clusters !== undefined) return planInMembers(located, options, signal);
-  const isPlaced = [...located.definition.children, ...located.definition.reads].some(
-    ({ placement }) => placement !== undefined,
-  );
   const plan = await planInCluster(located, options, signal);
-  return isPlaced ? withUnreached(plan, options.members?.unreached ?? []) : plan;
+  const unreached = options.members?.unreached ?? [];
+  return withUnreached(
+    plan,
+    unreached.filter((member) => mayPlaceIn(located.definition, member)),
+  );
+}
+
+/** May a definition have objects of resources in a member, or read some there? */
+function mayPlaceIn(
+  { children, reads }: OperatorDefinition,
+  { name, labels }: Pick<PlanMember, 'name' | 'labels'>,
+): boolean {
+  return [...children, ...reads].some(({ placement }) => {
+    if (placement === undefined) return false;
+    const { allowed, cluster } = placement;
+    if (allowed === undefined) return cluster === name;
+    return allowed === 'all' || matchesSelector(allowed, labels);
+  });
 }
 
 /** The resources of a definition that runs in members, in all members that it selects. */

@@ -1,40 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { definitionParser } from '../../test/support/definition-parser.ts';
-import { builtinDocuments, patternProblem } from '../compile/index.ts';
-import { parseYaml } from '../definition/index.ts';
-import { createClusterOn } from '../kube/index.ts';
-import type { MemberCluster, MemberClusters } from '../kube/roles.ts';
-import { createSandbox, type Sandbox } from '../sandbox/index.ts';
-import { silentLogger, silentMetrics } from '../telemetry/index.ts';
-import type { Json, JsonObject } from '../util/json.ts';
+import { silentLogger } from '../telemetry/index.ts';
+import type { JsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import { SandboxClient } from './sandbox-client.ts';
-import { createSeededRandom } from './seeded-random.ts';
 import { Simulation } from './simulation.ts';
-import { createTestApi, type TestApi } from './testing/test-api.ts';
-
-const clusterCrd = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'clusters.homeostat.dev' },
-  spec: {
-    group: 'homeostat.dev',
-    scope: 'Cluster',
-    names: { kind: 'Cluster', plural: 'clusters', singular: 'cluster', listKind: 'ClusterList' },
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-        },
-      },
-    ],
-  },
-};
+import { TestClusters } from './testing/test-clusters.ts';
 
 const definition = `
 apiVersion: homeostat.dev/v1alpha1
@@ -81,108 +51,35 @@ spec:
     clusters: \${ [$sort(children.web.$clusterOf($))] }
 `;
 
-interface SandboxMember {
-  readonly sandbox: Sandbox;
-  readonly api: TestApi;
-  readonly uid: string;
-  connection: MemberCluster | undefined;
-}
-
-/** A hub and its members, all on sandboxes with one clock. */
+/** A hub and its members. */
 class Federation {
-  readonly hub = new Simulation({ definitions: [], logger: silentLogger });
-  readonly #members = new Map<string, SandboxMember>();
-  readonly #listeners = new Set<(name: string) => void>();
-  readonly #all: MemberClusters = {
-    hubUid: 'uid-of-the-hub',
-    get: (name) => this.#members.get(name)?.connection,
-    onChange: (listener) => {
-      this.#listeners.add(listener);
-      return () => void this.#listeners.delete(listener);
-    },
-  };
+  readonly hub = new Simulation({
+    definitions: [{ file: 'shop.yaml', text: definition }],
+    logger: silentLogger,
+  });
+  readonly #clusters = new TestClusters(this.hub);
 
   async start(): Promise<void> {
-    await this.hub.request({ method: 'POST', path: crds, body: clusterCrd });
-    for (const name of ['berlin', 'paris']) await this.#addMember(name);
-    const { definitions } = definitionParser.parse(definition, 'shop.yaml');
-    this.hub.startDefinitions(definitions, this.#all);
-    await this.hub.advance(5_000);
+    for (const name of ['berlin', 'paris'])
+      await this.#clusters.apply({
+        apiVersion: 'homeostat.dev/v1alpha1',
+        kind: 'Cluster',
+        metadata: { name, labels: { shop: 'true' } },
+      });
+    this.hub.start();
+    assert.equal(await this.hub.untilStarted(), undefined);
   }
 
-  member(name: string): SandboxMember {
-    const found = this.#members.get(name);
-    assert.ok(found);
-    return found;
+  async hubUid(): Promise<string | undefined> {
+    const found = await this.hub.get('/api/v1/namespaces/kube-system');
+    return (found as KubeObject).metadata.uid;
   }
 
   async find(name: string, path: string): Promise<KubeObject | undefined> {
-    return (await this.member(name).api.get(path)) as KubeObject | undefined;
-  }
-
-  /** Ends the connection, or makes a new one, and reports it in the status. */
-  async setConnected(name: string, isConnected: boolean): Promise<void> {
-    const member = this.member(name);
-    const { sandbox, uid } = member;
-    member.connection = isConnected ? { name, uid, cluster: this.#clusterOn(sandbox) } : undefined;
-    for (const listener of this.#listeners) listener(name);
-    const condition = {
-      type: 'Connected',
-      status: isConnected ? 'True' : 'False',
-      reason: isConnected ? 'Connected' : 'Unreachable',
-    };
-    await this.hub.request({
-      method: 'PATCH',
-      path: `${clusters}/${name}/status`,
-      query: { fieldManager: 'test' },
-      contentType: 'application/merge-patch+json',
-      body: { status: { uid, conditions: [condition] } },
-    });
-  }
-
-  async close(): Promise<void> {
-    await this.hub.close();
-    for (const { sandbox } of this.#members.values()) sandbox.stop();
-  }
-
-  async #addMember(name: string): Promise<void> {
-    const { kubernetesVersion, ...schemas } = builtinDocuments();
-    const sandbox = createSandbox({
-      clock: this.hub.clock,
-      random: createSeededRandom(name.length),
-      schemas,
-      kubernetesVersion,
-      patternProblem,
-      parseYaml: (text) => parseYaml(text) as Json,
-      controllers: true,
-      runsPods: true,
-      onInternalError: (error) => {
-        throw error;
-      },
-    });
-    const api = createTestApi(new SandboxClient({ sandbox, userAgent: 'kubectl' }));
-    const system = (await api.get('/api/v1/namespaces/kube-system')) as KubeObject;
-    const { uid = '' } = system.metadata;
-    this.#members.set(name, { sandbox, api, uid, connection: undefined });
-    const body = {
-      apiVersion: 'homeostat.dev/v1alpha1',
-      kind: 'Cluster',
-      metadata: { name, labels: { shop: 'true' } },
-    };
-    await this.hub.request({ method: 'POST', path: clusters, body });
-    await this.setConnected(name, true);
-  }
-
-  #clusterOn(sandbox: Sandbox) {
-    const client = new SandboxClient({ sandbox, userAgent: 'homeostat' });
-    const { clock } = this.hub;
-    const random = createSeededRandom(1);
-    return createClusterOn(client, { clock, random, logger: silentLogger, metrics: silentMetrics });
+    return (await this.hub.members.get(name).api.get(path)) as KubeObject | undefined;
   }
 }
 
-const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const clusters = '/apis/homeostat.dev/v1alpha1/clusters';
 const shops = '/apis/shops.example.com/v1/namespaces/default/shops';
 const settings = '/api/v1/namespaces/default/configmaps/a';
 const web = '/apis/apps/v1/namespaces/default/deployments/a';
@@ -196,8 +93,8 @@ const shop = (text: string) => ({
 
 describe('simulation: objects in member clusters', () => {
   const federation = new Federation();
-  after(() => federation.close());
   const { hub } = federation;
+  after(() => hub.close());
   const statusOf = async () =>
     ((await hub.get(`${shops}/a`)) as { readonly status: JsonObject }).status;
   const ready = async () => {
@@ -221,7 +118,7 @@ describe('simulation: objects in member clusters', () => {
     for (const name of ['berlin', 'paris']) {
       const found = await federation.find(name, settings);
       assert.deepEqual(found?.data, { text: 'one' });
-      assert.equal(found?.metadata.labels?.['homeostat.dev/hub'], 'uid-of-the-hub');
+      assert.equal(found?.metadata.labels?.['homeostat.dev/hub'], await federation.hubUid());
     }
     assert.equal(await ready(), 'True AllReady');
     const { ready: pods, clusters: names } = await statusOf();
@@ -229,21 +126,21 @@ describe('simulation: objects in member clusters', () => {
   });
 
   test('a member without a connection keeps what it has, and catches up', async () => {
-    await federation.setConnected('paris', false);
+    hub.members.setReachable('paris', false);
     await patch({ text: 'two' });
     await hub.advance(20_000);
     assert.deepEqual((await federation.find('berlin', settings))?.data, { text: 'two' });
     assert.deepEqual((await federation.find('paris', settings))?.data, { text: 'one' });
     assert.equal(await ready(), 'False ClusterUnreachable');
     assert.equal((await statusOf()).ready, 4);
-    await federation.setConnected('paris', true);
-    await hub.advance(20_000);
+    hub.members.setReachable('paris', true);
+    await hub.advance(120_000);
     assert.deepEqual((await federation.find('paris', settings))?.data, { text: 'two' });
     assert.equal(await ready(), 'True AllReady');
   });
 
   test('an object that a user deletes in a member is created again', async () => {
-    await federation.member('paris').api.request({ method: 'DELETE', path: web });
+    await hub.members.get('paris').api.request({ method: 'DELETE', path: web });
     await hub.advance(20_000);
     assert.ok(await federation.find('paris', web));
     assert.equal(await ready(), 'True AllReady');
@@ -271,13 +168,13 @@ describe('simulation: objects in member clusters', () => {
   });
 
   test('a deleted resource waits for a member, and leaves nothing', async () => {
-    await federation.setConnected('paris', false);
+    hub.members.setReachable('paris', false);
     await hub.request({ method: 'DELETE', path: `${shops}/a` });
     await hub.advance(20_000);
     assert.equal(await federation.find('berlin', web), undefined);
     assert.equal(await ready(), 'False ClusterUnreachable');
-    await federation.setConnected('paris', true);
-    await hub.advance(20_000);
+    hub.members.setReachable('paris', true);
+    await hub.advance(120_000);
     assert.equal(await hub.get(`${shops}/a`), undefined);
     for (const path of [web, settings])
       assert.equal(await federation.find('paris', path), undefined);

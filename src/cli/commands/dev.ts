@@ -138,7 +138,8 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
-    ...(members.length > 0 && {
+    // Without simulated members the kind is served, so that definitions which use it run. On a real cluster, members are not connected.
+    ...(devCluster !== undefined && {
       members: {
         clusters: clients,
         // A definition may create members, with Secrets in any namespace of the sandbox.

@@ -10,7 +10,7 @@ import {
   type ResourceExplanation,
 } from '../../plan/index.ts';
 import type { ChildDecision } from '../../reconcile/index.ts';
-import { connectAsUser, runResource } from '../../simulation/index.ts';
+import { connectAsUser, runResource, UnknownReferenceError } from '../../simulation/index.ts';
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
@@ -100,8 +100,8 @@ async function explainFile(
       return explanationOf(explanation, located, file);
     });
   } catch (error) {
-    if (error instanceof KubeError) throw new CliError(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof KubeError || error instanceof UnknownReferenceError)) throw error;
+    throw new CliError(error.message, { cause: error });
   }
 }
 

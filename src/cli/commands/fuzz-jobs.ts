@@ -5,9 +5,16 @@ import {
   type ManifestCheck,
 } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { type OperatorFuzz, printOrderedYaml } from '../../definition/index.ts';
+import {
+  childKindsOf,
+  type OperatorDefinition,
+  type OperatorFuzz,
+  printOrderedYaml,
+} from '../../definition/index.ts';
 import { type FuzzResult, fuzz, fuzzTarget, reproductionOf, withMembers } from '../../simulation/index.ts';
+import { groupKindKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
+import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 /** Random resources of one definition. Plain data. */
@@ -47,8 +54,7 @@ export class FuzzRunner {
     invariant(located !== undefined, `There is no definition "${name}"`);
     const { values = {}, skip = [], ...limited } = limits ?? {};
     const target = fuzzTarget(located, samples, skip);
-    const kinds = samples.filter(({ kind }) => kind === 'CustomResourceDefinition');
-    const before = [...kinds, ...(limited.given ?? [])];
+    const before = [...kindsUsedBy(located.definition, samples), ...(limited.given ?? [])];
     const { given, place } = withMembers(located.definition, before);
     const cluster = { definitions, check, given, place };
     const result = await fuzz({ ...cluster, target, samples, values, runs, seed });
@@ -66,6 +72,21 @@ export class FuzzRunner {
       lines,
     };
   }
+}
+
+/** The CRDs among samples of kinds that a definition uses: those of others, which must exist before. */
+function kindsUsedBy(
+  { kind, reads, ...definition }: OperatorDefinition,
+  samples: readonly KubeObject[],
+): readonly KubeObject[] {
+  const gvks = [kind.gvk, ...childKindsOf(definition), ...reads.map(({ gvk }) => gvk)];
+  const used = new Set(gvks.map(groupKindKey));
+  return samples.filter((sample) => {
+    if (sample.kind !== 'CustomResourceDefinition' || !isJsonObject(sample.spec)) return false;
+    const { group, names } = sample.spec;
+    if (!isJsonObject(names)) return false;
+    return used.has(groupKindKey({ group: String(group), kind: String(names.kind) }));
+  });
 }
 
 function resultLines(

@@ -118,7 +118,7 @@ function jsonOf({ children, missing, status, problem }: RenderResult): string {
 }
 
 function* yamlLines(
-  { children, missing, status, problem }: RenderResult,
+  { children, missing, status, problem, lacksMembers = false }: RenderResult,
   flags: RenderFlags,
   file: string,
 ): Generator<string> {
@@ -128,6 +128,7 @@ function* yamlLines(
     yield printYaml(child.manifest).trimEnd();
   }
   for (const id of missing) yield `# child "${id}": nothing is created`;
+  if (lacksMembers) yield '# There is no member cluster: give Cluster objects with --with FILE';
   if (problem !== undefined) yield `# ${file}: ${problem}`;
   if (flags.status === true && status !== undefined) {
     yield '---';

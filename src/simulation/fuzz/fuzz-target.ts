@@ -1,4 +1,9 @@
-import type { FuzzRule, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import {
+  childKindsOf,
+  type FuzzRule,
+  type LocatedDefinition,
+  type OperatorDefinition,
+} from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -60,9 +65,12 @@ export function resourceOf(
   };
 }
 
-/** `Kind/name` */
+/** `Kind/name`, with the group where a child or read is of another kind with the same name. */
 export function referenceOf({ definition }: FuzzTarget, name: string): string {
-  return `${definition.kind.gvk.kind}/${name}`;
+  const { kind, group } = definition.kind.gvk;
+  const others = [...childKindsOf(definition), ...definition.reads.map(({ gvk }) => gvk)];
+  const isAmbiguous = others.some((gvk) => gvk.kind === kind && gvk.group !== group);
+  return `${kind}${isAmbiguous ? `.${group}` : ''}/${name}`;
 }
 
 /** The schema of a field of the status. */

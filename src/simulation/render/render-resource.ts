@@ -12,6 +12,7 @@ import {
   type Finding,
   type LocatedDefinition,
   locate,
+  worksInMembers,
 } from '../../definition/index.ts';
 import { type ApiRequest, KubeError } from '../../kube/index.ts';
 import { withoutOwnKeys } from '../../plan/index.ts';
@@ -19,7 +20,9 @@ import { childLabel, definitionLabel } from '../../reconcile/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import type { Simulation } from '../simulation.ts';
+import { UnknownReferenceError } from '../testing/test-cluster.ts';
 import { ObjectCheck } from '../validation/check-object.ts';
 import { isStalled, type RunResourceOptions, runResource } from './run-resource.ts';
 
@@ -64,6 +67,8 @@ export interface RenderResult {
   readonly isRejected?: boolean;
   /** Expressions and children that fail with this resource, at their places in the definition. */
   readonly failures: readonly Diagnostic[];
+  /** The definition has objects in member clusters, and no `Cluster` was given. @default false */
+  readonly lacksMembers?: boolean;
   /** Mistakes in the definitions. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -102,6 +107,8 @@ async function simulate(
   { served: { plan, located }, accepted, manifests }: Definitions,
 ): Promise<Omit<RenderResult, 'diagnostics'>> {
   const isOfOthers = plan.definition.kind.source === 'for';
+  const { clusters } = plan.definition.controller;
+  const isPlaced = clusters === undefined && worksInMembers(plan.definition);
   const applied = new Map<string, Applied>();
   // Children of other definitions, too, which serve kinds of children.
   const written = new Map<string, Applied>();
@@ -145,12 +152,13 @@ async function simulate(
         failures: isStalled(found)
           ? failuresOf(found, { values: failed, children: applied.values(), accepted, located })
           : [],
+        ...(isPlaced && !options.given.some(isCluster) && { lacksMembers: true }),
         // A kind of others has no such condition.
         ...(ready?.status !== 'True' && !isOfOthers && { problem: problemOf(ready) }),
       };
     });
   } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
+    if (!(error instanceof KubeError || error instanceof UnknownReferenceError)) throw error;
     const { message } = error;
     return {
       ...{ children: [], missing: [], failures: [], status: undefined },

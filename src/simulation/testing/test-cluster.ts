@@ -146,7 +146,9 @@ export class TestCluster {
     const wanted = gvkKey(gvkOf(apiVersion, kind));
     const found = await this.#findKind(({ gvk }) => gvkKey(gvk) === wanted);
     if (found !== undefined) return found;
-    throw new UnknownReferenceError(`The server does not serve "${kind}" of "${apiVersion}"`);
+    throw new UnknownReferenceError(
+      `The server does not serve "${kind}" of "${apiVersion}": its CustomResourceDefinition is missing`,
+    );
   }
 
   /** Asks the server again for a kind that it did not serve before. */
