@@ -12,7 +12,7 @@ const flags = { fuzz: Number(count), seed: Number(seed) };
 const limits = readFileSync(new URL('../test/fixtures/recipe-fuzz.yaml', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-fuzz-'));
 try {
-  const clusters = [['operators']];
+  const clusters = [['operators'], ['operators/clusters']];
   for (const { name, definition, sample } of recipePages()) {
     const place = join(folder, name);
     for (const [file, text] of [

@@ -265,7 +265,10 @@ export class DevSession {
 
   /** Waits until each definition runs or has failed. */
   async #whenSettled(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && runtime.view.definitions.some((view) => this.#isPending(view, runtime)))
+    while (
+      !signal.aborted &&
+      runtime.view.definitions.some((view) => this.#isPending(view, runtime))
+    )
       await pause(this.#options.clock, statePollMs, signal);
     if (!signal.aborted) this.#reportStates(runtime);
   }

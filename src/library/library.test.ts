@@ -86,6 +86,29 @@ describe('library', () => {
     assert.equal(status?.readyReplicas, 3);
   });
 
+  test('render names the member cluster of each child', async () => {
+    const definitions = await library.loadDefinitions('operators/clusters/node-agent.yaml');
+    const agent = {
+      apiVersion: 'agents.example.com/v1alpha1',
+      kind: 'NodeAgent',
+      metadata: { name: 'a' },
+      spec: { endpoint: 'https://example.com' },
+    };
+    const member = {
+      apiVersion: 'homeostat.dev/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'paris', labels: { agents: 'true' } },
+    };
+    const { children } = await library.render(definitions, agent, { with: [member] });
+    assert.deepEqual(
+      children.map(({ child, cluster }) => [child, cluster]),
+      [
+        ['config', 'paris'],
+        ['agent', 'paris'],
+      ],
+    );
+  });
+
   test('render accepts a text of one object only', async () => {
     const text = JSON.stringify(resource);
     const definitions = await library.loadDefinitions(podset);

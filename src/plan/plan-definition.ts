@@ -121,10 +121,7 @@ function combined(
 }
 
 /** Says which members the plan does not look at. */
-function withUnreached(
-  plan: DefinitionPlan,
-  unreached: PlanMembers['unreached'],
-): DefinitionPlan {
+function withUnreached(plan: DefinitionPlan, unreached: PlanMembers['unreached']): DefinitionPlan {
   const problems = unreached.map(
     ({ name, reason }) => `Member cluster "${name}" is not looked at: ${reason}`,
   );

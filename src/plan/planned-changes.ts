@@ -27,7 +27,9 @@ export function changesOf(
     }
     if (write.kind === 'metadata') {
       const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
-      return fields.length === 0 ? [] : [{ action: 'change', ...titleOf(write.after, write), fields }];
+      return fields.length === 0
+        ? []
+        : [{ action: 'change', ...titleOf(write.after, write), fields }];
     }
     const change = appliedChange(plan, write);
     // A resource that a user applies as it is.

@@ -38,7 +38,16 @@ describe('integration/dev-cluster-examples', () => {
   test('objects of the hub and of members are there', async () => {
     await until(/^site +2\/2/m, 'get', 'deployments', '--cluster', 'dev-1');
     await until(/^site +1\/1/m, 'get', 'deployments', '--cluster', 'dev-3');
-    await until(/cluster: dev-2/, 'get', 'configmap', 'training', '--cluster', 'dev-2', '-o', 'yaml');
+    await until(
+      /cluster: dev-2/,
+      'get',
+      'configmap',
+      'training',
+      '--cluster',
+      'dev-2',
+      '-o',
+      'yaml',
+    );
     const clusters = await until(/^paris-1 +False/m, 'get', 'clusters.homeostat.dev');
     assert.match(clusters, /^default-lyon /m);
   });
@@ -65,7 +74,11 @@ describe('integration/dev-cluster-examples', () => {
   });
 
   test('"explain" names the member of each object', async () => {
-    const { stdout } = await dev.run('explain', 'operators/node-agent.yaml', 'nodeagent/node-agent');
+    const { stdout } = await dev.run(
+      'explain',
+      'operators/node-agent.yaml',
+      'nodeagent/node-agent',
+    );
     assert.match(stdout, /agent: DaemonSet "node-agent" in cluster "dev-2": ready/);
   });
 

@@ -32,17 +32,18 @@ function fileOf(name: string, text: string): string {
 }
 
 describe('homeostat test', () => {
-  test('the tests of all shipped operators pass, and cover all of them', async () => {
-    const { lines, errors, output } = recordOutput();
-    const code = await runTests(['operators/tests'], { minCoverage: 100 }, output);
-    assert.deepEqual([code, errors], [0, []], lines.join('\n'));
-    const definitions = readdirSync('operators').filter((file) => file.endsWith('.yaml'));
-    for (const file of definitions)
-      assert.ok(
-        lines.some((line) => /: (\d+) of \1 \(100 %\)$/.test(line) && line.includes(file)),
-        file,
-      );
-  });
+  for (const shipped of ['operators', 'operators/clusters'])
+    test(`the tests of all operators in ${shipped} pass, and cover all of them`, async () => {
+      const { lines, errors, output } = recordOutput();
+      const code = await runTests([`${shipped}/tests`], { minCoverage: 100 }, output);
+      assert.deepEqual([code, errors], [0, []], lines.join('\n'));
+      const definitions = readdirSync(shipped).filter((file) => file.endsWith('.yaml'));
+      for (const file of definitions)
+        assert.ok(
+          lines.some((line) => /: (\d+) of \1 \(100 %\)$/.test(line) && line.includes(file)),
+          file,
+        );
+    });
 
   test('too little coverage is exit code 1; gaps are listed with their place', async () => {
     const { lines, errors, output } = recordOutput();
@@ -233,6 +234,50 @@ describe('homeostat render', () => {
     assert.deepEqual(
       [code, lines],
       [1, ['# operators/podset.yaml: No definition serves kind "Tenant", only PodSet']],
+    );
+  });
+
+  test('the member cluster of each object is in its comment', async () => {
+    const definition = 'operators/clusters/node-agent.yaml';
+    const sample = 'operators/clusters/samples/node-agent.yaml';
+    const member = (name: string) =>
+      `{ apiVersion: homeostat.dev/v1alpha1, kind: Cluster, metadata: { name: ${name}, labels: { agents: "true" } } }`;
+    const members = fileOf('members.yaml', `${member('paris')}\n---\n${member('oslo')}\n`);
+    const given = recordOutput();
+    assert.equal(
+      await render(definition, sample, { ...flags, with: [members] }, given.output),
+      0,
+      given.errors.join('\n'),
+    );
+    const comments = given.lines.filter((line) => line.startsWith('#'));
+    assert.deepEqual(
+      comments.map((line) => line.replace(/;.*/, '')),
+      [
+        '# child "config" (1 of 2) in cluster "oslo"',
+        '# child "config" (1 of 2) in cluster "paris"',
+        '# child "agent" (2 of 2) in cluster "oslo", after "config"',
+        '# child "agent" (2 of 2) in cluster "paris", after "config"',
+      ],
+    );
+    const none = recordOutput();
+    assert.equal(await render(definition, sample, flags, none.output), 0);
+    assert.match(
+      none.lines.join('\n'),
+      /There is no member cluster: give Cluster objects with --with/,
+    );
+  });
+
+  test('a kind without its CRD is an error', async () => {
+    const { lines, output } = recordOutput();
+    const resource = fileOf(
+      'vgpu.yaml',
+      '{ apiVersion: gpu.example.com/v1beta1, kind: VGPUInstance, metadata: { name: a } }',
+    );
+    const definition = 'operators/clusters/vgpu-instance.yaml';
+    assert.equal(await render(definition, resource, flags, output), 1);
+    assert.match(
+      lines.join('\n'),
+      /does not serve "VGPUInstance" .* its CustomResourceDefinition is missing/,
     );
   });
 

@@ -11,7 +11,13 @@ import {
   type OperatorFuzz,
   printOrderedYaml,
 } from '../../definition/index.ts';
-import { type FuzzResult, fuzz, fuzzTarget, reproductionOf, withMembers } from '../../simulation/index.ts';
+import {
+  type FuzzResult,
+  fuzz,
+  fuzzTarget,
+  reproductionOf,
+  withMembers,
+} from '../../simulation/index.ts';
 import { groupKindKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
@@ -52,9 +58,9 @@ export class FuzzRunner {
     const { accepted } = checkDefinitions(definitions, { schemas: bundledSchemas(), check });
     const located = accepted.find((each) => each.plan.name === name)?.located;
     invariant(located !== undefined, `There is no definition "${name}"`);
-    const { values = {}, skip = [], ...limited } = limits ?? {};
+    const { values = {}, skip = [], given: limited = [] } = limits ?? {};
     const target = fuzzTarget(located, samples, skip);
-    const before = [...kindsUsedBy(located.definition, samples), ...(limited.given ?? [])];
+    const before = [...kindsUsedBy(located.definition, samples), ...limited];
     const { given, place } = withMembers(located.definition, before);
     const cluster = { definitions, check, given, place };
     const result = await fuzz({ ...cluster, target, samples, values, runs, seed });

@@ -39,7 +39,10 @@ async function clusterObjects(
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
   try {
-    const { body } = await api.request({ method: 'GET', path: clustersPath, flow: cliFlow }, signal);
+    const { body } = await api.request(
+      { method: 'GET', path: clustersPath, flow: cliFlow },
+      signal,
+    );
     const items = isJsonObject(body) ? body.items : undefined;
     return Array.isArray(items) ? (items as unknown as readonly KubeObject[]) : [];
   } catch (error) {

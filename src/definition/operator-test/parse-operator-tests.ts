@@ -127,9 +127,7 @@ function checkExpectationCluster(expectation: JsonObject, path: string): readonl
   const kind = writes === undefined ? 'nothingLeft' : 'writes';
   const message = `"cluster" has no effect beside "${kind}"`;
   const hint = `Remove it: "${kind}" is about all clusters`;
-  return [
-    { code: 'invalid-value', path: pointerTo(path, 'cluster'), at: 'key', message, hint },
-  ];
+  return [{ code: 'invalid-value', path: pointerTo(path, 'cluster'), at: 'key', message, hint }];
 }
 
 /** The schema checks the items of a list; one reference alone it does not. */

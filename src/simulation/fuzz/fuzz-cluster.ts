@@ -1,11 +1,11 @@
 import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
+import { testHub } from '../../definition/index.ts';
 import type { ApiRequest } from '../../kube/index.ts';
 import { childLabel, definitionLabel, ownerUidLabel } from '../../reconcile/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { testHub } from '../../definition/index.ts';
 import { errorLogger } from '../error-logger.ts';
 import { errorAnswer, isInternalRequest } from '../operator-requests.ts';
 import { Simulation } from '../simulation.ts';

@@ -8,6 +8,9 @@ import { type AppliedChild, type FuzzCluster, titleOf } from './fuzz-cluster.ts'
 import { type FuzzTarget, referenceOf, resourceOf, statusFieldSchema } from './fuzz-target.ts';
 import type { Action, Content, History } from './history.ts';
 
+/** After an outage the operators connect to a member within this time, in minutes. */
+export const reconnectMinutes = 2;
+
 /** What a run has found. */
 export interface FuzzFailure {
   /** The rule that does not hold. */
@@ -103,6 +106,12 @@ export class FuzzRun {
         return;
       case 'advance':
         await simulation.advance(action.minutes * 60_000);
+        return;
+      case 'outage':
+        simulation.members.setReachable(action.cluster, false);
+        await simulation.advance(action.minutes * 60_000);
+        simulation.members.setReachable(action.cluster, true);
+        await simulation.advance(reconnectMinutes * 60_000);
     }
   }
 

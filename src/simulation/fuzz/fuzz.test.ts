@@ -4,6 +4,7 @@ import { checkDefinitions, createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { createOperatorTestParser, printOrderedYaml } from '../../definition/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { withMembers } from '../members/cluster-object.ts';
 import { runTest } from '../testing/run-test.ts';
 import { type FuzzOptions, type FuzzResult, fuzz } from './fuzz.ts';
 import { fuzzTarget } from './fuzz-target.ts';
@@ -69,7 +70,8 @@ function optionsFor(text: string, extra: Partial<FuzzOptions> = {}): FuzzOptions
   assert.ok(checked, JSON.stringify(diagnostics));
   const target = fuzzTarget(checked.located, []);
   return {
-    ...{ definitions, check, target, given: [], samples: [], values: {}, runs: 40, seed: 1 },
+    ...{ definitions, check, target, ...withMembers(checked.located.definition, []) },
+    ...{ samples: [], values: {}, runs: 40, seed: 1 },
     ...extra,
   };
 }
@@ -92,9 +94,10 @@ async function runReproduction(
   options: FuzzOptions,
   failure: NonNullable<FuzzResult['failure']>,
 ): Promise<readonly string[]> {
-  const { target, definitions } = options;
+  const { target, definitions, place } = options;
+  const given = options.given.filter(({ kind }) => kind === 'Cluster');
   const document = reproductionOf({
-    ...{ target, failure, history: failure.history, given: [], definition: 'app.yaml' },
+    ...{ target, failure, history: failure.history, given, place, definition: 'app.yaml' },
   });
   const { tests, diagnostics } = createOperatorTestParser().parse(printOrderedYaml(document), 'x');
   assert.deepEqual(diagnostics, []);
@@ -231,5 +234,44 @@ describe('simulation/fuzz', () => {
     };
     const again = { ...options, samples: [sample as unknown as KubeObject], runs: 20, seed: 5 };
     assert.deepEqual(await fuzz(again), await fuzz(again));
+  });
+
+  const inEach = [
+    '  reads:',
+    '    - { id: clusters, apiVersion: homeostat.dev/v1alpha1, kind: Cluster, selector: { matchLabels: { app: "true" } } }',
+    '  children:',
+  ];
+  const placed = healthy
+    .replace('  children:', inEach.join('\n'))
+    .replace(
+      '    - id: config\n',
+      '    - id: config\n      forEach: ${ reads.clusters.metadata.name }\n      cluster: ${ $item }\n      crossCluster: { selector: { matchLabels: { app: "true" } } }\n',
+    );
+
+  test('children in members pass histories with outages of members', async () => {
+    const options = optionsFor(placed, { runs: 8 });
+    assert.deepEqual(
+      options.given.map(({ metadata }) => metadata.labels),
+      [{ app: 'true' }, { app: 'true' }],
+    );
+    const { failure } = await fuzz(options);
+    assert.equal(failure, undefined, JSON.stringify(failure));
+  });
+
+  test('a failure in a member is reproduced there', async () => {
+    const options = optionsFor(
+      `${placed}  controller: { clusters: { selector: { matchLabels: { app: "true" } } } }\n`
+        .replace(/\n {6}forEach:.*\n.*\n.*/, '')
+        .replace(/ {2}reads:\n.*\n/, '')
+        .replace(
+          'size: { type: integer, minimum: 0, maximum: 3, default: 1 }',
+          'size: { type: integer, maximum: 3 }',
+        ),
+      { runs: 20 },
+    );
+    assert.equal(options.place, 'member');
+    const failure = await failureOf(options);
+    assert.equal(failure.rule, 'stalled');
+    assert.notDeepEqual(await runReproduction(options, failure), []);
   });
 });

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { isCluster } from '../members/cluster-object.ts';
 import { FuzzCluster } from './fuzz-cluster.ts';
 import { type FuzzFailure, FuzzRun, type RunResult } from './fuzz-run.ts';
 import { type FuzzTarget, samplesOf } from './fuzz-target.ts';
@@ -66,9 +67,9 @@ class FuzzSession {
   }
 
   async run(): Promise<FuzzResult> {
-    const { runs, seed } = this.#options;
+    const { runs, seed, given } = this.#options;
     const property = fc.asyncProperty(
-      historyArbitrary(contentArbitrary(this.#options)),
+      historyArbitrary(contentArbitrary(this.#options), given.filter(isCluster).map(nameOf)),
       (history) => (this.#failure === undefined ? this.#first(history) : this.#smaller(history)),
     );
     await fc.check(property, { numRuns: runs, seed });
@@ -142,6 +143,10 @@ function contentArbitrary({ target, samples, values }: FuzzOptions): Arbitrary<C
     .filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
     .map(([name, schema]) => [name, schemaArbitrary(schema, fields, pointerTo('', name))]);
   return fc.record(Object.fromEntries(model), { noNullPrototype: true }) as Arbitrary<Content>;
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return metadata.name;
 }
 
 function contentOf(sample: KubeObject): Content {

@@ -23,18 +23,34 @@ export type Action =
   /** The server answers the next writes of the operator with an error. */
   | { readonly kind: 'fail'; readonly with: number; readonly times: number }
   | { readonly kind: 'restart' }
-  | { readonly kind: 'advance'; readonly minutes: number };
+  | { readonly kind: 'advance'; readonly minutes: number }
+  /** A member cluster does not respond for a time. */
+  | { readonly kind: 'outage'; readonly cluster: string; readonly minutes: number };
 
-/** Random histories. Pure. */
-export function historyArbitrary(content: Arbitrary<Content>): Arbitrary<History> {
+/** Random histories. `members`: names of member clusters. Pure. */
+export function historyArbitrary(
+  content: Arbitrary<Content>,
+  members: readonly string[] = [],
+): Arbitrary<History> {
   return fc.record({
     content,
-    actions: fc.array(actionArbitrary(content), { maxLength: 5 }),
+    actions: fc.array(actionArbitrary(content, members), { maxLength: 5 }),
   });
 }
 
-function actionArbitrary(content: Arbitrary<Content>): Arbitrary<Action> {
+function actionArbitrary(
+  content: Arbitrary<Content>,
+  members: readonly string[],
+): Arbitrary<Action> {
   const index = fc.nat(30);
+  const outages = members.map((cluster) => ({
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('outage' as const),
+      cluster: fc.constant(cluster),
+      minutes: fc.integer({ min: 1, max: 30 }),
+    }),
+  }));
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('edit' as const), content }) },
     {
@@ -72,5 +88,6 @@ function actionArbitrary(content: Arbitrary<Content>): Arbitrary<Action> {
         minutes: fc.integer({ min: 1, max: 90 }),
       }),
     },
+    ...outages,
   );
 }

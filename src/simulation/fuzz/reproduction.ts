@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isCluster } from '../members/cluster-object.ts';
 import type { Disturbance } from './disturbance.ts';
-import type { FuzzFailure } from './fuzz-run.ts';
+import { type FuzzFailure, reconnectMinutes } from './fuzz-run.ts';
 import { type FuzzTarget, referenceOf, resourceOf } from './fuzz-target.ts';
 import type { Action, Content, History } from './history.ts';
 
@@ -115,6 +115,17 @@ function stepOf(
       return [{ name: title, restart: true }];
     case 'advance':
       return [{ name: title, advance: `${action.minutes}m` }];
+    case 'outage': {
+      const { cluster, minutes } = action;
+      return [
+        { name: title, clusters: { stop: cluster }, advance: `${minutes}m` },
+        {
+          name: `${title} has ended`,
+          clusters: { start: cluster },
+          advance: `${reconnectMinutes}m`,
+        },
+      ];
+    }
   }
 }
 
@@ -126,6 +137,7 @@ const titles: Readonly<Record<Action['kind'], string>> = {
   fail: 'failing requests',
   restart: 'restart',
   advance: 'wait',
+  outage: 'outage of a member',
 };
 
 /** `idle`, `second-reconcile` and `error-log` are checked after each step of every test. */

@@ -45,7 +45,5 @@ export async function connectAsUser(
 
 async function uidOf(api: Pick<TestApi, 'get'>): Promise<string | undefined> {
   const namespace = await api.get('/api/v1/namespaces/kube-system');
-  return isJsonObject(namespace)
-    ? (namespace as unknown as KubeObject).metadata.uid
-    : undefined;
+  return isJsonObject(namespace) ? (namespace as unknown as KubeObject).metadata.uid : undefined;
 }

@@ -259,10 +259,7 @@ function childOf({ method, path, body }: ApiRequest): KubeObject | undefined {
   return object.metadata?.labels?.[childLabel] === undefined ? undefined : object;
 }
 
-function renderedChild(
-  { manifest, cluster }: Applied,
-  plans: readonly ChildPlan[],
-): RenderedChild {
+function renderedChild({ manifest, cluster }: Applied, plans: readonly ChildPlan[]): RenderedChild {
   const id = manifest.metadata.labels?.[childLabel] ?? '';
   const index = plans.findIndex((each) => each.id === id);
   const plan = plans[index];

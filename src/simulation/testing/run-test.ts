@@ -182,8 +182,7 @@ class TestRun {
   }
 
   async #apply({ cluster, ...objects }: TestObjects): Promise<void> {
-    const all =
-      'file' in objects ? await this.#files.loadObjects(objects.file) : [objects.object];
+    const all = 'file' in objects ? await this.#files.loadObjects(objects.file) : [objects.object];
     for (const object of all) await this.#clusters.apply(object, cluster);
   }
 

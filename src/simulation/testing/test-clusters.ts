@@ -3,8 +3,8 @@ import { didYouMean } from '../../util/did-you-mean.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { completeCluster, isCluster } from '../members/cluster-object.ts';
 import type { Simulation } from '../simulation.ts';
-import { ExpectedValues } from './expected-values.ts';
 import type { TestPlace } from './expectations.ts';
+import { ExpectedValues } from './expected-values.ts';
 import { TestCluster, UnknownReferenceError } from './test-cluster.ts';
 
 /** The hub of a simulation and its members, addressed as tests do. */

@@ -99,7 +99,8 @@ function notSelected(
   if (createsClusters(definitions)) return [];
   return definitions.flatMap(({ definition: { name, controller } }): readonly Finding[] => {
     if (controller.clusters === undefined) return [];
-    if (members.some((member) => runsIn({ controller }, member as unknown as KubeObject))) return [];
+    if (members.some((member) => runsIn({ controller }, member as unknown as KubeObject)))
+      return [];
     const message = `Definition "${name}" runs in member clusters, and selects none of this test`;
     const hint =
       'Add an object of kind "Cluster" with labels that "controller.clusters" selects to "given", and write its name as "cluster" of the steps';

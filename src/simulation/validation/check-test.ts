@@ -8,8 +8,8 @@ import {
 } from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { matcherOf } from '../testing/matchers.ts';
 import { isCluster } from '../members/cluster-object.ts';
+import { matcherOf } from '../testing/matchers.ts';
 import { checkExpectedValues } from './check-expected-values.ts';
 import type { ObjectCheck } from './check-object.ts';
 

@@ -99,10 +99,7 @@ export class TestChecker {
     for (const check of this.#objectChecks.values()) check.close();
   }
 
-  #phase({
-    step,
-    definitions,
-  }: PhaseFiles): CheckedPhase {
+  #phase({ step, definitions }: PhaseFiles): CheckedPhase {
     const options = { schemas: bundledSchemas(), check: this.#check };
     const { accepted, diagnostics } = checkDefinitions(definitions, options);
     return {
