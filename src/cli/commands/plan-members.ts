@@ -64,8 +64,9 @@ async function reach(
     if (uid === recorded) return { name, uid, labels, cluster };
     return `the context "${name}" of the kubeconfig leads to another cluster`;
   } catch (error) {
-    if (error instanceof CliError || error instanceof KubeError) return error.message;
-    throw error;
+    if (error instanceof KubeError) return error.message;
+    if (!(error instanceof CliError)) throw error;
+    return error.cause instanceof Error ? error.cause.message : error.message;
   }
 }
 

@@ -55,6 +55,27 @@ const rejected: DefinitionPlan = {
 };
 
 describe('cli: printed plans', () => {
+  test('name the member cluster of resources, objects and CRDs', () => {
+    const cluster = 'paris';
+    const change = { ...place, cluster, action: 'create', name: 'a', fields: [] } as const;
+    const plan: DefinitionPlan = {
+      ...idle,
+      memberCrds: [
+        { action: 'change', cluster, apiVersion: 'v1', kind: 'Crd', name: 'x', fields: [] },
+      ],
+      resources: [
+        { cluster, kind: 'Shop', namespace: 'default', name: 'one', changes: [change], unresolved: [] },
+      ],
+    };
+    assert.deepEqual(planLines([plan], { hasColor: false }).slice(1, 4), [
+      '  ~ Crd x in cluster "paris" (only metadata of Homeostat)',
+      '  Shop default/one in cluster "paris"',
+      '    + ConfigMap default/a in cluster "paris"',
+    ]);
+    assert.equal(summaryOf([plan]).changes, 2);
+    assert.match(markdownOf([plan]), /<summary>Shop default\/one in cluster "paris"<\/summary>/);
+  });
+
   test('show every change with its fields, and what is not certain', () => {
     assert.deepEqual(planLines([shop, idle], { hasColor: false }), [
       'Definition "shop" (revision 0123456789)',

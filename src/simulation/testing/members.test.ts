@@ -163,7 +163,7 @@ describe('simulation/testing members', () => {
     [
       'an unknown cluster to stop',
       placed,
-      { given: [], steps: ['{ name: a, clusters: { stop: [paris] } }'] },
+      { steps: ['{ name: a, clusters: { stop: [paris] } }'] },
       /There is no member cluster "paris": Each member cluster is an object of kind "Cluster"/,
     ],
     [
