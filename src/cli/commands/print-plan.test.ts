@@ -64,7 +64,14 @@ describe('cli: printed plans', () => {
         { action: 'change', cluster, apiVersion: 'v1', kind: 'Crd', name: 'x', fields: [] },
       ],
       resources: [
-        { cluster, kind: 'Shop', namespace: 'default', name: 'one', changes: [change], unresolved: [] },
+        {
+          cluster,
+          kind: 'Shop',
+          namespace: 'default',
+          name: 'one',
+          changes: [change],
+          unresolved: [],
+        },
       ],
     };
     assert.deepEqual(planLines([plan], { hasColor: false }).slice(1, 4), [
