@@ -215,6 +215,8 @@ shared.describe('integration/history-records', () => {
 
   test('records of cluster-scoped objects are in the namespace of the runtime, and are deleted with the resource', async () => {
     const client = shared.client();
+    const metadata = { name: 'homeostat-system' };
+    await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
     const home = await client.createNamespace('home');
     const space = await client.createNamespace('space');
     const label = (step: string) =>
@@ -230,7 +232,7 @@ shared.describe('integration/history-records', () => {
     await client.untilObject(path, (each) => statusOf(each).versions === `${space} 1 1`);
     const records = await client.untilList(all, (found) => found.length === 2);
     const places = new Set(records.map(({ metadata }) => metadata.namespace));
-    assert.deepEqual([...places], ['default']);
+    assert.deepEqual([...places], ['homeostat-system']);
     assert.deepEqual(
       records.map(({ metadata }) => metadata.ownerReferences ?? []),
       [[], []],
@@ -289,10 +291,19 @@ shared.describe('integration/history-records', () => {
       await client.untilList(listOf(namespace), (records) => valuesOf(records).includes(value));
     }
     homeostat.write('kept.yaml', kept(1, 1));
+    const held = await client.untilObject(
+      '/apis/homeostat.dev/v1alpha1/operatordefinitions/kept',
+      (each) => conditionOf(each)?.reason === 'DeletionsHeld',
+    );
+    const { deletions } = statusOf(held).rollout as { readonly deletions?: number };
+    assert.equal(deletions, 2);
+    await recordsIn(namespace, 4);
+    // An edited resource has the new revision, and keeps the versions.
+    await client.patch(path, { spec: { edited: true } });
     await client.untilObject(path, (each) =>
       /2 versions are no longer kept/.test(conditionOf(each)?.message ?? ''),
     );
-    assert.equal((await recordsIn(namespace, 4)).length, 4);
+    await recordsIn(namespace, 4);
     homeostat.write('kept.yaml', kept(1, 2));
     assert.deepEqual(valuesOf(await recordsIn(namespace, 2)), ['3', '4']);
     await client.untilObject(path, (each) => conditionOf(each)?.reason === 'AllReady');

@@ -279,6 +279,27 @@ describe('reconcile/history recorder', () => {
     assert.ok(conflicts <= 0);
   });
 
+  test('a version that others delete is not created again; a current state whose record is lost is', async () => {
+    const { harness, edit } = await started('{ keep: 10 }');
+    edit('2');
+    await harness.settle();
+    edit('3');
+    await harness.settle();
+    const remove = async (revision: number) => {
+      const record = harness.cluster.server
+        .list(revisions)
+        .find(({ object }) => object.revision === revision);
+      assert.ok(record);
+      harness.remove(record.object);
+      await harness.settle();
+    };
+    await remove(1);
+    assert.deepEqual(records(harness), ['2 2', '3 3']);
+    await remove(3);
+    assert.deepEqual(records(harness), ['2 2', '3 3']);
+    assert.deepEqual(harness.status('one').versions, '2 2');
+  });
+
   test('states that wait when another revision takes the resource over are recorded by it, in order', async () => {
     const { harness, edit } = await started('{ keep: 10 }');
     const older = harness.operator;
