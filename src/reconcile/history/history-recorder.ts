@@ -295,7 +295,7 @@ export class HistoryRecorder implements History {
   /** Objects that do not exist any more and of which all records have expired. */
   #removeUnused(state: TrackedOwner, read: ReadPlan, seen: ReadonlySet<ObjectTrack>): void {
     if (this.state.kind !== 'synced') return;
-    for (const track of [...state.tracks.values()]) {
+    for (const track of state.tracks.values()) {
       if (track.read.id !== read.id || seen.has(track) || !track.isIdle) continue;
       if (this.#newest(track) === undefined) this.#tracks.remove(state, track);
     }
