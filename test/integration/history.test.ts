@@ -260,9 +260,7 @@ shared.describe('integration/history', () => {
     assert.deepEqual({ note, other }, { note: 'old', other: 'y' });
     assert.deepEqual(restored?.metadata.finalizers, ['example.com/kept']);
     assert.equal(restored?.metadata.ownerReferences?.[0]?.uid, uid);
-    await client.untilObject(resource, (each) =>
-      [statusOf(each).versions].flat().includes(2),
-    );
+    await client.untilObject(resource, (each) => [statusOf(each).versions].flat().includes(2));
     await client.patch(path, { metadata: { finalizers: [] } });
   });
 

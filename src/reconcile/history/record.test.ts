@@ -70,11 +70,14 @@ describe('reconcile/history record', () => {
 
   test('of a Secret is a Secret that cannot be changed, of a type of its own', () => {
     const { kind, type, immutable } = recordOf(stateOf('team', 'Secret')).object;
-    assert.deepEqual({ kind, type, immutable }, {
-      kind: 'Secret',
-      type: 'homeostat.dev/record',
-      immutable: true,
-    });
+    assert.deepEqual(
+      { kind, type, immutable },
+      {
+        kind: 'Secret',
+        type: 'homeostat.dev/record',
+        immutable: true,
+      },
+    );
   });
 
   const record = recordOf(stateOf('team'));
@@ -83,13 +86,19 @@ describe('reconcile/history record', () => {
     ['without our field manager', recordOf(stateOf('team'), ['somebody'])],
     ['without our label', changed(record, {}, { labels: {} })],
     ['of an object in another namespace', changed(record, { data: stateOf('kube-system') })],
-    ['of another object', changed(record, { data: { ...stateOf('team'), metadata: { name: 'b', namespace: 'team' } } })],
+    [
+      'of another object',
+      changed(record, { data: { ...stateOf('team'), metadata: { name: 'b', namespace: 'team' } } }),
+    ],
     ['with another name', changed(record, {}, { name: 'journal-0123456789-3' })],
     ['without a version in its name', changed(record, {}, { name: 'journal-x' })],
     ['that is being deleted', changed(record, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['without a state', changed(record, { data: 'text' })],
     ['of a Secret in a ControllerRevision', changed(record, { data: stateOf('team', 'Secret') })],
-    ['of a ConfigMap in a Secret', changed(secret, { data: { object: btoa(JSON.stringify(stateOf('team'))) } })],
+    [
+      'of a ConfigMap in a Secret',
+      changed(secret, { data: { object: btoa(JSON.stringify(stateOf('team'))) } }),
+    ],
     ['whose content is not base64 of JSON', changed(secret, { data: { object: '!' } })],
   ] as const)
     test(`${what} does not count`, () => {

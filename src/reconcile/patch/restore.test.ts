@@ -65,7 +65,7 @@ async function started(options: Options = {}, data: object = { a: '1', b: '1' })
   await harness.settle();
   harness.cluster.takeWrites();
   const ask = async (to: number, about: unknown = to) => {
-    harness.edit(one, { spec: about === undefined ? { to } : { to, ask: about } });
+    harness.edit(one, { spec: about === null ? { to } : { to, ask: about } });
     await harness.settle();
   };
   const dataOf = () => harness.get('v1', 'ConfigMap', 'app')?.data;
@@ -116,7 +116,7 @@ describe('reconcile/patch restores', () => {
     await ask(1, 'first');
     assert.deepEqual(dataOf(), { a: '1', b: '1' });
     edit({ a: '3' });
-    await ask(1, undefined);
+    await ask(1, null);
     assert.deepEqual(dataOf(), { a: '3' }, 'without a value nothing is sent');
     await ask(1, 'first');
     assert.deepEqual(dataOf(), { a: '3' }, 'a value that was removed is still known');
