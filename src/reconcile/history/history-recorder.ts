@@ -136,6 +136,7 @@ export class HistoryRecorder implements History {
     if (state === undefined || stored === undefined || initial) return;
     if (isRecord(stored, this.#options.plan.name)) return;
     const track = this.#tracks.of(state, read, stored.object.metadata);
+    track.holdsOldest = false;
     const { uid = '', resourceVersion = '' } = stored.object.metadata;
     if (current === undefined) {
       // Events of an object are in order. One with an older version follows only if etcd was restored from a backup.
@@ -155,6 +156,7 @@ export class HistoryRecorder implements History {
   ): Promise<Problem | undefined> {
     const track = this.#tracks.of(this.#stateOf(owner), read, object);
     track.isUrgent = true;
+    track.holdsOldest = true;
     if (live !== undefined) this.#offer(track, live, true);
     else this.#offerMissing(track, track.seenUid ?? this.#newest(track)?.objectUid ?? '');
     if (track.last !== undefined) this.#queue.enqueue(track.series);
@@ -190,6 +192,7 @@ export class HistoryRecorder implements History {
       nowMs: clock.nowMs(),
       // The oldest record is deleted after a new one is written.
       isBusy: (series) => this.#tracks.ofSeries(series)?.isBusy === true,
+      holdsOldest: (series) => this.#tracks.ofSeries(series)?.holdsOldest === true,
     });
   }
 

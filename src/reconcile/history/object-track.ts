@@ -59,8 +59,10 @@ export class ObjectTrack {
   deletedUid: string | undefined;
   /** The read did not find the object, and whether it exists has been checked. */
   isAbsenceChecked = false;
-  /** Record without a delay: a restore waits for it. */
+  /** A restore waits for the record: it is not delayed. */
   isUrgent = false;
+  /** A restore may still need the oldest record, which is kept until the next change of the object is seen. */
+  holdsOldest = false;
   isThrottled = false;
   /** It is no longer recorded by this operator. */
   isDropped = false;

@@ -134,7 +134,8 @@ export class RecordWriter {
     }
     this.#count('recorded');
     track.noteRecord(this.#options.clock.monotonicMs());
-    await this.#trim(track, signal);
+    // The version that a restore is about to send may be the oldest one.
+    if (!track.isUrgent && !track.holdsOldest) await this.#trim(track, signal);
     return undefined;
   }
 

@@ -30,6 +30,8 @@ interface RemovableOptions {
   readonly nowMs: number;
   /** Whether a state of this series is being written. */
   readonly isBusy: (series: string) => boolean;
+  /** Whether a restore may still need the oldest record. */
+  readonly holdsOldest: (series: string) => boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ interface RemovableOptions {
 export function removableRecords(
   store: RecordStore,
   ownerUid: string,
-  { reads, nowMs, isBusy }: RemovableOptions,
+  { reads, nowMs, isBusy, holdsOldest }: RemovableOptions,
 ): readonly PruneCandidate[] {
   return [...store.seriesOf(ownerUid)].flatMap((records) => {
     const [first] = records;
@@ -47,7 +49,7 @@ export function removableRecords(
     const keep = reads.find(({ id }) => id === first.readId)?.history?.keep;
     const isKept = keep !== undefined && store.isKept(first);
     const isExpired = (expiryOf(records, reads) ?? Infinity) <= nowMs;
-    const removable = isKept && !isExpired ? records.slice(0, -(keep + 1)) : records;
-    return removable.map(candidateOf);
+    if (!isKept || isExpired) return records.map(candidateOf);
+    return holdsOldest(first.series) ? [] : records.slice(0, -(keep + 1)).map(candidateOf);
   });
 }

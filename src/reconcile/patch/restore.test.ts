@@ -15,14 +15,21 @@ interface Options {
   readonly patch?: string;
   readonly replace?: boolean;
   readonly read?: string;
+  readonly keep?: number;
 }
 
 /** Restores version `spec.to` of ConfigMap `app`, once for each value of `spec.ask`. */
-const planWith = ({ target = computed, replace = true, read = '', ...more }: Options = {}) =>
+const planWith = ({
+  target = computed,
+  replace = true,
+  read = '',
+  keep = 10,
+  ...more
+}: Options = {}) =>
   planOfPodSet(
     `
   reads:
-    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: all, ${read} history: { keep: 10 } }
+    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: all, ${read} history: { keep: ${keep} } }
   vars:
     wanted: "\${ history[name = 'app' and version = $$.spec.to] }"
   patches:
@@ -159,6 +166,28 @@ describe('reconcile/patch restores', () => {
     edit({ a: '3' });
     await harness.settle();
     assert.deepEqual(dataOf(), { a: '3' });
+  });
+
+  test('the record of the overwritten state does not take the place of the version that is asked for', async () => {
+    const { harness, edit, ask, dataOf, values } = await started({ keep: 1 });
+    // A label is no version of its own, but it is recorded before it is overwritten.
+    edit({ a: '2' }, { labels: { more: 'x' } });
+    await harness.settle();
+    assert.deepEqual(values(), ['1', '2']);
+    harness.cluster.fault = ({ verb }) =>
+      verb === 'replace' ? new KubeError('server-error', 'no', { status: 500 }) : undefined;
+    await ask(1);
+    assert.deepEqual(dataOf(), { a: '2' });
+    assert.deepEqual(values(), ['1', '2', '2']);
+    harness.cluster.fault = () => undefined;
+    await harness.runOne('default/one');
+    await harness.clock.advance(10_000);
+    await harness.runOne('default/one');
+    await harness.settle();
+    assert.deepEqual(dataOf(), { a: '1', b: '1' });
+    await harness.runOne('default/one');
+    await harness.settle();
+    assert.deepEqual(values(), ['2', '1']);
   });
 
   test('a state that cannot be recorded is not overwritten', async () => {
