@@ -35,6 +35,8 @@ const workspace: Workspace = new Workspace({
 });
 app = startApp({ ...{ clock, window, root, backend }, workbench: workspace });
 const fragment = location.hash;
+// The files of a link are not a page.
+if (isShareLink(fragment)) history.replaceState(null, '', '#/');
 void workspace.start(fragment);
 // A link that is opened in this window.
 window.addEventListener('hashchange', () => {
@@ -42,12 +44,14 @@ window.addEventListener('hashchange', () => {
 });
 
 /** The first resource, or the first definition. Not in place of a page that the address names. */
-function showResult({ resources: [resource], definitions: [definition] }: ApplyReport): void {
-  if (workspace.state.opened === 1 && /^#\/./.test(fragment) && !isShareLink(fragment)) return;
-  location.hash =
-    resource !== undefined
-      ? hrefOf({ page: 'resource', resource, tab: 'tree', detail: 'wanted' })
-      : definition !== undefined
-        ? hrefOf({ page: 'definition', name: definition, tab: 'graph' })
-        : '#/';
+function showResult({ resources, definitions }: ApplyReport): void {
+  const pages = [
+    ...resources.map((resource) =>
+      hrefOf({ page: 'resource', resource, tab: 'tree', detail: 'wanted' }),
+    ),
+    ...definitions.map((name) => hrefOf({ page: 'definition', name, tab: 'graph' })),
+  ];
+  const named = [hrefOf({ page: 'files' }), ...pages];
+  const isNamed = workspace.state.opened === 1 && named.some((page) => fragment.startsWith(page));
+  if (!isNamed) location.hash = pages[0] ?? '#/';
 }

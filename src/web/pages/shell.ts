@@ -6,7 +6,7 @@ import { LiveAge } from '../parts/live-age.ts';
 import { h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
 import type { View } from '../view.ts';
-import { FilesPane } from '../workbench/files-pane.ts';
+import { FilesPane, workbenchNotes } from '../workbench/files-pane.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { dialog } from './dialogs.ts';
 import {
@@ -49,6 +49,7 @@ function withFiles(workbench: Workbench | undefined, page: Content, showsFiles =
   return h(
     'div',
     { class: `workbench ${showsFiles ? 'shows-files' : 'shows-page'}`, key: 'workbench' },
+    workbenchNotes(workbench),
     h(FilesPane, { workbench, state, key: 'files' }),
     h('div', { class: 'beside' }, page),
   );

@@ -1,7 +1,7 @@
 import type { DiagnosticView, PreviewView } from '../contract.ts';
 import { countText } from '../model/format.ts';
 import { previewPanel } from '../pages/preview-panel.ts';
-import { button, errorBox, glyph, muted } from '../parts/elements.ts';
+import { button, type Content, errorBox, glyph, muted } from '../parts/elements.ts';
 import { LatestAnswer } from '../parts/latest-answer.ts';
 import { TextEditorView } from '../parts/text-editor.ts';
 import { diagnosticView } from '../parts/yaml-view.ts';
@@ -40,14 +40,10 @@ export class FilesPane extends Component<Props, State> {
     );
   }
 
-  override componentDidMount(): void {
-    this.#ask(0);
-  }
-
   override componentDidUpdate({ state: before }: Props): void {
-    const { opened, applies } = this.props.state;
+    const { opened, applies, isApplying } = this.props.state;
     if (opened !== before.opened) this.#select(this.#file?.file ?? '');
-    else if (applies !== before.applies) this.#ask(0);
+    else if (applies !== before.applies || (before.isApplying && !isApplying)) this.#ask(0);
   }
 
   override componentWillUnmount(): void {
@@ -55,7 +51,7 @@ export class FilesPane extends Component<Props, State> {
   }
 
   override render({ workbench, state }: Props, { dialog }: State): VNode {
-    const { files, title, problem, isBusy, opened } = state;
+    const { files, title, opened } = state;
     const close = () => this.setState({ dialog: undefined });
     return h(
       'section',
@@ -80,8 +76,6 @@ export class FilesPane extends Component<Props, State> {
         }),
         title === '' ? null : h('span', { class: 'strong title' }, title),
       ),
-      problem === undefined ? null : errorBox(problem.title, problem.text),
-      isBusy ? busyNote(workbench) : null,
       files.length === 0 ? null : [this.#tabs(), h('div', { key: opened }, this.#editor())],
       dialog === 'gallery' ? h(GalleryDialog, { workbench, onClose: close }) : null,
       dialog === 'share' ? h(ShareDialog, { workbench, onClose: close }) : null,
@@ -93,6 +87,12 @@ export class FilesPane extends Component<Props, State> {
   get #file(): WorkbenchFile | undefined {
     const { files } = this.props.state;
     return files.find(({ file }) => file === this.state.selected) ?? files[0];
+  }
+
+  /** Whether nothing of the files runs yet. */
+  get #isOpening(): boolean {
+    const { isApplying, files } = this.props.workbench.state;
+    return isApplying && files.every(({ applied }) => applied === undefined);
   }
 
   #tabs(): VNode {
@@ -172,7 +172,7 @@ export class FilesPane extends Component<Props, State> {
 
   #changes(file: WorkbenchFile): VNode | null {
     const { preview, error, isAsking } = this.state;
-    if (file.text === file.applied && error === undefined) return null;
+    if (this.#isOpening || (file.text === file.applied && error === undefined)) return null;
     return h(
       'div',
       { class: 'result', 'aria-live': 'polite', 'aria-busy': isAsking },
@@ -194,7 +194,8 @@ export class FilesPane extends Component<Props, State> {
 
   #ask(delayMs: number, name = this.#file?.file): void {
     const file = this.props.workbench.state.files.find((each) => each.file === name);
-    if (file !== undefined) this.#answers.ask(file, delayMs);
+    // What was opened is checked when it runs: until then, everything is a change.
+    if (file !== undefined && !this.#isOpening) this.#answers.ask(file, delayMs);
   }
 
   #key(event: KeyboardEvent): void {
@@ -217,6 +218,18 @@ export class FilesPane extends Component<Props, State> {
 
 function tabId(file: string): string {
   return `tab-${file}`;
+}
+
+/** What is wrong with the sandbox or the link. */
+export function workbenchNotes(workbench: Workbench): Content {
+  const { problem, isBusy } = workbench.state;
+  if (problem === undefined && !isBusy) return null;
+  return h(
+    'div',
+    { class: 'notes', key: 'notes' },
+    problem === undefined ? null : errorBox(problem.title, problem.text),
+    isBusy ? busyNote(workbench) : null,
+  );
 }
 
 function busyNote(workbench: Workbench): VNode {

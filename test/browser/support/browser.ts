@@ -24,10 +24,10 @@ export interface ConsolePage {
   close(): Promise<void>;
 }
 
-/** A real Chromium without a window. */
-export async function launchBrowser(): Promise<Browser> {
+/** A real Chromium without a window, with more arguments. */
+export async function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   const executablePath = process.env.HOMEOSTAT_CHROMIUM ?? '/usr/bin/chromium';
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...args] });
 }
 
 export async function openConsole(
