@@ -1,9 +1,9 @@
 // Makes the pictures of docs/console.md: every page over the shipped operators in a sandbox, in both themes.
 // `node scripts/screenshots.mjs [FOLDER [WIDTH]]`: elsewhere, to look at another width.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
 import { chromiumPath } from './chromium-path.mjs';
 
@@ -12,7 +12,7 @@ const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
 const child = `${site}?node=Deployment%2Fdefault%2Fsite`;
 /** Name, address, a text that is shown when it is complete, and what is done before the picture. */
 const pages = [
-  ['overview', '#/', 'virtual-machine'],
+  ['overview', '#/', 'Rejected'],
   ['resources', '#/resources', 'default/site'],
   ['clusters', '#/clusters', 'dev-2'],
   ['definition', '#/definitions/web-app', 'HorizontalPodAutoscaler'],
@@ -24,7 +24,7 @@ const pages = [
   ['resource', child, 'spec.replicas'],
   ['resource-live', `${child}&detail=live`, 'kind: Deployment'],
   ['resource-differences', `${child}&detail=differences`, 'the next reconcile'],
-  ['resource-owners', `${child}&detail=owners`, 'homeostat/web-app'],
+  ['resource-owners', `${child}&detail=owners`, 'spec.replicas'],
   ['resource-events', `${child}&detail=events`, 'ScalingReplicaSet'],
   ['reconcile', site, 'Reconciles', selectReconcile],
   ['edit', `${site}?tab=edit`, 'What would happen', editReplicas],
@@ -50,21 +50,25 @@ async function selectReconcile(page) {
   await detail.evaluate((element) => element.scrollIntoView());
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'homeostat-screenshots-'));
+// A folder of its own: the pictures name it, and an error is written into one of its files.
+const folder = mkdtempSync(join(tmpdir(), 'shop-'));
+const operators = join(folder, 'operators');
+cpSync('operators', operators, { recursive: true });
+for (const name of ['node-agent.yaml', 'samples/node-agent.yaml'])
+  cpSync(join('operators/clusters', name), join(operators, name));
+writeFileSync(join(operators, 'report.yaml'), waitingDefinition());
+writeFileSync(join(operators, 'samples/report.yaml'), waitingSample());
 const dev = spawn(
   process.execPath,
   [
-    'src/cli/homeostat.ts',
-    'dev',
-    '--clusters',
-    '2',
-    '--write-kubeconfig',
-    join(folder, 'kubeconfig'),
+    ...[resolve('src/cli/homeostat.ts'), 'dev', operators, '--clusters', '2'],
+    ...['--write-kubeconfig', join(folder, 'kubeconfig')],
   ],
   { stdio: ['ignore', 'pipe', 'inherit'] },
 );
 try {
   const url = await started(dev);
+  appendFileSync(join(operators, 'tenant.yaml'), '  nonsense: true\n');
   mkdirSync(target, { recursive: true });
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
   for (const colorScheme of ['light', 'dark']) {
@@ -87,6 +91,45 @@ try {
 } finally {
   dev.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** A definition whose resource waits for a ConfigMap. */
+function waitingDefinition() {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: report }
+spec:
+  crd:
+    group: reports.example.com
+    names: { kind: Report, plural: reports }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec: { type: object, properties: { settings: { type: string } } }
+              status: { type: object, properties: { mail: { type: string } } }
+  reads:
+    - { id: settings, apiVersion: v1, kind: ConfigMap, name: "\${ spec.settings }" }
+  children:
+    - id: mail
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-mail" }
+        data: { to: "\${ reads.settings.data.mail }" }
+  status: { mail: "\${ children.mail.data.to }" }
+`;
+}
+
+function waitingSample() {
+  return `apiVersion: reports.example.com/v1
+kind: Report
+metadata: { name: monthly }
+spec: { settings: report-settings }
+`;
 }
 
 /** The address of the console, when the samples are ready. */

@@ -142,6 +142,11 @@ const verdictHealth: Readonly<Record<string, Health>> = {
   failed: 'failing',
 };
 
+/** As the tree names it. */
+function verdictText(verdict: string): string {
+  return verdict === 'omitted' ? 'not wanted' : verdict;
+}
+
 function childTable(children: readonly ReconciledChild[], route: Route): VNode {
   return dataTable<ReconciledChild>({
     label: 'Children of the reconcile',
@@ -168,7 +173,7 @@ function childTable(children: readonly ReconciledChild[], route: Route): VNode {
       {
         title: 'Verdict',
         className: 'narrow',
-        cell: ({ verdict }) => stateText(verdictHealth[verdict] ?? 'unknown', verdict),
+        cell: ({ verdict }) => stateText(verdictHealth[verdict] ?? 'unknown', verdictText(verdict)),
       },
       {
         title: 'What',

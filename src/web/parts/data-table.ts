@@ -1,5 +1,5 @@
 import { Component, createRef, h, type VNode } from '../preact.ts';
-import type { Content } from './elements.ts';
+import { type Content, titleOfLong } from './elements.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -55,7 +55,11 @@ export class DataTable<Row> extends Component<DataTableProps<Row>, Scroll> {
     const classOf = ({ className }: Column<Row>) => className ?? '';
     return h(
       'table',
-      { class: 'data', 'aria-label': label, 'aria-rowcount': rows.length + 1 },
+      {
+        class: isWhole ? 'data whole' : 'data',
+        'aria-label': label,
+        'aria-rowcount': rows.length + 1,
+      },
       h(
         'thead',
         null,
@@ -80,9 +84,11 @@ export class DataTable<Row> extends Component<DataTableProps<Row>, Scroll> {
               'aria-rowindex': first + index + 2,
               class: isChanged?.(row) === true ? 'changed' : '',
             },
-            columns.map((column) =>
-              h('td', { key: column.title, class: classOf(column) }, column.cell(row)),
-            ),
+            columns.map((column) => {
+              const content = column.cell(row);
+              const title = typeof content === 'string' ? titleOfLong(content) : {};
+              return h('td', { key: column.title, class: classOf(column), ...title }, content);
+            }),
           ),
         ),
         spacer(rows.length - last, columns.length, 'after'),

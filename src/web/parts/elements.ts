@@ -29,8 +29,13 @@ export function muted(content: Content): VNode {
   return h('span', { class: 'muted' }, content);
 }
 
+/** A long text may be cut, and is shown in full when it is pointed at. */
+export function titleOfLong(text: string): { readonly title?: string } {
+  return text.length > 32 ? { title: text } : {};
+}
+
 export function code(text: string): VNode {
-  return h('code', null, text);
+  return h('code', titleOfLong(text), text);
 }
 
 interface ButtonOptions {
