@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DevProcess } from '../support/dev-process.ts';
 import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
@@ -89,41 +89,38 @@ describe('console-command', () => {
     await sandbox.untilSaid(/KUBECONFIG/);
     const token = join(sandbox.folder, 'token');
     writeFileSync(token, 'a-token-of-the-test');
-    const runtimes = [['--console-records', token], []].map(
-      (flags, index) =>
-        new HomeostatProcess({
-          kubeconfig: sandbox.kubeconfig,
-          definitions: index === 0 ? { 'podset.yaml': files['podset.yaml'] } : {},
-          runtime: `runtime-${index}`,
-          flags,
-        }),
-    );
-    const [recording, other] = runtimes;
-    assert.ok(recording && other);
-    await recording.whenReady();
-    await sandbox.run('apply', '-f', resolve('operators/samples/podset.yaml'));
-    const start = async (runtime: HomeostatProcess) => {
-      const url = await runtime.url();
-      const args = ['--kubeconfig', sandbox.kubeconfig, '--records-url', url];
-      return new DevProcess({
-        files: {},
-        subcommand: 'console',
-        args: [...args, '--records-token', token],
-      });
-    };
-    for (const [runtime, hasRecords, problem] of [
-      [recording, true, undefined],
-      [other, false, /does not record reconciles: start it with --console-records/],
-    ] as const) {
-      const shown = await start(runtime);
-      const [, url = ''] = await shown.untilSaid(/(http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{32}\/)\n/);
-      const { body: info } = await ask(url, 'info', {});
-      assert.equal(info.hasRecords, hasRecords);
-      if (problem !== undefined) assert.match(String(info.recordsProblem), problem);
-      assert.equal(await shown.stop(), 0);
+    const { kubeconfig } = sandbox;
+    const recording = new HomeostatProcess({
+      kubeconfig,
+      definitions: { 'podset.yaml': files['podset.yaml'] },
+      flags: ['--console-records', token],
+    });
+    const other = new HomeostatProcess({ kubeconfig, runtime: 'other' });
+    try {
+      await recording.whenReady();
+      for (const [runtime, hasRecords, problem] of [
+        [recording, true, undefined],
+        [other, false, /does not record reconciles: start it with --console-records/],
+      ] as const) {
+        const shown = new DevProcess({
+          files: {},
+          subcommand: 'console',
+          args: [
+            ...['--kubeconfig', kubeconfig, '--records-token', token],
+            ...['--records-url', await runtime.url()],
+          ],
+        });
+        const [, url = ''] = await shown.untilSaid(/(http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{32}\/)\n/);
+        const { body: info } = await ask(url, 'info', {});
+        assert.equal(await shown.stop(), 0);
+        assert.equal(info.hasRecords, hasRecords);
+        if (problem !== undefined) assert.match(String(info.recordsProblem), problem);
+      }
+    } finally {
+      await recording.stop();
+      await other.stop();
+      await sandbox.stop();
     }
-    for (const runtime of runtimes) await runtime.stop();
-    await sandbox.stop();
   });
 
   for (const [title, subcommand, args, message] of [

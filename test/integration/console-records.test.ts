@@ -160,12 +160,15 @@ shared.describe('integration/console-records', () => {
     await client.untilList('/apis/homeostat.dev/v1alpha1/operatordefinitions', () => true);
     const inMembers = definition
       .replaceAll('recorded', 'placed')
-      .replace('  children:', '  controller: { clusters: { selector: {} } }\n  children:');
+      .replace(
+        '  children:',
+        '  controller: { clusters: { selector: { matchLabels: { placed: "true" } } } }\n  children:',
+      );
     await client.apply(parseYaml(inMembers) as KubeObject);
     const clusterCrd =
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusters.homeostat.dev';
     await client.untilObject(clusterCrd, isEstablished);
-    await members.register('east');
+    await members.register('east', { labels: { placed: 'true' } });
     await members.untilReason('east', 'Connected');
     const member = members.client('east');
     const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.placed.example.com';

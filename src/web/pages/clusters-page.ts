@@ -84,6 +84,11 @@ function columnsOf({ nowMs }: View): readonly Column<ClusterRow>[] {
     { title: 'State', className: 'narrow', cell: ({ state }) => state },
     { title: 'Why', className: 'wide', cell: ({ message }) => message },
     { title: 'Definitions', cell: ({ status }) => definitionsOf(status) },
+    {
+      title: 'Objects',
+      className: 'number optional',
+      cell: ({ status }) => String(status.placed ?? 0),
+    },
     { title: 'Version', className: 'optional', cell: ({ status }) => textOf(status.version) },
     {
       title: 'Age',

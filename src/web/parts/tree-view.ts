@@ -16,7 +16,7 @@ export interface TreeViewOptions {
   readonly isNarrow: boolean;
 }
 
-const sizes = { nodeWidth: 248, nodeHeight: 44, columnGap: 32, rowGap: 8 };
+const sizes = { nodeWidth: 264, nodeHeight: 44, columnGap: 24, rowGap: 8 };
 
 /** The live tree: a column for each level, or an indented list on a narrow window. Nodes are links that select them. */
 export function treeView(options: TreeViewOptions): VNode {
