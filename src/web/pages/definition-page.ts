@@ -17,6 +17,7 @@ import {
   staleNote,
   stateText,
   tabs,
+  titleOfLong,
 } from '../parts/elements.ts';
 import { graphView } from '../parts/graph-view.ts';
 import { sourceView } from '../parts/yaml-view.ts';
@@ -321,8 +322,12 @@ function rights(rows: readonly RightView[]): VNode {
     rows,
     keyOf: ({ resource, where = '' }) => `${resource} ${where}`,
     columns: [
-      { title: 'Resource', cell: ({ resource }) => h('span', { class: 'strong' }, resource) },
-      { title: 'Verbs', className: 'narrow', cell: ({ verbs }) => verbs.join(', ') },
+      {
+        title: 'Resource',
+        className: 'path',
+        cell: ({ resource }) => h('span', { class: 'strong', ...titleOfLong(resource) }, resource),
+      },
+      { title: 'Verbs', className: 'path', cell: ({ verbs }) => verbs.join(', ') },
       { title: 'Where', className: 'optional', cell: ({ where = 'everywhere' }) => where },
       { title: 'Why', className: 'wide optional', cell: ({ reasons }) => reasons.join('; ') },
     ],

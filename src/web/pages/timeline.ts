@@ -156,6 +156,7 @@ function childTable(children: readonly ReconciledChild[], route: Route): VNode {
     columns: [
       {
         title: 'Child',
+        className: 'path',
         cell: ({ kind, namespace, name, id, apiVersion, cluster }) => [
           h('span', { class: 'kind' }, kind),
           ' ',
