@@ -215,7 +215,7 @@ function wantedTable(rows: readonly WantedField[]): VNode {
         cell: ({ wanted: value }) => shown(value, 'removed'),
       },
       {
-        title: '',
+        title: '=',
         className: 'compare',
         cell: ({ isDifferent }) =>
           isDifferent

@@ -168,6 +168,7 @@ function childTable(children: readonly ReconciledChild[], route: Route): VNode {
                   node: nodeId({ apiVersion, kind, name, ...(namespace !== '' && { namespace }) }),
                 }),
                 name,
+                'strong',
               ),
         ],
       },
