@@ -115,6 +115,27 @@ describe('unit/console/pages', () => {
     assert.match(text, /Timeline .*Ready is True/);
   });
 
+  test('children are listed by their owner, and what controllers create for them by namespace', async () => {
+    const lists = new Set<string>();
+    const backend = changed({
+      request: async (request, signal) => {
+        const { limit, labelSelector = '' } = request.query ?? {};
+        const selector = labelSelector.replace(/=.*/, '=UID');
+        if (limit !== undefined) lists.add(`${request.path.replace(/.*\//, '')} ${selector}`);
+        return app.service.request(request, signal);
+      },
+    });
+    assert.match(await textAt(site, { backend }), /Deployment site .*2\/2 ready/);
+    for (const list of [
+      'deployments homeostat.dev/owner-uid=UID',
+      'services homeostat.dev/owner-uid=UID',
+      'replicasets ',
+      'pods ',
+    ])
+      assert.ok(lists.has(list), `${list}: ${[...lists].join(', ')}`);
+    assert.ok(!lists.has('deployments '), 'All Deployments are listed');
+  });
+
   test('a narrow window shows the tree as a list', async () => {
     assert.match(await app.render(site, { isNarrow: true }), /<ul class="tree list">/);
   });
