@@ -49,7 +49,7 @@ describe('browser/dev', () => {
     [`${site}?node=Deployment%2Fdefault%2Fsite`, 'spec.replicas'],
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=live`, 'metadata:'],
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=differences`, 'the next reconcile'],
-    [`${site}?node=Deployment%2Fdefault%2Fsite&detail=owners`, 'homeostat/web-app'],
+    [`${site}?node=Deployment%2Fdefault%2Fsite&detail=owners`, 'spec.replicas'],
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=events`, 'ScalingReplicaSet'],
     ['#/definitions/web-app?tab=resources', 'default/site'],
     ['#/definitions/web-app?tab=events', 'Events'],
