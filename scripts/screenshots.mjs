@@ -14,7 +14,7 @@ const child = `${site}?node=Deployment%2Fdefault%2Fsite`;
 const pages = [
   ['overview', '#/', 'Rejected'],
   ['resources', '#/resources', 'default/site'],
-  ['clusters', '#/clusters', 'dev-2'],
+  ['clusters', '#/clusters', 'dev-3'],
   ['definition', '#/definitions/web-app', 'HorizontalPodAutoscaler'],
   ['definition-source', '#/definitions/web-app?tab=source', 'What would happen', untilPreviewed],
   ['definition-resources', '#/definitions/web-app?tab=resources', 'default/site'],
@@ -61,7 +61,7 @@ writeFileSync(join(operators, 'samples/report.yaml'), waitingSample());
 const dev = spawn(
   process.execPath,
   [
-    ...[resolve('src/cli/homeostat.ts'), 'dev', operators, '--clusters', '2'],
+    ...[resolve('src/cli/homeostat.ts'), 'dev', operators, '--clusters', '3'],
     ...['--write-kubeconfig', join(folder, 'kubeconfig')],
   ],
   { stdio: ['ignore', 'pipe', 'inherit'] },

@@ -30,6 +30,7 @@ export async function bundleWebFiles() {
     content: contents,
   }));
   const named = (pattern) => files.find(({ name }) => pattern.test(name)).name;
+  const main = named(/^main-.*\.js$/);
   const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -38,12 +39,24 @@ export async function bundleWebFiles() {
 <title>Homeostat</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="assets/${named(/^console-.*\.css$/)}">
-<script type="module" src="assets/${named(/^main-.*\.js$/)}"></script>
+${importsOf(metafile, main)
+  .map((name) => `<link rel="modulepreload" href="assets/${name}">`)
+  .join('\n')}
+<script type="module" src="assets/${main}"></script>
 </head>
 <body><div id="console"></div></body>
 </html>
 `;
   return { files: [...files, { name: 'index.html', content: Buffer.from(page) }], metafile };
+}
+
+/** The files that a file imports at once: the browser loads them beside it, not after it. */
+function importsOf({ outputs }, name) {
+  const found = Object.entries(outputs).find(([path]) => basename(path) === name);
+  const imports = found?.[1].imports ?? [];
+  return imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => basename(path));
 }
 
 /** For a run from source. */
