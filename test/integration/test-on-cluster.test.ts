@@ -181,6 +181,21 @@ shared.describe('integration/test-on-cluster', () => {
     assert.deepEqual(await leftovers(name), [`things.${name}.example.com`]);
   });
 
+  test('a test with member clusters is skipped with the reason', async () => {
+    const name = 'onclustermembers';
+    const { code, stdout } = await run(
+      name,
+      thingDefinition(name, `${children}  controller: { clusters: { selector: all } }\n`),
+      '    - { name: nothing, apply: { apiVersion: homeostat.dev/v1alpha1, kind: Cluster, metadata: { name: dev-1 } } }\n',
+    );
+    assert.equal(code, 0, stdout);
+    assert.match(
+      stdout,
+      /^SKIP test\.yaml: onclustermembers: Definition "onclustermembers" uses member clusters, which only the sandbox has$/m,
+    );
+    assert.match(stdout, /1 test: 0 passed, 0 failed, 1 skipped/);
+  });
+
   test('a test of a cluster-scoped kind is skipped with the reason', async () => {
     const name = 'onclusterwide';
     const definition = thingDefinition(name, children).replace(

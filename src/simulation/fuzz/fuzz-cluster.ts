@@ -126,11 +126,15 @@ export class FuzzCluster {
     return [...new Set(this.#writes)];
   }
 
-  /** Whether a status was written, replaced and written again at least twice while {@link settle} waited. */
+  /**
+   * Whether a status was written, replaced and written again at least twice while {@link settle} waited; with several members more often,
+   * as Pods are replaced in each of them at the same time.
+   */
   get hasFlapped(): boolean {
     const counts = new Map<string, number>();
     for (const status of this.#statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
-    return [...counts.values()].some((count) => count >= 3);
+    const clusters = Math.max(1, this.simulation.members.names.length);
+    return [...counts.values()].some((count) => count >= 3 * clusters);
   }
 
   /**
