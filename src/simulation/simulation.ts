@@ -13,7 +13,12 @@ import {
 } from '../compile/index.ts';
 import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
-import { ClusterRuntime, clusterGvk, ensureClusterKind } from '../runtime/index.ts';
+import {
+  ClusterRuntime,
+  clusterGvk,
+  type DefinitionView,
+  ensureClusterKind,
+} from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Gvk } from '../util/gvk.ts';
@@ -179,14 +184,12 @@ export class Simulation {
     return operators;
   }
 
-  /** Lets time pass until every definition runs or waits. Returns why one does not; undefined: all do. */
+  /** Lets time pass until every definition runs or waits, also in its members. Returns why one does not; undefined: all do. */
   async untilStarted(): Promise<string | undefined> {
     const views = () => this.runtime?.view.definitions ?? [];
-    const isStarting = (kind: string) => ['starting', 'syncing'].includes(kind);
-    await this.advanceUntil(
-      () => views().length > 0 && views().every(({ state }) => !isStarting(state.kind)),
-      startLimitMs,
-    );
+    const isStarting = ({ state: { kind }, isSettling = false }: DefinitionView) =>
+      isSettling || kind === 'starting' || kind === 'syncing';
+    await this.advanceUntil(() => views().length > 0 && !views().some(isStarting), startLimitMs);
     const stopped = views().find(
       ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',
     );

@@ -9,7 +9,6 @@ import {
 import type { ApiRequest } from '../../kube/index.ts';
 import type { ApiAnswer } from '../../sandbox/index.ts';
 import { silentLogger } from '../../telemetry/index.ts';
-import { gvkOf } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { memberFor } from '../members/cluster-object.ts';
@@ -51,8 +50,6 @@ export interface RunResource {
 
 /** Simulated time in which the resource must become ready, in ms. */
 const limitMs = 600_000;
-/** Simulated time in which a definition must start in a member, in ms. */
-const startMs = 60_000;
 /** Simulated time that passes after a failure that a retry does not mend, in ms. */
 const stalledMs = 5_000;
 
@@ -78,7 +75,6 @@ export async function runResource<T>(
     for (const object of given) await clusters.apply(object, place);
     await operators.start();
     const cluster = clusters.of(place);
-    if (member !== undefined) await untilServed(simulation, cluster, resource);
     await cluster.apply(resource);
     let found = await untilReady(simulation, cluster, resource);
     while (await whenReady?.(simulation)) found = await untilReady(simulation, cluster, resource);
@@ -129,22 +125,6 @@ class RunOperators {
     const isRunning = () =>
       runners.views.some((view) => view.name === this.#name && view.state.kind === 'running');
     await simulation.advanceUntil(isRunning, limitMs);
-  }
-}
-
-/** Waits until a member serves the kind of the resource: its definition installs it there when it starts. */
-async function untilServed(
-  simulation: Simulation,
-  cluster: TestCluster,
-  { kind, apiVersion }: KubeObject,
-): Promise<void> {
-  const { clock } = simulation;
-  const endMs = clock.monotonicMs() + startMs;
-  const { group } = gvkOf(apiVersion, kind);
-  const name = group === '' ? kind : `${kind}.${group}`;
-  while ((await cluster.kindNamed(name)) === undefined) {
-    if (!clock.runNextTimer(endMs)) return;
-    await simulation.idle();
   }
 }
 

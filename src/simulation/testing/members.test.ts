@@ -134,7 +134,6 @@ describe('simulation/testing members', () => {
     const found = await run(inMembers, {
       given: [member('dev-1'), member('dev-2', '{}')],
       steps: [
-        '{ name: the kind is served, advance: 1m, expect: [{ condition: { of: Cluster/dev-1, type: Ready, status: "True" } }] }',
         `{ name: create, cluster: dev-1, apply: ${thing}, expect: [{ object: { ${config}, data: { cluster: dev-1 } } }, { condition: { of: Thing/a, type: Ready, status: "True" } }] }`,
         '{ name: delete, cluster: dev-1, delete: Thing/a, expect: [{ nothingLeft: true }] }',
       ],
