@@ -141,6 +141,16 @@ describe('simulation/testing members', () => {
     assert.deepEqual(found, []);
   });
 
+  test('a member that a step adds has the kinds of its definitions', async () => {
+    const found = await run(inMembers, {
+      given: [member('dev-1')],
+      steps: [
+        `{ name: add, apply: [${member('dev-2')}, ${thing.replace('{', '{ cluster: dev-2,')}], expect: [{ cluster: dev-2, object: { ${config}, data: { cluster: dev-2 } } }] }`,
+      ],
+    });
+    assert.deepEqual(found, []);
+  });
+
   test('a Cluster with a kubeconfig of its own needs the Secret', async () => {
     const spec = 'spec: { kubeconfig: { secretRef: { namespace: default, name: none } } }';
     const found = await run(placed, {

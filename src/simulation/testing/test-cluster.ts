@@ -142,9 +142,18 @@ export class TestCluster {
     });
   }
 
-  async #kindOf(apiVersion: string, kind: string): Promise<KindInfo> {
+  /** Whether the server has the kind of an object. */
+  async serves({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Promise<boolean> {
+    return (await this.#kindIn(apiVersion, kind)) !== undefined;
+  }
+
+  #kindIn(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
     const wanted = gvkKey(gvkOf(apiVersion, kind));
-    const found = await this.#findKind(({ gvk }) => gvkKey(gvk) === wanted);
+    return this.#findKind(({ gvk }) => gvkKey(gvk) === wanted);
+  }
+
+  async #kindOf(apiVersion: string, kind: string): Promise<KindInfo> {
+    const found = await this.#kindIn(apiVersion, kind);
     if (found !== undefined) return found;
     throw new UnknownReferenceError(
       `The server does not serve "${kind}" of "${apiVersion}": its CustomResourceDefinition is missing`,

@@ -7,6 +7,9 @@ import type { TestPlace } from './expectations.ts';
 import { ExpectedValues } from './expected-values.ts';
 import { TestCluster, UnknownReferenceError } from './test-cluster.ts';
 
+/** Simulated time in which a definition must start in a member, in ms. */
+const startMs = 60_000;
+
 /** The hub of a simulation and its members, addressed as tests do. */
 export class TestClusters {
   readonly hub: TestCluster;
@@ -42,8 +45,19 @@ export class TestClusters {
 
   /** Applies an object as a user does. A `Cluster` leads to a simulated member. @throws KubeError, UnknownReferenceError */
   async apply(object: KubeObject, cluster: string = testHub): Promise<void> {
-    if (isCluster(object)) await this.#applyCluster(object);
-    else await this.of(cluster).apply(object);
+    if (isCluster(object)) return this.#applyCluster(object);
+    const target = this.of(cluster);
+    if (cluster !== testHub) await this.#untilServed(object, target);
+    await target.apply(object);
+  }
+
+  /** Lets time pass until a member serves a kind: its definition installs the kind when it starts there. */
+  async #untilServed(object: KubeObject, target: TestCluster): Promise<void> {
+    const simulation = this.#simulation;
+    if (simulation.runtime === undefined) return;
+    const endMs = simulation.clock.monotonicMs() + startMs;
+    while (!(await target.serves(object)) && simulation.clock.runNextTimer(endMs))
+      await simulation.idle();
   }
 
   /** Lets members stop or start responding to the operators. @throws UnknownReferenceError */
