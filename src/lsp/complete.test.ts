@@ -9,6 +9,7 @@ import { CompletionItemKind } from './protocol.ts';
 const webApp = operatorText('web-app');
 const database = operatorText('database');
 const appTest = operatorText('tests/web-app');
+const agentTest = operatorText('clusters/tests/node-agent');
 const knowledge = await loadKnowledge();
 
 /** What is proposed at the cursor, and the word that a proposal replaces. */
@@ -35,6 +36,20 @@ describe('lsp/complete', () => {
     ['fields in an open flow map', webApp, '"${ spec.port }" }]', '${ spec.|||', specFields],
     ['fields in Handlebars', webApp, '{{ spec.port }}', '{{ spec.po||| }}', specFields],
     ['fields of the element in a block', webApp, '{{ url }}', '{{ u||| }}', ['name', 'url']],
+    [
+      'fields of a member cluster of a test',
+      agentTest,
+      'metadata: { name: dev-2 } }',
+      'metadata: { name: dev-2 }, spec: { ||| } }',
+      ['kubeconfig', 'uid', 'paused'],
+    ],
+    [
+      'what a step does with member clusters',
+      agentTest,
+      'clusters: { stop: dev-2 }',
+      'clusters: { ||| }',
+      ['stop', 'start'],
+    ],
     [
       'fields of the kind of a child',
       webApp,

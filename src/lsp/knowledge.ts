@@ -20,6 +20,7 @@ import {
   operatorTestSchema,
   type ServedKind,
 } from '../definition/index.ts';
+import { clusterKind } from '../simulation/index.ts';
 import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
 import type { DocumentKind, ParsedText } from './parsed-text.ts';
 
@@ -64,10 +65,11 @@ export class KindSchemas {
     return documentNode(formats[kind]);
   }
 
-  /** The resources of a kind. Undefined: the kind is not known. */
+  /** The resources of a kind, also of `Cluster`. Undefined: the kind is not known. */
   find(gvk: Gvk): SchemaNode | undefined {
     const served = this.#served.get(gvkKey(gvk));
     if (served !== undefined) return this.served(served);
+    if (gvkKey(gvk) === gvkKey(clusterKind.gvk)) return documentNode(clusterKind.schema());
     const schema = this.#schemas.schemaFor(gvk);
     return schema && this.#nodeOf(schema);
   }

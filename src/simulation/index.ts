@@ -18,7 +18,7 @@ export type { Construct, Outcome } from './import/import-report.ts';
 export type { ImportedDefinition, SourceDocument } from './import/importer.ts';
 export { pluralOf } from './import/names.ts';
 export { UnknownKinds } from './import/unknown-kinds.ts';
-export { withMembers } from './members/cluster-object.ts';
+export { clusterKind, withMembers } from './members/cluster-object.ts';
 export { connectAsUser } from './members/connect-as-user.ts';
 export {
   type RenderedChild,

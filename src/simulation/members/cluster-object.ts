@@ -4,9 +4,9 @@ import {
   printYaml,
   testHub,
 } from '../../definition/index.ts';
-import { clusterGvk } from '../../runtime/index.ts';
+import { clusterGvk, createClusterCrd } from '../../runtime/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { matchesSelector } from '../../util/label-selector.ts';
 
@@ -16,6 +16,20 @@ export const runtimeNamespace = 'homeostat-system';
 interface MaybeObject {
   readonly apiVersion?: unknown;
   readonly kind?: unknown;
+}
+
+/** The kind `Cluster` with its schema. */
+export const clusterKind = {
+  gvk: clusterGvk,
+  schema(): JsonObject {
+    const { spec } = createClusterCrd();
+    const [version] = (spec as { readonly versions: readonly ClusterVersion[] }).versions;
+    return version?.schema.openAPIV3Schema ?? {};
+  },
+};
+
+interface ClusterVersion {
+  readonly schema: { readonly openAPIV3Schema: JsonObject };
 }
 
 /** Whether an object stands for a member cluster. */
