@@ -14,6 +14,7 @@ import { warnAboutKinds } from './warn-about-kinds.ts';
 import {
   checkConditions,
   warnAboutNames,
+  warnAboutOptionalLists,
   warnAboutPrevious,
   warnAboutRestores,
   warnAboutSecrets,
@@ -37,6 +38,7 @@ export const allChecks: readonly Check[] = [
   warnAboutZeros,
   checkConditions,
   warnAboutNames,
+  warnAboutOptionalLists,
   warnAboutPlainPaths,
   warnAboutPrevious,
   warnAboutRestores,

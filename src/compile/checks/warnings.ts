@@ -3,9 +3,15 @@ import { traceSecrets } from '../analysis/secret-flow.ts';
 import type { CheckContext } from '../check-context.ts';
 import { type CompiledChild, type CompiledTemplates, isSecret } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
+import { requiredFields } from '../phase/reached-paths.ts';
 import { type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
-import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
+import {
+  type CompiledTemplate,
+  referencesOf,
+  type Slot,
+  slotTemplate,
+} from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
 
@@ -189,7 +195,7 @@ export function checkConditions({ parts, types, diagnostics }: CheckContext): vo
           hint: `Write "$exists(${name})", or compare it with a value`,
           ...position,
         });
-      else if (type.kind === 'scalar' && !isAlwaysSet(types.root, reference.path))
+      else if (type.kind === 'scalar' && mayBeMissing(types.root, reference.path))
         diagnostics.report({
           severity: 'warning',
           code: 'suspicious-expression',
@@ -201,17 +207,62 @@ export function checkConditions({ parts, types, diagnostics }: CheckContext): vo
   }
 }
 
-/** Whether the schema requires each field of the path or has a default for it. */
-function isAlwaysSet(start: SchemaType, path: readonly string[]): boolean {
+/** Warns about `forEach` over an optional field: a missing list is an error, never an empty one. A `when` that reads it may test for it. */
+export function warnAboutOptionalLists(context: CheckContext): void {
+  const {
+    definition: { kind },
+    parts,
+    types,
+    uses,
+    diagnostics,
+  } = context;
+  // The server has defaults for fields of built-in kinds.
+  if (kind.source !== 'crd') return;
+  const isOptional = (path: readonly string[]) =>
+    path[0] === 'spec' && mayBeMissing(types.root, path);
+  for (const { definition, forEach, when } of parts.children) {
+    if (forEach === undefined) continue;
+    const read = uses.of(forEach).references;
+    if (!read.some(({ reference: { root, path } }) => root === 'resource' && isOptional(path)))
+      continue;
+    const tested = uses.of(when).references.map(({ reference }) => nameOf(reference));
+    for (const { slot, path } of requiredFields(forEach, parts.vars)) {
+      const name = path.join('.');
+      if (tested.includes(name) || !isOptional(path)) continue;
+      const type = typeAt(types.root, path);
+      // Reported as no list.
+      const isNumber = type?.kind === 'scalar';
+      if (isNumber && slot.leaf.kind === 'value' && slot.leaf.expression.isPlainPath) continue;
+      const found = referencesOf(slotTemplate(slot)).find(({ reference }) =>
+        nameOf(reference).startsWith(name),
+      );
+      diagnostics.report({
+        severity: 'warning',
+        code: 'suspicious-expression',
+        message: `"${name}" is optional, and "forEach" of child "${definition.id}" fails without it`,
+        hint: `Write "(${name} ?? ${isNumber ? '0' : '[]'})" if no value means no objects, or give the field a default`,
+        ...positionInLeaf(slot, found?.reference.offset ?? 0),
+      });
+    }
+  }
+}
+
+function nameOf({ path }: Reference): string {
+  return path.join('.');
+}
+
+/** Whether the schema neither requires a field of the path nor has a default for it. Items of lists are not considered. */
+function mayBeMissing(start: SchemaType, path: readonly string[]): boolean {
   let type: SchemaType | undefined = start;
   for (const step of path) {
     if (type?.kind !== 'struct') return false;
     const field = type.fields.get(step);
+    if (field === undefined) return false;
     const isRequired = type.required.includes(step) || type === start;
-    if (!isRequired && field?.defaultValue === undefined) return false;
-    type = field?.type;
+    if (!isRequired && field.defaultValue === undefined) return true;
+    type = field.type;
   }
-  return true;
+  return false;
 }
 
 function mayBeBoolean(type: SchemaType): boolean {

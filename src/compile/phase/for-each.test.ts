@@ -67,6 +67,22 @@ describe('compile/phase/for-each', () => {
     ['a range', '${ [1..spec.size] }', { size: 2 }, [1, 2]],
     ['a range that ends before it begins', '${ [1..spec.size] }', { size: 0 }, []],
     ['a default for a missing list', '${ spec.items ?? [] }', {}, []],
+    ['a filter over a default', '${ (spec.items ?? [])[on] }', {}, []],
+    [
+      'a filter that yields nothing before a default',
+      '${ (spec.items ?? [])[on] }',
+      { items: [off] },
+      [],
+    ],
+    [
+      'a filter that yields something before a default',
+      '${ (spec.items ?? [])[on] }',
+      { items: [on] },
+      [on],
+    ],
+    ['a map over a default', '${ (spec.items ?? []).name }', {}, []],
+    ['$filter over a default', '${ $filter(spec.items ?? [], function($i) { $i.on }) }', {}, []],
+    ['a filter over a branch', '${ (spec.on ? spec.items : [])[on] }', { on: false }, []],
     ['a default within a range', '${ [1..(spec.size ?? 0)] }', {}, []],
     ['a branch that says there are none', '${ spec.on ? spec.items : [] }', { on: false }, []],
     [

@@ -3,7 +3,7 @@ import type { Element } from '../operator-plan.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
-import { createReachedPaths } from './reached-paths.ts';
+import { createReachedPaths, takesList } from './reached-paths.ts';
 import { followPath, pathText } from './required-paths.ts';
 
 const maxElements = 1_000;
@@ -32,7 +32,10 @@ export function createForEach(
         assertPresent(slot, { paths, isAll: root.kind === 'slot' }, scope);
         all.push(...paths);
       }
-      return elementsOf(template, { value, paths: all }, scope);
+      const mayBeEmpty = () =>
+        all.some((path) => followPath(path, scope) === 'list') ||
+        slots.some((slot) => takesList(slot, scope));
+      return elementsOf(template, value, mayBeEmpty);
     },
   };
 }
@@ -52,17 +55,12 @@ function assertPresent({ place, leaf }: Slot, { paths, isAll }: Required, scope:
   throw new RenderError('missing-value', `Missing value "${path}"${hint}`, place);
 }
 
-interface Result {
-  readonly value: unknown;
-  readonly paths: readonly PlainPath[];
-}
-
 function elementsOf(
   { place }: CompiledTemplate,
-  { value, paths }: Result,
-  scope: Scope,
+  value: unknown,
+  mayBeEmpty: () => boolean,
 ): readonly Element[] {
-  if (value === undefined && !paths.some((path) => followPath(path, scope) === 'list')) {
+  if (value === undefined && !mayBeEmpty()) {
     // A filter or map over a list may have no result; for other expressions it is an error.
     throw new RenderError('missing-value', 'Expected a list, found no result', place);
   }

@@ -1,8 +1,8 @@
 import { pointerSteps } from '../../util/json.ts';
-import type { PlainPath, Scope } from '../language/index.ts';
+import type { Expression, PlainPath, Scope } from '../language/index.ts';
 import { renderErrorOf } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
-import { type RequiredPaths, requiredPaths } from './required-paths.ts';
+import { followPath, type RequiredPaths, requiredPaths } from './required-paths.ts';
 
 type Paths = readonly PlainPath[];
 
@@ -28,18 +28,53 @@ export function createReachedPaths(slot: Slot, vars: Vars): ReachedPaths {
   return hasBranches ? (scope) => follow({ slot, vars, known, scope }) : async () => always;
 }
 
+/** A field of the resource that every evaluation of a template requires. */
+export interface RequiredField {
+  /** The expression that reads it: of the template, or of a var. */
+  readonly slot: Slot;
+  readonly path: readonly string[];
+}
+
+/** The fields that every evaluation requires, including those of the vars it reads. */
+export function requiredFields(template: CompiledTemplate, vars: Vars): readonly RequiredField[] {
+  const slots = new Set(template.slots);
+  const fields: RequiredField[] = [];
+  // The loop appends to this set.
+  for (const slot of slots) {
+    const { always } = slotPaths(slot);
+    for (const behind of slotsBehind(always, vars)) slots.add(behind);
+    for (const { variable, steps } of always)
+      if (variable === '$') fields.push({ slot, path: steps });
+  }
+  return fields;
+}
+
+/** Whether an expression takes a list that may be missing, or one that is written out: `(spec.hosts ?? [])[public]`. */
+export function takesList(slot: Slot, scope: Scope): boolean {
+  const { withDefault, hasList } = slotPaths(slot);
+  return hasList || withDefault.some((path) => followPath(path, scope) === 'list');
+}
+
 /** The required paths of one expression. */
 interface SlotPaths {
   readonly always: Paths;
   readonly inBranches: Paths;
+  /** Paths before `??` and `?:`. */
+  readonly withDefault: Paths;
+  readonly hasList: boolean;
   /** The paths in the branches that the evaluation takes. */
   readonly reached: (scope: Scope) => Promise<Paths>;
 }
 
-const noPaths: SlotPaths = { always: [], inBranches: [], reached: async () => [] };
+const noPaths: SlotPaths = {
+  ...{ always: [], inBranches: [], withDefault: [], hasList: false },
+  reached: async () => [],
+};
 
 function slotPaths({ leaf, place }: Slot): SlotPaths {
   if (leaf.kind !== 'value') return noPaths;
+  const path = plainPath(leaf.expression);
+  if (path !== undefined) return { ...noPaths, always: [path] };
   let required: RequiredPaths | undefined;
   const evaluate = leaf.expression.probe?.((tree) => {
     required = requiredPaths(tree);
@@ -53,8 +88,22 @@ function slotPaths({ leaf, place }: Slot): SlotPaths {
       throw renderErrorOf(error, place);
     }
   };
-  const { always, inBranches } = required;
-  return { always: [...always.values()], inBranches: [...inBranches.values()], reached };
+  const { always, inBranches, withDefault, hasList } = required;
+  return {
+    always: [...always.values()],
+    inBranches: [...inBranches.values()],
+    withDefault: [...withDefault.values()],
+    hasList,
+    reached,
+  };
+}
+
+/** Most expressions are the path of a field, which needs no parser. */
+function plainPath({ isPlainPath, source, references }: Expression): PlainPath | undefined {
+  const [reference] = references;
+  if (!isPlainPath || reference?.root !== 'resource') return undefined;
+  const steps = reference.path;
+  return source.trim() === steps.join('.') ? { variable: '$', steps } : undefined;
 }
 
 interface Follow {

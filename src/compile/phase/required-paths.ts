@@ -17,6 +17,10 @@ export interface RequiredPaths {
   readonly always: ReadonlyMap<SyntaxNode, PlainPath>;
   /** Required only if an evaluation reaches them: in a branch, or after `??`. */
   readonly inBranches: ReadonlyMap<SyntaxNode, PlainPath>;
+  /** May be missing: before `??` and `?:`. */
+  readonly withDefault: ReadonlyMap<SyntaxNode, PlainPath>;
+  /** A default, or one of two branches, is a list that is written out: `(spec.hosts ?? [])[public]`. */
+  readonly hasList: boolean;
 }
 
 type Marks = Map<SyntaxNode, PlainPath>;
@@ -25,6 +29,8 @@ type Marks = Map<SyntaxNode, PlainPath>;
 export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   const always: Marks = new Map();
   const inBranches: Marks = new Map();
+  const withDefault: Marks = new Map();
+  let hasList = false;
 
   /** `owner` is the node of the original tree from which `node` was derived. */
   function visit(node: SyntaxNode, marks: Marks, owner = node): void {
@@ -66,8 +72,9 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
     // A value with a default may be missing.
     const hasDefault = isDefaultOperator(node) || isElvisOperator(node);
     if (!hasDefault && node.condition !== undefined) visit(node.condition, marks);
-    if (!hasDefault && node.then !== undefined) visit(node.then, inBranches);
+    if (node.then !== undefined) visit(node.then, hasDefault ? withDefault : inBranches);
     if (node.else !== undefined) visit(node.else, inBranches);
+    if (node.else !== undefined) hasList ||= isListLiteral(node.then) || isListLiteral(node.else);
   }
 
   /** Handles the plain prefix of a path, up to its first predicate or computed step. */
@@ -91,7 +98,11 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   }
 
   visit(tree, always);
-  return { always, inBranches };
+  return { always, inBranches, withDefault, hasList };
+}
+
+function isListLiteral(node: SyntaxNode | undefined): boolean {
+  return node?.type === 'unary' && node.value === '[';
 }
 
 function isPlainStep(step: SyntaxNode): boolean {
