@@ -1,4 +1,5 @@
 import type { OperatorDefinition } from '../definition/index.ts';
+import type { JsonObject } from '../util/json.ts';
 import type { DependencyFinder } from './analysis/dependencies.ts';
 import type { SecretFlow } from './analysis/secret-flow.ts';
 import type { CompiledTemplates } from './compiled-templates.ts';
@@ -9,6 +10,8 @@ import type { KindTypes, SchemaSource } from './schema-source.ts';
 /** Input of the checks: a definition, its templates and their dependencies. */
 export interface CheckContext {
   readonly definition: OperatorDefinition;
+  /** The definition as it is written, with the parts that could not be read. */
+  readonly document: JsonObject;
   readonly parts: CompiledTemplates;
   readonly uses: DependencyFinder;
   readonly types: KindTypes;

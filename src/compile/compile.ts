@@ -10,7 +10,7 @@ import type { CoverageRecorder } from './coverage.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import type { LeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
-import { createEvaluationPlan } from './phase/evaluation-plan.ts';
+import { createEvaluationPlan, type EvaluationPlan } from './phase/evaluation-plan.ts';
 import { startPhase, startReport } from './phase/phase.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
@@ -35,13 +35,13 @@ export function compile(
   coverage?: CoverageRecorder,
   parser: LeafParser = createDefaultLeafParser(),
 ): CompileResult {
-  const { definition, source } = located;
+  const { definition, document, source } = located;
   const diagnostics = createDiagnostics(source);
   const types = createKindTypes(definition, schemas);
   const parts = compileDefinition({ located, types, parser, diagnostics, coverage });
   const uses = createDependencyFinder(parts);
   const scope = scopeOf(definition.kind, schemas);
-  const context = { definition, parts, uses, types, scope, schemas, diagnostics };
+  const context = { definition, document, parts, uses, types, scope, schemas, diagnostics };
   for (const check of allChecks) check(context);
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
@@ -49,9 +49,15 @@ export function compile(
   const secrets = traceSecrets(context);
   const planned = { ...context, secrets };
   const { onDeleteChildren, ...summary } = createPlans(planned);
-  const shared = createEvaluationPlan(planned, summary.observed);
+  // `validate` evaluates nothing.
+  let evaluationPlan: EvaluationPlan | undefined;
+  const evaluation = () => {
+    evaluationPlan ??= createEvaluationPlan(planned, summary.observed);
+    return evaluationPlan;
+  };
   const reporting =
-    definition.reporting && createReportingPlan(planned, (input) => startReport(shared, input));
+    definition.reporting &&
+    createReportingPlan(planned, (input) => startReport(evaluation(), input));
   const plan: OperatorPlan = {
     name: definition.name,
     revision: definition.revision,
@@ -70,7 +76,7 @@ export function compile(
     }),
     needsFinalizer: needsFinalizer({ definition, scope, schemas }),
     ...(reporting && { reporting }),
-    startPhase: (input) => startPhase(shared, input),
+    startPhase: (input) => startPhase(evaluation(), input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };
 }

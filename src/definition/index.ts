@@ -83,6 +83,7 @@ export {
 export { resolveDefinition } from './resolve-definition.ts';
 export { isDnsLabel } from './rules/rule.ts';
 export { unsupportedFields } from './rules/whole-document.ts';
+export { hasUnknownKeyword } from './schema/crd-schema.ts';
 export {
   definitionApiVersion,
   definitionKind,

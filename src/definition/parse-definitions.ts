@@ -9,7 +9,11 @@ import {
   definitionKind,
   definitionSchema,
 } from './schema/definition-schema.ts';
-import { createSchemaCheck, type SchemaCheck } from './schema/schema-findings.ts';
+import {
+  createSchemaCheck,
+  type SchemaCheck,
+  withoutConsequences,
+} from './schema/schema-findings.ts';
 import { describeFound, fieldOf, valueAt } from './tree.ts';
 import { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 
@@ -217,7 +221,7 @@ function checkDocument(document: Json, checkSchema: SchemaCheck): readonly Findi
   const relevant = isPasted
     ? findings.filter(({ path }) => !path.startsWith('/spec/crd/'))
     : findings;
-  return firstOfEachPath(relevant);
+  return firstOfEachPath(withoutConsequences(relevant));
 }
 
 /** Reports a document of another kind or without one. The schema reports a mistyped kind. */

@@ -1,5 +1,6 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -8,8 +9,8 @@ import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses
 type Named = 'children' | 'observed' | 'reads' | 'vars';
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
-/** Reports names that do not exist, or cannot be used in the template. */
-export function checkNames({ parts, diagnostics }: CheckContext): void {
+/** Reports names that do not exist, or cannot be used in the template. A name in a part that cannot be read may exist. */
+export function checkNames({ parts, document, diagnostics }: CheckContext): void {
   const ids = parts.children.map(({ definition }) => definition.id);
   const known: Readonly<Record<Named, readonly string[]>> = {
     children: ids,
@@ -19,7 +20,7 @@ export function checkNames({ parts, diagnostics }: CheckContext): void {
   };
   for (const use of templateUses(parts)) {
     for (const each of referencesOf(use.template)) {
-      const problem = problemOf(each, { use, known });
+      const problem = problemOf(each, { use, known, spec: document.spec });
       if (problem === undefined) continue;
       const { offset, ...rest } = problem;
       diagnostics.report({ ...rest, ...positionInLeaf(each.slot, offset) });
@@ -30,6 +31,8 @@ export function checkNames({ parts, diagnostics }: CheckContext): void {
 interface Context {
   readonly use: TemplateUse;
   readonly known: Readonly<Record<Named, readonly string[]>>;
+  /** `spec` as it is written. */
+  readonly spec: Json | undefined;
 }
 
 function problemOf(each: SlotReference, context: Context): Problem | undefined {
@@ -87,10 +90,10 @@ const singular: Readonly<Record<Named, string>> = {
 function unknownId(
   { reference }: SlotReference,
   root: Named,
-  { known }: Context,
+  { known, spec }: Context,
 ): Problem | undefined {
   const [id] = reference.path;
-  if (id === undefined || known[root].includes(id)) return undefined;
+  if (id === undefined || known[root].includes(id) || mayBeUnread(root, id, spec)) return undefined;
   const elsewhere = Object.entries(known).find(([, ids]) => ids.includes(id));
   return {
     code: 'unknown-name',
@@ -100,6 +103,36 @@ function unknownId(
       (elsewhere === undefined ? undefined : `Did you mean "${elsewhere[0]}.${id}"?`),
     offset: reference.stepOffsets[0] ?? reference.offset,
   };
+}
+
+/** Whether a name may be in a part of the definition that was left out because of an error, which has a diagnostic of its own. */
+function mayBeUnread(root: Named, id: string, spec: Json | undefined): boolean {
+  if (!isJsonObject(spec)) return true;
+  if (root === 'vars') return isUnread(spec, 'vars', isJsonObject);
+  const lists =
+    root === 'reads'
+      ? [spec.reads]
+      : [spec.children, isJsonObject(spec.onDelete) ? spec.onDelete.children : undefined];
+  const section = root === 'reads' ? 'reads' : 'children';
+  return (
+    isUnread(spec, section, Array.isArray) ||
+    lists.flat().some((item) => {
+      if (item === undefined) return false;
+      const written = isJsonObject(item) ? item.id : undefined;
+      return typeof written !== 'string' || written === id;
+    })
+  );
+}
+
+/** Whether a section is no list or map, or has a mistyped name. */
+function isUnread(
+  spec: JsonObject,
+  section: string,
+  isReadable: (value: Json) => boolean,
+): boolean {
+  const value = spec[section];
+  if (value !== undefined) return !isReadable(value);
+  return Object.keys(spec).some((field) => didYouMean(field, [section]) !== undefined);
 }
 
 function missingForEach({ reference }: SlotReference, { use }: Context): Problem | undefined {

@@ -1,3 +1,4 @@
+import { hasUnknownKeyword } from '../../definition/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
@@ -60,6 +61,7 @@ function objectAt(value: JsonObject | undefined, name: string): JsonObject | und
 function isClosed(schema: JsonObject): boolean {
   return (
     schema.type === 'object' &&
+    !hasUnknownKeyword(schema) &&
     ['properties', 'additionalProperties', preserves, embeds].every((field) => !schema[field])
   );
 }

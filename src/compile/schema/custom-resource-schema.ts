@@ -1,3 +1,4 @@
+import { hasUnknownKeyword } from '../../definition/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KindSchema } from '../schema-source.ts';
@@ -53,12 +54,16 @@ function withObjectFields(schema: JsonSchema): JsonSchema {
 
 function withEmbeddedObjects(written: JsonSchema): JsonSchema {
   const schema = usablePart(written);
+  const { properties, items, additionalProperties } = schema;
+  const isLeaf =
+    properties === undefined && items === undefined && typeof additionalProperties !== 'object';
+  if (isLeaf && !schema['x-kubernetes-embedded-resource']) return schema;
   const copy: JsonSchema = {
     ...schema,
-    ...(schema.properties && { properties: mapValues(schema.properties, withEmbeddedObjects) }),
-    ...(schema.items && { items: withEmbeddedObjects(schema.items) }),
-    ...(typeof schema.additionalProperties === 'object' && {
-      additionalProperties: withEmbeddedObjects(schema.additionalProperties),
+    ...(properties && { properties: mapValues(properties, withEmbeddedObjects) }),
+    ...(items && { items: withEmbeddedObjects(items) }),
+    ...(typeof additionalProperties === 'object' && {
+      additionalProperties: withEmbeddedObjects(additionalProperties),
     }),
   };
   if (!copy['x-kubernetes-embedded-resource']) return copy;
@@ -67,18 +72,24 @@ function withEmbeddedObjects(written: JsonSchema): JsonSchema {
 }
 
 /**
- * Rejected definitions are compiled, too, to report all errors at once: what is no schema accepts everything, and keywords with a value
- * of another type are left out. Each has a diagnostic of its own.
+ * Rejected definitions are compiled, too, to report all errors at once: what is no schema, or has unknown keywords, accepts everything,
+ * and keywords with a value of another type are left out. Each has a diagnostic of its own.
  */
 function usablePart(schema: JsonSchema): JsonSchema {
-  if (!isJsonObject(schema)) return { 'x-kubernetes-preserve-unknown-fields': true };
-  const usable = Object.entries(schema).filter(([keyword, value]) => {
-    if (keyword === 'enum') return Array.isArray(value);
-    if (listKeywords.has(keyword)) return Array.isArray(value) && !value.includes(null);
-    return !mapKeywords.has(keyword) || isJsonObject(value);
-  });
-  return Object.fromEntries(usable);
+  if (!isJsonObject(schema)) return open;
+  const keywords = Object.entries(schema);
+  const isOpen = hasUnknownKeyword(schema);
+  if (!isOpen && keywords.every(isUsable)) return schema;
+  return { ...Object.fromEntries(keywords.filter(isUsable)), ...(isOpen && open) };
 }
+
+function isUsable([keyword, value]: readonly [string, unknown]): boolean {
+  if (keyword === 'enum') return Array.isArray(value);
+  if (listKeywords.has(keyword)) return Array.isArray(value) && !value.includes(null);
+  return !mapKeywords.has(keyword) || isJsonObject(value);
+}
+
+const open: JsonSchema = { 'x-kubernetes-preserve-unknown-fields': true };
 
 const listKeywords: ReadonlySet<string> = new Set([
   'allOf',

@@ -315,6 +315,12 @@ export const schemaNode: JsonSchema = {
   additionalProperties: false,
 };
 
+/** Whether a node of a CRD schema has a mistyped keyword, or one that the API server rejects: its fields may be there. */
+export function hasUnknownKeyword(schemaOfCrd: object): boolean {
+  const known = schemaNode.properties as object;
+  return Object.keys(schemaOfCrd).some((keyword) => !Object.hasOwn(known, keyword));
+}
+
 /** Keywords of JSON schema that the API server rejects, and their replacements. */
 export const unsupportedKeywords: ReadonlyMap<string, string> = new Map([
   ['$ref', 'Replace it with the schema it refers to'],

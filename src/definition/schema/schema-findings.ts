@@ -33,7 +33,7 @@ export function createSchemaCheck(schema: JsonSchema): SchemaCheck {
   compiled.set(schema, validate);
   return (root) => {
     if (validate(root)) return [];
-    return withoutConsequences((validate.errors ?? []).flatMap(findingOf));
+    return (validate.errors ?? []).flatMap(findingOf);
   };
 }
 
@@ -45,7 +45,7 @@ function findingOf(error: ErrorObject): readonly Finding[] {
     case 'required':
       return [missingField(path, error.params.missingProperty)];
     case 'additionalProperties':
-      return [unknownField(path, error.params.additionalProperty, schema)];
+      return [unknownField(path, error.params.additionalProperty, error)];
     case 'type':
       return [wrongType(path, value, schema)];
     case 'enum':
@@ -81,7 +81,11 @@ function missingField(parent: string, field: string): Finding {
   return { code: 'missing-field', path, at: 'parent-key', message: `Missing field "${field}"` };
 }
 
-function unknownField(parent: string, field: string, schema: JsonSchema): Finding {
+function unknownField(
+  parent: string,
+  field: string,
+  { data, parentSchema: schema = {} }: ErrorObject,
+): Finding {
   const path = pointerTo(parent, field);
   const isInCrdSchema = Object.hasOwn(fieldsOf(schema), 'x-kubernetes-int-or-string');
   const instead = isInCrdSchema ? unsupportedKeywords.get(field) : undefined;
@@ -90,6 +94,7 @@ function unknownField(parent: string, field: string, schema: JsonSchema): Findin
     return { code: 'invalid-crd', path, at: 'key', message, hint: instead };
   }
   const known = Object.keys(fieldsOf(schema));
+  const absent = known.filter((name) => !Object.hasOwn(data as object, name));
   return {
     code: 'unknown-field',
     path,
@@ -98,6 +103,7 @@ function unknownField(parent: string, field: string, schema: JsonSchema): Findin
     hint:
       placedHints.get(path) ??
       manifestHint(field, known) ??
+      didYouMean(field, absent) ??
       didYouMean(field, known) ??
       knownFields(known),
   };
@@ -111,9 +117,7 @@ const placedHints: ReadonlyMap<string, string> = new Map([
 /** A manifest beside `template` instead of in it. */
 function manifestHint(field: string, known: readonly string[]): string | undefined {
   const isOfManifest = ['apiVersion', 'kind', 'metadata', 'spec', 'data'].includes(field);
-  return isOfManifest && known.includes('template')
-    ? 'Put the manifest of the object into "template"'
-    : undefined;
+  return isOfManifest && known.includes('template') ? templateHint : undefined;
 }
 
 /** Lists the known fields if there are only a few. */
@@ -181,19 +185,32 @@ function title(schema: JsonSchema): string | undefined {
   return typeof schema.title === 'string' ? schema.title : undefined;
 }
 
-/** Drops "missing field" findings where the field is present under a mistyped name, which has its own finding. */
+/**
+ * Drops findings that have the cause of another one: a "missing field" where the field is present under a mistyped name, or its content
+ * beside it, and further fields of such content.
+ */
 export function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
-  const taken = new Set(
-    findings
-      .filter(({ code }) => code === 'unknown-field')
-      .map(({ path, hint }) => `${parentOf(path)}|${hint}`),
-  );
-  return findings.filter(
-    ({ code, path }) =>
-      code !== 'missing-field' ||
-      !taken.has(`${parentOf(path)}|Did you mean "${pointerSteps(path).at(-1)}"?`),
-  );
+  const unknown = findings.filter(({ code }) => code === 'unknown-field');
+  const taken = new Set(unknown.map(({ path, hint }) => `${parentOf(path)}|${hint}`));
+  const isMeant = (path: string) => {
+    const [parent, field] = [parentOf(path), pointerSteps(path).at(-1)];
+    return (
+      taken.has(`${parent}|Did you mean "${field}"?`) ||
+      (field === 'template' && taken.has(`${parent}|${templateHint}`))
+    );
+  };
+  const beside = unknown.filter(({ hint }) => hint === templateHint);
+  return findings.filter((finding) => {
+    const { message, path, hint } = finding;
+    if (message.startsWith('Missing field')) return !isMeant(path);
+    return (
+      hint !== templateHint ||
+      finding === beside.find((first) => parentOf(first.path) === parentOf(path))
+    );
+  });
 }
+
+const templateHint = 'Put the manifest of the object into "template"';
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
