@@ -115,6 +115,13 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
     source: unusedCommonJs('trace'),
   },
   {
+    // Only the parser is used, by templates with `{{ }}`: its tables are built with the first one.
+    filter: /^handlebars$/,
+    source: `export default {
+  parse(text) { return require('handlebars/dist/cjs/handlebars/compiler/base.js').parse(text); },
+};`,
+  },
+  {
     // Logs go to standard output, never through a worker.
     filter: /^thread-stream$/,
     importer: /[\\/]pino[\\/]lib[\\/]/,

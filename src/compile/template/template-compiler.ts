@@ -277,8 +277,17 @@ class TemplateCompilation {
     at = 'value',
   }: Pick<Location, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
-    const position = positionOf({ path: pointer, at }, source);
-    return { field, file: fileOf(source), ...position, path: pointer };
+    // Searched for when it is read: most places are never part of a message.
+    const position = () => positionOf({ path: pointer, at }, source);
+    return {
+      ...{ field, file: fileOf(source), path: pointer },
+      get line() {
+        return position().line;
+      },
+      get column() {
+        return position().column;
+      },
+    };
   }
 
   #mismatch(spot: Location, type: SchemaType, found: string, hint?: string): void {

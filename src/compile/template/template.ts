@@ -84,8 +84,14 @@ export function fieldsOf(node: TemplateNode): ReadonlyMap<string, TemplateNode> 
 /** The literal node at a path below a node. */
 export function nodeAt(node: TemplateNode, steps: readonly string[]): TemplateNode | undefined {
   let inner: TemplateNode | undefined = node;
-  for (const step of steps) inner = inner && literalFields(inner).get(step);
+  for (const step of steps) inner = inner && literalField(inner, step);
   return inner;
+}
+
+function literalField(node: TemplateNode, step: string): TemplateNode | undefined {
+  if (node.kind === 'constant' && isJsonObject(node.value) && Object.hasOwn(node.value, step))
+    return constant(node.value[step]);
+  return node.kind === 'map' ? node.entries.findLast(({ key }) => key === step)?.node : undefined;
 }
 
 export function constant(value: unknown): Extract<TemplateNode, { kind: 'constant' }> {

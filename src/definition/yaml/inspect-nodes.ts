@@ -7,15 +7,19 @@ import {
   isPair,
   isScalar,
   type Node,
+  type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { holdsOpenExpression } from './cut-expression.ts';
 
-/** Aliases and duplicate keys of a document. */
+/** Aliases, duplicate keys and cut expressions of a document. */
 export interface InspectedNodes {
   /** The target node of each alias; aliases without a preceding anchor are omitted. */
   readonly targets: ReadonlyMap<Alias, Node>;
   /** Offsets of keys that occur a second time in their map, in ascending order. */
   readonly duplicateKeys: readonly number[];
+  /** Offsets of plain scalars with an expression that does not end in them, in the order of the document. */
+  readonly openExpressions: readonly number[];
 }
 
 /**
@@ -26,6 +30,7 @@ export function inspectNodes({ contents }: Document.Parsed): InspectedNodes {
   const targets = new Map<Alias, Node>();
   const anchors = new Map<string, Node>();
   const duplicates: number[] = [];
+  const openExpressions: number[] = [];
   const ahead: unknown[] = [contents];
   while (ahead.length > 0) {
     const node = ahead.pop();
@@ -36,12 +41,17 @@ export function inspectNodes({ contents }: Document.Parsed): InspectedNodes {
     } else if (isScalar(node) || isCollection(node)) {
       if (node.anchor !== undefined) anchors.set(node.anchor, node);
       if (isMap(node)) pushDuplicateKeys(node, duplicates);
+      if (isScalar(node) && holdsCutExpression(node)) openExpressions.push(node.range?.[0] ?? 0);
       if (isCollection(node)) {
         for (let index = node.items.length - 1; index >= 0; index--) ahead.push(node.items[index]);
       }
     }
   }
-  return { targets, duplicateKeys: duplicates.toSorted((a, b) => a - b) };
+  return { targets, duplicateKeys: duplicates.toSorted((a, b) => a - b), openExpressions };
+}
+
+function holdsCutExpression({ type, value }: Scalar): boolean {
+  return type === 'PLAIN' && typeof value === 'string' && holdsOpenExpression(value);
 }
 
 /** Keys are compared by value: `1` and `"1"` differ, and NaN does not equal NaN. */

@@ -1,12 +1,7 @@
-import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml';
 import type { Json } from '../../util/json.ts';
 import type { Diagnostic, SourceMap } from '../finding.ts';
-import {
-  type CutExpression,
-  findCutExpression,
-  holdsOpenExpression,
-  maskExpression,
-} from './cut-expression.ts';
+import { type CutExpression, findCutExpression, maskExpression } from './cut-expression.ts';
 import { type InspectedNodes, inspectNodes } from './inspect-nodes.ts';
 import { createNodeSourceMap } from './node-source-map.ts';
 import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
@@ -39,6 +34,7 @@ interface Parsed {
   readonly document: Document.Parsed;
   readonly errors: readonly ParserError[];
   readonly targets: InspectedNodes['targets'];
+  readonly openExpressions: InspectedNodes['openExpressions'];
 }
 
 /** By default a `yaml-syntax` problem without a path. */
@@ -118,6 +114,14 @@ export function readDocuments(text: string, file: string): YamlFile {
   return { documents, syntaxErrors };
 }
 
+/** Most plain scalars are texts by their first character: those need no test of the other types. */
+const plainText: ScalarTag = {
+  tag: 'tag:yaml.org,2002:str',
+  default: true,
+  test: /^[^-+.\d~nNtTfF]/,
+  resolve: (text) => text,
+};
+
 function parse(text: string, lineCounter: LineCounter): readonly Parsed[] {
   const documents = parseAllDocuments(text, {
     lineCounter,
@@ -125,43 +129,33 @@ function parse(text: string, lineCounter: LineCounter): readonly Parsed[] {
     logLevel: 'silent',
     // `inspectNodes` finds duplicates; the library takes quadratic time.
     uniqueKeys: false,
+    customTags: (tags) => [plainText, ...tags],
   });
   return Array.isArray(documents) ? documents.map(inspected) : [];
 }
 
 function inspected(document: Document.Parsed): Parsed {
-  const { targets, duplicateKeys: duplicates } = inspectNodes(document);
-  if (duplicates.length === 0) return { document, targets, errors: document.errors };
-  const more = duplicates.map((offset): ParserError => {
+  const { duplicateKeys, ...found } = inspectNodes(document);
+  if (duplicateKeys.length === 0) return { document, ...found, errors: document.errors };
+  const more = duplicateKeys.map((offset): ParserError => {
     return { code: 'DUPLICATE_KEY', message: 'Map keys must be unique', pos: [offset, offset + 1] };
   });
   const errors: readonly ParserError[] = [...document.errors, ...more];
-  return { document, targets, errors: errors.toSorted((a, b) => a.pos[0] - b.pos[0]) };
+  return { document, ...found, errors: errors.toSorted((a, b) => a.pos[0] - b.pos[0]) };
 }
 
 /** The first expression that caused a parser error, or part of which was parsed as a comment or a field. */
 function firstCut(parsed: readonly Parsed[], text: string): CutExpression | undefined {
-  for (const { document, errors } of parsed) {
+  for (const { errors, openExpressions } of parsed) {
     const [error] = errors;
     const cut = error && findCutExpression(text, error.pos[0]);
     if (cut !== undefined) return cut;
-    const silent = firstSilentCut(document, text);
-    if (silent !== undefined) return silent;
+    for (const offset of openExpressions) {
+      const silent = findCutExpression(text, offset);
+      if (silent !== undefined) return silent;
+    }
   }
   return undefined;
-}
-
-function firstSilentCut(document: Document.Parsed, text: string): CutExpression | undefined {
-  let cut: CutExpression | undefined;
-  visit(document, {
-    Scalar(_key, node) {
-      if (!isScalar(node) || node.type !== 'PLAIN' || typeof node.value !== 'string') return;
-      if (!holdsOpenExpression(node.value) || node.range == null) return;
-      cut = findCutExpression(text, node.range[0]);
-      return cut === undefined ? undefined : visit.BREAK;
-    },
-  });
-  return cut;
 }
 
 /**

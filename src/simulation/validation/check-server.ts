@@ -54,7 +54,9 @@ export class CheckServer {
     });
     return {
       isAccepted: answer.status < 300,
-      body: JSON.parse(String(answer.body)),
+      get body() {
+        return JSON.parse(String(answer.body));
+      },
     };
   }
 }
