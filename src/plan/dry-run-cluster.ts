@@ -10,11 +10,15 @@ import {
   type ObjectRef,
   pathOf,
   type ReplaceOptions,
+  type ResourceType,
   type StoredObject,
+  type WriteOptions,
 } from '../kube/index.ts';
 import type { RuntimeCluster } from '../runtime/index.ts';
-import { gvkKey, gvkOf } from '../util/gvk.ts';
+import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
+import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import { EmptyInformer } from './empty-informer.ts';
 import { OverlayInformer } from './overlay-informer.ts';
 
 /** A write that would have been made. `cluster`: name of the member cluster; undefined: the hub. */
@@ -34,6 +38,13 @@ export type DryRunWrite = { readonly cluster?: string } & (
   | { readonly kind: 'metadata'; readonly before: KubeObject; readonly after: KubeObject }
 );
 
+/** A kind that the definition adds to the cluster. */
+export interface NewKind {
+  readonly type: ResourceType;
+  /** The object as a server that serves the kind would store it. */
+  readonly admit: (manifest: KubeObject) => KubeObject;
+}
+
 /**
  * A cluster whose reads are real and whose writes are dry runs: applies are sent with `dryRun=All`, deletions and changes of metadata are
  * only recorded. Status writes and Events are dropped.
@@ -50,6 +61,9 @@ export class DryRunCluster implements RuntimeCluster {
 
   /** Changed or new objects by kind: reads see them in place of those in the cluster. */
   readonly #changed = new Map<string, StoredObject[]>();
+  /** Those of them that the cluster does not have, by key. */
+  readonly #added = new Map<string, StoredObject>();
+  #newKind: NewKind | undefined;
 
   constructor(cluster: KubeCluster) {
     this.#cluster = cluster;
@@ -65,24 +79,32 @@ export class DryRunCluster implements RuntimeCluster {
     return writes;
   }
 
+  /** Serves a kind that the cluster does not serve: without objects, except those of {@link DryRunCluster.overlay}. */
+  serve(kind: NewKind): void {
+    this.#newKind = kind;
+  }
+
   get unreachable() {
     return this.#cluster.unreachable;
   }
 
   acquire(query: InformerQuery): Informer {
-    const informer = this.#cluster.acquire(query);
+    const isNew = this.#newType(query.gvk) !== undefined;
+    const informer = isNew ? new EmptyInformer(query) : this.#cluster.acquire(query);
     const changed = this.#changed.get(gvkKey(query.gvk));
     return changed === undefined ? informer : new OverlayInformer(informer, changed);
   }
 
-  readonly resourceFor: RuntimeCluster['resourceFor'] = (gvk) => this.#cluster.resourceFor(gvk);
-  readonly lookUp: RuntimeCluster['lookUp'] = (gvk, signal) => this.#cluster.lookUp(gvk, signal);
+  readonly resourceFor: RuntimeCluster['resourceFor'] = (gvk) =>
+    this.#newType(gvk) ?? this.#cluster.resourceFor(gvk);
+  readonly lookUp: RuntimeCluster['lookUp'] = async (gvk, signal) =>
+    this.#newType(gvk) ?? this.#cluster.lookUp(gvk, signal);
   readonly findKind: RuntimeCluster['findKind'] = (kind, signal) =>
     this.#cluster.findKind(kind, signal);
-  readonly get: RuntimeCluster['get'] = (ref, options, signal) =>
-    this.#cluster.get(ref, options, signal);
-  readonly managedFields: RuntimeCluster['managedFields'] = (ref, options, signal) =>
-    this.#cluster.managedFields(ref, options, signal);
+  readonly get: RuntimeCluster['get'] = async (ref, options, signal) =>
+    this.#added.get(keyOf(ref)) ?? this.#live(ref, options, signal);
+  readonly managedFields: RuntimeCluster['managedFields'] = async (ref, options, signal) =>
+    this.#added.has(keyOf(ref)) ? [] : this.#cluster.managedFields(ref, options, signal);
   readonly fetchKindSchema: RuntimeCluster['fetchKindSchema'] = (gvk, signal) =>
     this.#cluster.fetchKindSchema(gvk, signal);
   readonly onGranted: RuntimeCluster['onGranted'] = () => () => undefined;
@@ -95,9 +117,11 @@ export class DryRunCluster implements RuntimeCluster {
    * @throws KubeError as an apply
    */
   async overlay(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<void> {
-    const { stored } = await this.apply(manifest, options, signal);
-    const key = gvkKey(refOf(manifest).gvk);
+    const { stored, created: isAdded } = await this.apply(manifest, options, signal);
+    const ref = refOf(manifest);
+    const key = gvkKey(ref.gvk);
     this.#changed.set(key, [...(this.#changed.get(key) ?? []), stored]);
+    if (isAdded) this.#added.set(keyOf(ref), stored);
   }
 
   async apply(
@@ -106,7 +130,9 @@ export class DryRunCluster implements RuntimeCluster {
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const ref = refOf(manifest);
-    const live = await this.#cluster.get(ref, { flow: options.flow }, signal);
+    const added = this.#added.get(keyOf(ref));
+    if (added !== undefined) return this.#applyToAdded(added, manifest, options);
+    const live = await this.#live(ref, { flow: options.flow }, signal);
     if (options.subresource === 'status')
       return { stored: unchanged(live, manifest), created: false };
     const isReplacement = this.#deleted.has(keyOf(ref));
@@ -164,11 +190,11 @@ export class DryRunCluster implements RuntimeCluster {
     { uid, cached, change, flow }: EditMetadataOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
-    const live = cached ?? (await this.#cluster.get(ref, { flow }, signal))?.object;
+    const live = cached ?? (await this.get(ref, { flow }, signal))?.object;
     if (live === undefined || live.metadata.uid !== uid) return undefined;
     const patch = change(live.metadata);
     const type = this.#cluster.resourceFor(ref.gvk);
-    if (patch === undefined || type === undefined) return undefined;
+    if (patch === undefined || this.#added.has(keyOf(ref)) || type === undefined) return undefined;
     const { body } = await this.#cluster.api.request(
       {
         method: 'PATCH',
@@ -197,12 +223,40 @@ export class DryRunCluster implements RuntimeCluster {
     return 'deleted';
   }
 
+  #newType(gvk: Gvk): ResourceType | undefined {
+    const type = this.#newKind?.type;
+    return type !== undefined && gvkKey(type.gvk) === gvkKey(gvk) ? type : undefined;
+  }
+
+  async #live(ref: ObjectRef, options: WriteOptions, signal: AbortSignal) {
+    const isNew = this.#newType(ref.gvk) !== undefined;
+    return isNew ? undefined : this.#cluster.get(ref, options, signal);
+  }
+
+  /** The server does not have the object: a finalizer is part of its creation, fields of a patch are a change. */
+  #applyToAdded(
+    { object: before }: StoredObject,
+    manifest: KubeObject,
+    { fieldManager, subresource }: ApplyOptions,
+  ): ApplyResult {
+    const after = merged(before, manifest) as KubeObject;
+    const { apiVersion: _, kind: __, metadata: ___, ...fields } = manifest;
+    if (subresource === undefined && Object.keys(fields).length > 0)
+      this.#writes.push({
+        ...{ kind: 'apply', manifest, fieldManager, before, after },
+        isReplacement: false,
+      });
+    return { stored: { object: after, appliedBy: [] }, created: false };
+  }
+
   /** An object in a namespace that would be created first cannot be sent: its manifest stands for it. */
   async #dryRun(
     manifest: KubeObject,
     options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
+    if (this.#newType(refOf(manifest).gvk) !== undefined)
+      return created(this.#newKind?.admit(manifest) ?? manifest);
     try {
       return await this.#cluster.dryRunApply(manifest, options, signal);
     } catch (error) {
@@ -213,6 +267,13 @@ export class DryRunCluster implements RuntimeCluster {
       return created(manifest);
     }
   }
+}
+
+/** Maps are merged, other values replaced. */
+function merged(before: unknown, after: unknown): unknown {
+  if (!isJsonObject(before) || !isJsonObject(after)) return after;
+  const changed = Object.entries(after).map(([key, value]) => [key, merged(before[key], value)]);
+  return { ...before, ...Object.fromEntries(changed) };
 }
 
 function withoutManagedFields({ metadata, ...object }: KubeObject): KubeObject {

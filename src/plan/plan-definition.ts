@@ -1,10 +1,11 @@
 import type { OperatorPlan } from '../compile/index.ts';
 import {
+  type CrdDefinition,
   definesCrd,
   type LocatedDefinition,
   type OperatorDefinition,
 } from '../definition/index.ts';
-import type { KubeCluster } from '../kube/index.ts';
+import type { KubeCluster, ResourceType } from '../kube/index.ts';
 import { createOperator, type DecisionRecord } from '../reconcile/index.ts';
 import { compileFor, definitionGvk, recordOf, servedKinds } from '../runtime/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
@@ -30,6 +31,8 @@ export interface PlanOptions {
   readonly metrics: MetricRegistry;
   /** Only these resources are planned, as if a user applied them; those of other kinds are ignored. @default all resources of the cluster, as they are */
   readonly resources?: readonly KubeObject[];
+  /** A resource as a server would store it, for a kind that the cluster does not serve yet. @default such resources are not planned */
+  readonly admit?: (resource: KubeObject) => KubeObject;
   /** Called when a resource has been planned, with the numbers of planned and of all resources. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -144,8 +147,12 @@ async function planInCluster(
   if (crd.rejection !== undefined)
     return rejectedPlan(about, crd.rejection.message, crd.rejection.diagnostics);
   const changed = crd.change === undefined ? {} : { crd: crd.change };
-  if ((await cluster.lookUp(definition.kind.gvk, signal)) === undefined)
-    return { ...about, ...changed, resources: [], problems: [] };
+  if ((await cluster.lookUp(definition.kind.gvk, signal)) === undefined) {
+    const { admit, resources = [] } = options;
+    if (admit === undefined || resources.length === 0 || !definesCrd(definition))
+      return { ...about, ...changed, resources: [], problems: [] };
+    cluster.serve({ type: typeOf(definition), admit });
+  }
   cluster.takeWrites();
   const applied = await applyResources(
     definition,
@@ -168,6 +175,10 @@ async function planInCluster(
     problems,
     ...(deletions > maxDeletions && { heldDeletions: { count: deletions, maxDeletions } }),
   };
+}
+
+function typeOf({ kind: { gvk, plural, scope } }: CrdDefinition): ResourceType {
+  return { gvk, plural, namespaced: scope === 'Namespaced', hasStatus: true, verbs: [] };
 }
 
 /** Applies the given resources of the definition's kind, as a dry run. Returns the writes by key. */

@@ -183,11 +183,16 @@ describe('integration/dev-commands', () => {
     writeFileSync(join(dev.folder, 'new.yaml'), other(shippedText('podset.yaml')));
     writeFileSync(join(dev.folder, 'new-sample.yaml'), other(sample));
     const ofNewKind = await dev.run('plan', 'new.yaml', '-f', 'new-sample.yaml');
-    assert.equal(ofNewKind.code, 1);
-    assert.match(
-      ofNewKind.stderr,
-      /does not serve "PodSet" of "new\.example\.com\/.*\n +hint: Definition "podset" creates this kind/,
-    );
+    assert.equal(ofNewKind.code, 2, ofNewKind.stderr);
+    assert.match(ofNewKind.stdout, /\+ CustomResourceDefinition podsets\.new\.example\.com/);
+    assert.match(ofNewKind.stdout, /\+ Deployment default\/example\n[\s\S]*\+ +replicas: 5\n/);
+    writeFileSync(join(dev.folder, 'wrong-sample.yaml'), other(sample).replace('size', 'sise'));
+    const wrong = await dev.run('plan', 'new.yaml', '-f', 'wrong-sample.yaml');
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /wrong-sample\.yaml:\d+:\d+: error\[unknown-field\]/);
+    const unknown = await dev.run('plan', 'operators', '-f', 'new-sample.yaml');
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /does not serve "PodSet" of "new\.example\.com\//);
     writeFileSync(
       join(dev.folder, 'broken.yaml'),
       shippedText('podset.yaml').replace('spec.size', 'spec.sise'),

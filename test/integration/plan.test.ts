@@ -80,6 +80,7 @@ shared.describe('integration/plan', () => {
   function planOf(text: string, resources?: readonly KubeObject[]): Promise<DefinitionPlan> {
     const options = {
       ...(resources && { resources }),
+      admit: (resource: KubeObject) => resource,
       cluster: kube.cluster,
       clock: clockOf(shared.plane),
       random: createSystemRandom(),
@@ -179,6 +180,33 @@ shared.describe('integration/plan', () => {
       { path: 'spec.text', before: 'one', after: 'edited' },
     ]);
     assert.equal(await shared.client().get(thingPath('shop', namespace, 'three')), undefined);
+  });
+
+  const onDelete = `
+  onDelete:
+    children:${textMap('late')}`;
+
+  test('given resources of a kind that the cluster does not serve are planned, with their finalizer', async () => {
+    for (const rest of ['', onDelete]) {
+      const text = thingDefinition('fresh', `  children:${textMap('own')}${rest}`);
+      const { crd, resources, problems } = await planOf(text, [
+        thing('fresh', namespace, { text: 'x' }, 'new'),
+      ]);
+      assert.equal(crd?.action, 'create');
+      assert.deepEqual(problems, []);
+      assert.deepEqual(resources.map(summary), [
+        { name: 'new', changes: ['create ConfigMap new-own', 'create Thing new'] },
+      ]);
+      assert.deepEqual(resources[0]?.unresolved, []);
+    }
+  });
+
+  test('a given new resource of a definition with a finalizer is planned', async () => {
+    const text = shop(textMap('own')).replace(controller, `${onDelete}${controller}`);
+    const { resources } = await planOf(text, [thing('shop', namespace, { text: 'x' }, 'new')]);
+    assert.deepEqual(resources.map(summary), [
+      { name: 'new', changes: ['create ConfigMap new-own', 'create Thing new'] },
+    ]);
   });
 
   test('what is planned is what is then done, object by object, and nothing before', async () => {

@@ -49,22 +49,14 @@ function throwApplyError(error: unknown, title: string): never {
   throw new CliError(`${title} was rejected: ${error.message}`, { ...hint, cause: error });
 }
 
-/**
- * The kind of a manifest.
- * @param hint for a kind that the server does not serve
- * @throws CliError
- */
-export function requireKind(
-  { kinds }: ClusterSession,
-  { apiVersion, kind }: KubeObject,
-  hint?: string,
-): KindInfo {
+/** The kind of a manifest. @throws CliError for a kind that the server does not serve */
+export function requireKind({ kinds }: ClusterSession, { apiVersion, kind }: KubeObject): KindInfo {
   const info = kinds.of(apiVersion, kind);
   if (info !== undefined) return info;
   // Not preferred, but perhaps served all the same; a CRD that was applied just now is not known yet either.
   const { group } = gvkOf(apiVersion, kind);
   throw new CliError(`The server does not serve "${kind}" of "${apiVersion}"`, {
-    hint: hint ?? hintFor(group, kind),
+    hint: hintFor(group, kind),
   });
 }
 
@@ -77,7 +69,7 @@ function hintFor(group: string, kind: string): string {
 /** A namespaced object is in its own namespace, or in that of the command. */
 export function withNamespace(
   { namespace }: ClusterSession,
-  kind: KindInfo,
+  kind: Pick<KindInfo, 'namespaced'>,
   object: KubeObject,
 ): KubeObject {
   if (!kind.namespaced || object.metadata.namespace !== undefined) return object;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { checkDefinitions } from '../../check/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import type { LocatedDefinition, LocatedObject } from '../../definition/index.ts';
 import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
 import { fileReason } from '../../runtime/index.ts';
-import { Simulation } from '../../simulation/index.ts';
+import { checkObjects, ObjectCheck, Simulation } from '../../simulation/index.ts';
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
@@ -18,7 +18,7 @@ import { type ClusterSession, type SessionContext, withCluster } from './cluster
 import { loadKinds } from './kinds.ts';
 import { planMembers } from './plan-members.ts';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
-import { readFiles } from './read-files.ts';
+import { readLocatedFiles } from './read-files.ts';
 
 export interface PlanFlags {
   readonly output: 'text' | 'json' | 'markdown';
@@ -61,12 +61,17 @@ async function printPlan(
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return exitCode.failure;
   const definitions = accepted.map(({ located }) => located);
-  const resources = flags.filename && (await readFiles(flags.filename));
-  const wanted = { definitions, ...(resources !== undefined && { resources }) };
+  const given = flags.filename && (await readLocatedFiles(flags.filename));
+  const wanted = {
+    definitions,
+    texts: given?.manifests ?? [],
+    ...(given && { resources: given.objects }),
+  };
   const plans =
     flags.against === undefined
       ? await withCluster(context, (session) => planAll(session, wanted, createSystemClock()))
       : await planSaved(flags.against, wanted, context);
+  if (plans === undefined) return exitCode.failure;
   for (const { rejection } of plans)
     if (rejection !== undefined) printDiagnostics(rejection.diagnostics, texts, output);
   output.print(textOf(plans, flags.output, output.hasColor));
@@ -76,66 +81,74 @@ async function printPlan(
 
 interface Wanted {
   readonly definitions: readonly LocatedDefinition[];
-  readonly resources?: readonly KubeObject[];
+  readonly resources?: readonly LocatedObject[];
+  /** The files of the resources. */
+  readonly texts: readonly DefinitionManifest[];
 }
 
+/** Undefined: resources have mistakes, which are printed. */
 async function planAll(
   session: ClusterSession,
-  { definitions, resources }: Wanted,
+  wanted: Wanted,
   clock: Clock,
-): Promise<readonly DefinitionPlan[]> {
+): Promise<readonly DefinitionPlan[] | undefined> {
   const { cluster, output, signal } = session;
+  const { definitions } = wanted;
   const members = await planMembers(definitions, session);
-  const options = {
-    ...{ cluster, clock },
-    ...(members && { members }),
-    random: createSystemRandom(),
-    logger: silentLogger,
-    metrics: silentMetrics,
-    ...(resources !== undefined && {
-      resources: resources.map((each) => inNamespace(each, definitions, session)),
-    }),
-  };
-  const plans: DefinitionPlan[] = [];
-  for (const located of definitions) {
-    const { name } = located.definition;
-    output.progress?.(`Definition "${name}"`);
-    const onProgress = (done: number, total: number) =>
-      output.progress?.(`Definition "${name}": ${done} of ${total} resources`);
-    plans.push(await planDefinition(located, { ...options, onProgress }, signal));
+  const { resources, added } = placed(session, wanted);
+  // The cluster does not know their kinds, so a simulated server checks them and adds defaults.
+  const check = added.length === 0 ? undefined : new ObjectCheck(definitions);
+  try {
+    const mistakes = check === undefined ? [] : checkObjects(added, check);
+    printDiagnostics(mistakes, wanted.texts, output);
+    if (mistakes.some(({ severity }) => severity === 'error')) return undefined;
+    const options = {
+      ...{ cluster, clock },
+      ...(check && { admit: (resource: KubeObject) => check.admitted(resource) ?? resource }),
+      ...(members && { members }),
+      random: createSystemRandom(),
+      logger: silentLogger,
+      metrics: silentMetrics,
+      ...(wanted.resources !== undefined && { resources }),
+    };
+    const plans: DefinitionPlan[] = [];
+    for (const located of definitions) {
+      const { name } = located.definition;
+      output.progress?.(`Definition "${name}"`);
+      const onProgress = (done: number, total: number) =>
+        output.progress?.(`Definition "${name}": ${done} of ${total} resources`);
+      plans.push(await planDefinition(located, { ...options, onProgress }, signal));
+    }
+    return plans;
+  } finally {
+    check?.close();
   }
-  return plans;
 }
 
-/** The resource in its namespace. A kind of members need not be served on the hub. @throws CliError for a kind that is not served */
-function inNamespace(
-  resource: KubeObject,
-  definitions: readonly LocatedDefinition[],
-  session: ClusterSession,
-): KubeObject {
-  const definition = servedBy(resource, definitions);
-  if (definition?.controller.clusters === undefined) {
-    const kind = requireKind(session, resource, newKindHint(definition));
-    return withNamespace(session, kind, resource);
-  }
-  const { namespace = session.namespace, ...metadata } = resource.metadata;
-  return { ...resource, metadata: { ...metadata, namespace } };
+interface PlacedResources {
+  readonly resources: readonly KubeObject[];
+  /** Those whose kind a definition of the plan adds to the cluster. */
+  readonly added: readonly LocatedObject[];
 }
 
-function servedBy(
-  { apiVersion, kind }: KubeObject,
-  definitions: readonly LocatedDefinition[],
-): OperatorDefinition | undefined {
-  const key = gvkKey(gvkOf(apiVersion, kind));
-  return definitions.find(({ definition }) => gvkKey(definition.kind.gvk) === key)?.definition;
-}
-
-/** The hint for a resource whose kind comes with a definition that the cluster does not run yet. Undefined: another kind. */
-function newKindHint(definition: OperatorDefinition | undefined): string | undefined {
-  return (
-    definition &&
-    `Definition "${definition.name}" creates this kind: its resources can be planned after that. "homeostat render" prints their children`
-  );
+/** The resources with the namespace of the command. @throws CliError for a kind that neither the cluster nor a definition has */
+function placed(session: ClusterSession, { definitions, resources = [] }: Wanted): PlacedResources {
+  const added: LocatedObject[] = [];
+  const all = resources.map((located) => {
+    const { object } = located;
+    const key = gvkKey(gvkOf(object.apiVersion, object.kind));
+    const own = definitions.find(({ definition: { kind } }) => gvkKey(kind.gvk) === key);
+    const { kind, controller } = own?.definition ?? {};
+    // A kind of members need not be served on the hub.
+    if (controller?.clusters !== undefined)
+      return withNamespace(session, { namespaced: true }, object);
+    const isServed = session.kinds.of(object.apiVersion, object.kind) !== undefined;
+    if (isServed || kind?.source !== 'crd')
+      return withNamespace(session, requireKind(session, object), object);
+    added.push(located);
+    return withNamespace(session, { namespaced: kind.scope === 'Namespaced' }, object);
+  });
+  return { resources: all, added };
 }
 
 /** Plans on a cluster that was saved to a file. The file stays as it is. */
@@ -143,7 +156,7 @@ async function planSaved(
   file: string,
   wanted: Wanted,
   { flags, output, signal }: SessionContext,
-): Promise<readonly DefinitionPlan[]> {
+): Promise<readonly DefinitionPlan[] | undefined> {
   const simulation = await openSnapshot(file);
   const cluster = simulation.connect();
   try {

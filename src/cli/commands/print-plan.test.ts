@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Diagnostic } from '../../definition/index.ts';
 import type { DefinitionPlan } from '../../plan/index.ts';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
 
@@ -135,7 +136,57 @@ describe('cli: printed plans', () => {
 
   test('have colors at a terminal', () => {
     const lines = planLines([shop], { hasColor: true });
-    assert.ok(lines.includes('\u001b[32m    + ConfigMap default/new\u001b[39m'));
+    assert.ok(lines.includes('    \u001b[32m+ ConfigMap default/new\u001b[39m'));
+  });
+
+  test('as Markdown are diffs: the first character of a line decides its color', () => {
+    const [, change] = shop.resources;
+    assert.ok(change);
+    const text = markdownOf([{ ...shop, resources: [change] }]);
+    assert.equal(
+      text.slice(text.indexOf('```diff'), text.indexOf('\n</details>')),
+      [
+        '```diff',
+        '+ ConfigMap default/new',
+        '+     data:',
+        '+       a: "1"',
+        '+       b: |',
+        '+         x',
+        '+         y',
+        '! ConfigMap default/old',
+        '-     data.a: "1"',
+        '+     data.a: "2"',
+        '-     data.text: b',
+        '+     data.text: c',
+        '      data.lines:',
+        '-       b',
+        '+       c',
+        '+       d',
+        '-     data.gone: x',
+        '! ConfigMap default/internal (only metadata of Homeostat)',
+        '- ConfigMap default/last',
+        '! ConfigMap default/job (deleted and created again)',
+        '! child "web" (line 12) waits: Waiting for reads.a',
+        '```',
+      ].join('\n'),
+    );
+  });
+
+  test('as Markdown keep a value with back-quotes inside its fence, and list the reasons of a rejection', () => {
+    const fields = [{ path: 'data.readme', after: 'a\n```\nb\n' }];
+    const changes = [{ ...place, action: 'create', name: 'new', fields }] as const;
+    const resource = { kind: 'Shop', name: 'one', changes, unresolved: [] };
+    const text = markdownOf([{ ...idle, resources: [resource] }]);
+    assert.match(text, /\n````diff\n[\s\S]*\n````\n<\/details>$/);
+    const diagnostic: Diagnostic = {
+      ...{ severity: 'error', code: 'breaking-change', message: 'Field "a" is removed' },
+      ...{ file: 'shop.yaml', line: 3, column: 5, path: '' },
+    };
+    const rejection = { message: 'It would break stored resources', diagnostics: [diagnostic] };
+    assert.match(
+      markdownOf([{ ...idle, rejection }]),
+      /Rejected: It would break stored resources\n\n- shop\.yaml:3:5: Field "a" is removed$/,
+    );
   });
 
   test('as Markdown fold each resource, and fit into a comment', () => {

@@ -1,3 +1,4 @@
+import { diagnosticText } from '../../check/index.ts';
 import { printYaml } from '../../definition/index.ts';
 import type {
   DefinitionPlan,
@@ -23,18 +24,13 @@ interface PaintOptions {
   readonly hasColor: boolean;
 }
 
-const marks: Readonly<Record<PlannedAction, string>> = {
+const marks: Readonly<Record<PlannedAction, '+' | '~' | '-' | '±'>> = {
   create: '+',
   change: '~',
   delete: '-',
   replace: '±',
 };
-const colors: Readonly<Record<PlannedAction, number>> = {
-  create: 32,
-  change: 33,
-  delete: 31,
-  replace: 35,
-};
+const colors = { '+': 32, '~': 33, '-': 31, '±': 35 } as const;
 
 /** Counts the changes of plans. Pure. */
 export function summaryOf(plans: readonly DefinitionPlan[]): PlanSummary {
@@ -79,19 +75,42 @@ function definitionLines(plan: DefinitionPlan, options: PaintOptions): readonly 
   const crds = crdsOf(plan);
   const title = `Definition "${definition}" (revision ${revision})`;
   if (rejection !== undefined) return [`${title}: rejected: ${rejection.message}`, ''];
-  const shown = resources.filter(
-    ({ changes, unresolved }) => changes.length > 0 || unresolved.length > 0,
-  );
+  const shown = resources.filter(isShown);
   const notes = notesOf(plan);
   if (crds.length === 0 && shown.length === 0 && notes.length === 0)
     return [`${title}: no changes`, ''];
+  const printed = (lines: readonly Line[], indent: string) =>
+    lines.map((line) => `${indent}${terminalLine(line, options)}`);
   return [
     title,
-    ...notes.map((note) => `  ${note}`),
-    ...crds.flatMap((crd) => changeLines(crd, '  ', options)),
-    ...shown.flatMap((resource) => resourceLines(resource, options)),
+    ...notes.map((note) => `  ! ${note}`),
+    ...printed(crds.flatMap(changeLines), '  '),
+    ...shown.flatMap((resource) => [
+      `  ${placeOf(resource)}`,
+      ...printed(resourceLines(resource), '    '),
+    ]),
     '',
   ];
+}
+
+function isShown({ changes, unresolved }: ResourcePlan): boolean {
+  return changes.length > 0 || unresolved.length > 0;
+}
+
+/** A line of a plan. */
+interface Line {
+  readonly mark: '+' | '-' | '~' | '±' | '?';
+  /** Spaces before it. */
+  readonly indent: number;
+  readonly text: string;
+  /** A field that changes from one short value to another. `text` names it. */
+  readonly values?: readonly [before: string, after: string];
+}
+
+function terminalLine({ mark, indent, text, values }: Line, { hasColor }: PaintOptions): string {
+  const change = values === undefined ? '' : ` ${values.join(' -> ')}`;
+  const line = `${' '.repeat(indent)}${mark} ${text}${change}`;
+  return hasColor && mark !== '?' ? `\u001b[${colors[mark]}m${line}\u001b[39m` : line;
 }
 
 function notesOf({ heldDeletions, problems }: DefinitionPlan): readonly string[] {
@@ -99,20 +118,18 @@ function notesOf({ heldDeletions, problems }: DefinitionPlan): readonly string[]
     heldDeletions === undefined
       ? []
       : [
-          `! ${heldDeletions.count} objects would be deleted, more than controller.rollout.maxDeletions (${heldDeletions.maxDeletions}): none is deleted until you approve it`,
+          `${heldDeletions.count} objects would be deleted, more than controller.rollout.maxDeletions (${heldDeletions.maxDeletions}): none is deleted until you approve it`,
         ];
-  return [...held, ...problems.map((problem) => `! The plan may be incomplete: ${problem}`)];
+  return [...held, ...problems.map((problem) => `The plan may be incomplete: ${problem}`)];
 }
 
-function resourceLines(resource: ResourcePlan, options: PaintOptions): readonly string[] {
-  const { changes, unresolved } = resource;
+function resourceLines({ changes, unresolved }: ResourcePlan): readonly Line[] {
   return [
-    `  ${placeOf(resource)}`,
-    ...changes.flatMap((change) => changeLines(change, '    ', options)),
-    ...unresolved.map(
-      ({ child, state, message, line }) =>
-        `    ? child "${child}" (line ${line}) ${state === 'Waiting' ? 'waits' : 'fails'}: ${message}`,
-    ),
+    ...changes.flatMap(changeLines),
+    ...unresolved.map(({ child, state, message, line }): Line => {
+      const text = `child "${child}" (line ${line}) ${state === 'Waiting' ? 'waits' : 'fails'}: ${message}`;
+      return { mark: '?', indent: 0, text };
+    }),
   ];
 }
 
@@ -126,52 +143,40 @@ function placeOf({
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}${place}`;
 }
 
-function changeLines(change: PlannedChange, indent: string, options: PaintOptions): string[] {
+function changeLines(change: PlannedChange): readonly Line[] {
   const { action, fields } = change;
-  const head = `${indent}${marks[action]} ${placeOf(change)}`;
-  const inner = `${indent}    `;
   const note = action === 'change' && fields.length === 0 ? ' (only metadata of Homeostat)' : '';
   return [
-    paint(`${head}${note}`, colors[action], options),
-    ...fields.flatMap((field) => fieldLines(field, inner, options)),
+    { mark: marks[action], indent: 0, text: `${placeOf(change)}${note}` },
+    ...fields.flatMap(fieldLines),
   ];
 }
 
-function fieldLines(field: FieldChange, indent: string, options: PaintOptions): string[] {
-  const { path, before, after } = field;
-  if (before === undefined) return marked('+', { path, value: after }, indent, options);
-  if (after === undefined) return marked('-', { path, value: before }, indent, options);
+/** Spaces before the fields of an object. */
+const indent = 4;
+
+function fieldLines({ path, before, after }: FieldChange): readonly Line[] {
+  if (before === undefined) return marked('+', path, after);
+  if (after === undefined) return marked('-', path, before);
   const [old, now] = differingLines(flat(before), flat(after));
+  const text = `${path}:`;
   if (old.length === 1 && now.length === 1)
-    return [
-      paint(`${indent}~ ${path}: ${old[0]?.trim()} -> ${now[0]?.trim()}`, colors.change, options),
-    ];
+    return [{ mark: '~', indent, text, values: [old[0]?.trim() ?? '', now[0]?.trim() ?? ''] }];
   return [
-    paint(`${indent}~ ${path}:`, colors.change, options),
-    ...old.map((line) => paint(`${indent}-   ${line}`, colors.delete, options)),
-    ...now.map((line) => paint(`${indent}+   ${line}`, colors.create, options)),
+    { mark: '~', indent, text },
+    ...old.map((line): Line => ({ mark: '-', indent, text: `  ${line}` })),
+    ...now.map((line): Line => ({ mark: '+', indent, text: `  ${line}` })),
   ];
-}
-
-interface MarkedField {
-  readonly path: string;
-  readonly value: unknown;
 }
 
 /** A field that is added or removed, every line with the mark. */
-function marked(
-  mark: '+' | '-',
-  { path, value }: MarkedField,
-  indent: string,
-  options: PaintOptions,
-): string[] {
+function marked(mark: '+' | '-', path: string, value: unknown): readonly Line[] {
   const lines = flat(value);
   const isShort = lines.length === 1 && (typeof value !== 'object' || value === null);
-  const text = isShort
+  const texts = isShort
     ? [`${path}: ${lines[0]}`]
     : [`${path}:`, ...lines.map((line) => `  ${line}`)];
-  const color = colors[mark === '+' ? 'create' : 'delete'];
-  return text.map((line) => paint(`${indent}${mark} ${line}`, color, options));
+  return texts.map((text) => ({ mark, indent, text }));
 }
 
 /** The lines between the common beginning and the common end. */
@@ -190,10 +195,6 @@ function differingLines(
 
 function flat(value: unknown): readonly string[] {
   return value === undefined ? [] : printYaml(value).trimEnd().split('\n');
-}
-
-function paint(text: string, color: number, { hasColor }: PaintOptions): string {
-  return hasColor ? `\u001b[${color}m${text}\u001b[39m` : text;
 }
 
 /** Comments of pull requests hold at most 65,536 characters. */
@@ -219,19 +220,32 @@ export function markdownOf(plans: readonly DefinitionPlan[]): string {
 function markdownParts(plan: DefinitionPlan): readonly string[] {
   const { definition, rejection, resources } = plan;
   const title = `### Definition \`${definition}\``;
-  if (rejection !== undefined) return [title, `Rejected: ${rejection.message}`];
-  const plain = { hasColor: false };
+  if (rejection !== undefined) {
+    const reasons = rejection.diagnostics.map((each) => `- ${diagnosticText(each)}`);
+    return [title, [`Rejected: ${rejection.message}`, '', ...reasons, ''].join('\n')];
+  }
   const body = [
-    ...notesOf(plan).map((note) => `> ${note.replace(/^! /, '')}\n`),
-    ...crdsOf(plan).map((crd) => folded(placeOf(crd), changeLines(crd, '', plain))),
+    ...notesOf(plan).map((note) => `> ${note}\n`),
+    ...crdsOf(plan).map((crd) => folded(placeOf(crd), changeLines(crd))),
     ...resources
-      .filter(({ changes, unresolved }) => changes.length > 0 || unresolved.length > 0)
-      .map((resource) => folded(placeOf(resource), resourceLines(resource, plain).slice(1))),
+      .filter(isShown)
+      .map((resource) => folded(placeOf(resource), resourceLines(resource))),
   ];
   return body.length === 0 ? [title, 'No changes.\n'] : [title, ...body];
 }
 
-function folded(summary: string, lines: readonly string[]): string {
-  const text = lines.map((line) => line.replace(/^ {4}/, '')).join('\n');
-  return `<details><summary>${summary}</summary>\n\n\`\`\`diff\n${text}\n\`\`\`\n</details>\n`;
+function folded(summary: string, lines: readonly Line[]): string {
+  const text = lines.flatMap(diffLines).join('\n');
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `<details><summary>${summary}</summary>\n\n${fence}diff\n${text}\n${fence}\n</details>\n`;
+}
+
+/** A line in the colors of a diff, which are those of its first character: `+` green, `-` red, `!` orange. */
+function diffLines({ mark, indent: spaces, text, values }: Line): readonly string[] {
+  const line = `${' '.repeat(spaces)}${text}`;
+  if (values !== undefined) return [`- ${line} ${values[0]}`, `+ ${line} ${values[1]}`];
+  if (mark === '+' || mark === '-') return [`${mark} ${line}`];
+  if (mark === '~' && spaces > 0) return [`  ${line}`];
+  return [`! ${line}${mark === '±' ? ' (deleted and created again)' : ''}`];
 }

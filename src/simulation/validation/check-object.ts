@@ -11,6 +11,7 @@ import {
 import { createClusterCrd } from '../../runtime/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { isJsonObject, type JsonObject, pointerSteps, pointerTo } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { isCluster } from '../members/cluster-object.ts';
 import { CheckServer } from './check-server.ts';
 import { fieldPointer, withoutValue } from './field-pointer.ts';
@@ -72,6 +73,19 @@ export class ObjectCheck {
       rest = found.reduce((left, { path }) => withoutValue(left, path), rest);
     }
     return withoutConsequences(findings);
+  }
+
+  /** The object as the server would store it, with the defaults of its schema. Undefined: the server rejects it. */
+  admitted(object: KubeObject): KubeObject | undefined {
+    const known = this.kinds.find(object.apiVersion, object.kind);
+    if (known === undefined) return undefined;
+    const { isAccepted, body } = this.#server.judge(
+      known.path,
+      placed(object as unknown as JsonObject, known),
+    );
+    return isAccepted
+      ? { ...(body as unknown as KubeObject), metadata: object.metadata }
+      : undefined;
   }
 
   close(): void {
