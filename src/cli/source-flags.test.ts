@@ -29,6 +29,14 @@ describe('cli/source-flags', () => {
     });
   }
 
+  test('--definitions can be repeated', () => {
+    const args = ['--definitions', 'a', 'b', '--definitions', 'c'];
+    const { definitions } = addSourceFlags(new Command())
+      .parse(args, { from: 'user' })
+      .opts<SourceFlags>();
+    assert.deepEqual(definitions, ['a', 'b', 'c']);
+  });
+
   for (const [args, message] of [
     [['--sources', 'files'], /Expected some of configmaps, directories, objects/],
     [['--sources', ''], /Expected some of/],

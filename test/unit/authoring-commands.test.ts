@@ -390,6 +390,29 @@ spec: { clusterIP: 10.0.0.7, selector: { app: web }, ports: [{ port: 80 }] }
     assert.match(text, /value: \$\{HOME\}\/x/);
   });
 
+  test('--from warns about the values of Secrets, without printing them', async () => {
+    const { lines, errors, output } = recordOutput();
+    const secret = `apiVersion: v1
+kind: Secret
+metadata: { name: web-db }
+data:
+  password: c2VjcmV0
+stringData: { user: admin }
+`;
+    const from = [fileOf('secret.yaml', secret)];
+    const dir = join(folder, 'with-secret');
+    assert.equal(await init('web-db', dir, { ...flags, from }, output), 0, lines.join('\n'));
+    const [password = '', user = '', hint = '', ...others] = errors;
+    assert.match(
+      password,
+      /^Warning: .*secret\.yaml:5:3: The definition contains the value of "password" in Secret "web-db"$/,
+    );
+    assert.match(user, /secret\.yaml:6:15: .* "user" in Secret "web-db"$/);
+    assert.match(hint, /Do not commit it: read an existing Secret/);
+    assert.deepEqual(others, []);
+    assert.doesNotMatch([...lines, ...errors].join('\n'), /c2VjcmV0|admin/);
+  });
+
   for (const [parameter, message] of [
     ['replicas=Deployment/web:spec.replicas', /Expected a parameter such as/],
     ['spec.a=Deployment/api:spec.replicas', /There is no Deployment "api" in the manifests/],

@@ -166,6 +166,21 @@ describe('homeostat test --watch', () => {
   });
 });
 
+describe('homeostat test --watch with a mistake at its start', () => {
+  test('the mistake is printed once, and the tests run when it is mended', async () => {
+    const { folder, save } = project({ a: testOf('a', '[x') });
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const running = runTests([folder], { watch: true, jobs: 1 }, output, stopper.signal);
+    const first = await untilPrinted(lines, /^Waiting for changes/);
+    save('tests/a.yaml', testOf('a', 'x'));
+    const then = await untilPrinted(lines, /1 test: 1 passed/);
+    assert.equal(`${first}\n${then}`.match(/error\[yaml-syntax\]/g)?.length, 1);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+});
+
 describe('homeostat validate', () => {
   const flags = { output: 'text' } as const;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { printOrderedYaml } from '../../definition/index.ts';
+import { type LocatedObject, printOrderedYaml } from '../../definition/index.ts';
 import {
   type Conversion,
   convertManifests,
@@ -12,12 +12,13 @@ import {
   valueAt,
 } from '../../simulation/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { isJsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { assertAbsent, writeNewFile } from './new-files.ts';
-import { readFiles } from './read-files.ts';
+import { readLocatedFiles } from './read-files.ts';
 import { renderedDifferences } from './rendered-differences.ts';
 import {
   type StarterNames,
@@ -74,13 +75,14 @@ export async function init(
     test: join(folder, 'tests', `${name}.yaml`),
   };
   await assertAbsent(Object.values(paths));
-  const conversion =
-    flags.from === undefined ? undefined : await convert(names, flags, await readFiles(flags.from));
+  const given = flags.from === undefined ? undefined : await readLocatedFiles(flags.from);
+  const conversion = given && convert(names, flags, given.objects);
   const texts = conversion ? convertedTexts(names, conversion) : starterTexts(names);
   for (const part of ['definition', 'sample', 'test'] as const) {
     await writeNewFile(paths[part], texts[part]);
     output.print(`Created ${paths[part]}`);
   }
+  for (const line of secretWarnings(given?.objects ?? [])) output.error(line);
   const code = conversion
     ? await checkConversion(conversion, { file: paths.definition, text: texts.definition }, output)
     : exitCode.ok;
@@ -153,8 +155,9 @@ function convertedTexts(
 function convert(
   { name, kind, plural, group }: StarterNames,
   { parameter = [] }: InitFlags,
-  objects: readonly KubeObject[],
+  located: readonly LocatedObject[],
 ): Conversion {
+  const objects = located.map(({ object }) => object);
   const schemas = bundledSchemas();
   return convertManifests({
     ...{ name, kind, plural, group, objects },
@@ -162,6 +165,27 @@ function convert(
     isNamespaced: (object) => schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,
     parameters: parameter.map((text) => parameterOf(text, objects)),
   });
+}
+
+/** The values of Secrets that the definition contains now. Without the lines themselves: a log must not have them. */
+function secretWarnings(located: readonly LocatedObject[]): readonly string[] {
+  const warnings = located
+    .filter(({ object: { apiVersion, kind } }) => apiVersion === 'v1' && kind === 'Secret')
+    .flatMap(({ object, pointer, source }) =>
+      ['data', 'stringData'].flatMap((field) =>
+        keysOf(object[field]).map((key) => {
+          const { line, column } = source.keyAt(pointerTo(pointerTo(pointer, field), key));
+          return `Warning: ${source.file}:${line}:${column}: The definition contains the value of "${key}" in Secret "${object.metadata.name}"`;
+        }),
+      ),
+    );
+  const hint =
+    '  Do not commit it: read an existing Secret with "reads", or generate the value with "observed" and "$randomString"';
+  return warnings.length === 0 ? [] : [...warnings, hint];
+}
+
+function keysOf(value: unknown): readonly string[] {
+  return isJsonObject(value) ? Object.keys(value) : [];
 }
 
 function parameterOf(text: string, objects: readonly KubeObject[]): Parameter {

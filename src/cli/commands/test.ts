@@ -71,20 +71,25 @@ async function watchTests(
 ): Promise<number> {
   // Each has all texts that the result of a test depends on.
   let before = new Map<string, string>();
-  let hadErrors = false;
+  // What is printed already.
+  let mistakes = '';
   let watched: readonly string[] = [];
   const printWaiting = () => output.print('Waiting for changes; Ctrl-C ends');
   const run = async (): Promise<readonly string[]> => {
-    const loaded = await loadTests(paths, options, output).catch((error: unknown) => {
+    const printed: string[] = [];
+    const collecting = { ...output, error: (text: string) => void printed.push(text) };
+    const loaded = await loadTests(paths, options, collecting).catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error;
-      printCliError(error, output);
+      printCliError(error, collecting);
       return undefined;
     });
+    const known = mistakes;
+    mistakes = printed.join('\n');
+    if (mistakes !== '' && mistakes !== known) output.error(mistakes);
     const places = loaded?.files.map(({ file }) => file) ?? [];
     const folders = [...paths, ...places.map((file) => dirname(file)), ...paths.map(dirname)];
     if (loaded === undefined || loaded.hasErrors) {
-      hadErrors = true;
-      printWaiting();
+      if (mistakes !== known) printWaiting();
       // A test that cannot be read names no other folders.
       return [...folders, ...watched];
     }
@@ -104,8 +109,7 @@ async function watchTests(
       if (signal.aborted) return folders;
       output.print(summaryLine(results));
     }
-    if (affected.length > 0 || hadErrors) printWaiting();
-    hadErrors = false;
+    if (affected.length > 0 || mistakes !== known) printWaiting();
     return folders;
   };
   await watchFiles({ clock: createSystemClock(), output, run }, signal);
