@@ -24,14 +24,11 @@ export const ajvOptions: Options = {
   code: { optimize: false },
 };
 
-/** What ajv makes of a schema depends on nothing else, and takes 45 ms for the whole format. In the bundle it is compiled already. */
-const compiled = new WeakMap<JsonSchema, ValidateFunction>();
-
-/** @param schema a constant: it is compiled once. */
+/** Compiles the schema with the first tree, which takes 45 ms for the whole format: reuse the check. In the bundle it is compiled already. */
 export function createSchemaCheck(schema: JsonSchema): SchemaCheck {
-  const validate = compiled.get(schema) ?? new Ajv(ajvOptions).compile(schema);
-  compiled.set(schema, validate);
+  let validate: ValidateFunction | undefined;
   return (root) => {
+    validate ??= new Ajv(ajvOptions).compile(schema);
     if (validate(root)) return [];
     return (validate.errors ?? []).flatMap(findingOf);
   };
