@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { Diagnostic } from '../../src/lsp/protocol.ts';
+import { homeostatCommand } from '../support/executable.ts';
+import { LspClient } from '../support/lsp/lsp-client.ts';
+import { operatorText } from '../support/lsp/marked-text.ts';
 
 const folder = new URL('../../editors/vscode/', import.meta.url);
 const load = createRequire(folder);
@@ -41,15 +48,16 @@ class FakeEditor {
   setting = '';
   failure: Error | undefined;
   textDocuments: readonly unknown[] = [];
+  folder = '/shop';
 
-  session(): Session {
+  session(createClient: (server: ServerCommand) => unknown = this.#fakeClient): Session {
     const on = (name: string) => (listener: Listener) => {
       this.listeners[name] = listener;
     };
     const vscode = {
       workspace: {
         textDocuments: this.textDocuments,
-        workspaceFolders: [{ uri: { fsPath: '/shop' } }],
+        workspaceFolders: [{ uri: { fsPath: this.folder } }],
         getConfiguration: () => ({ get: () => this.setting }),
         onDidOpenTextDocument: on('open'),
         onDidChangeTextDocument: on('change'),
@@ -58,15 +66,16 @@ class FakeEditor {
       window: { showErrorMessage: (text: string) => void this.messages.push(text) },
       commands: { registerCommand: (name: string, run: Listener) => on(name)(run) },
     };
-    const createClient = ({ command }: ServerCommand) => ({
-      start: async () => {
-        this.events.push(`start ${command}`);
-        if (this.failure !== undefined) throw this.failure;
-      },
-      stop: async () => void this.events.push(`stop ${command}`),
-    });
     return createSession({ vscode, createClient });
   }
+
+  readonly #fakeClient = ({ command }: ServerCommand) => ({
+    start: async () => {
+      this.events.push(`start ${command}`);
+      if (this.failure !== undefined) throw this.failure;
+    },
+    stop: async () => void this.events.push(`stop ${command}`),
+  });
 }
 
 describe('editors/vscode', () => {
@@ -146,5 +155,43 @@ describe('editors/vscode', () => {
     await editor.listeners['homeostat.restart']?.(undefined);
     await session.deactivate();
     assert.deepEqual(editor.events, ['start homeostat', 'start homeostat', 'stop homeostat']);
+  });
+
+  test('the program of the workspace reports a mistake in an open document, and ends with the editor', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'homeostat-vscode-'));
+    const program = join(root, 'node_modules/.bin/homeostat');
+    mkdirSync(dirname(program), { recursive: true });
+    const words = homeostatCommand().map((word) => `'${word}'`);
+    writeFileSync(program, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 });
+    const uri = 'file:///shop/podset.yaml';
+    const text = operatorText('podset').replace('template:', 'tempalte:');
+    const editor = new FakeEditor();
+    editor.folder = root;
+    editor.textDocuments = [documentOf('yaml', text)];
+    const reported = Promise.withResolvers<readonly Diagnostic[]>();
+    const ended = Promise.withResolvers<number | null>();
+    // As the client of VS Code does it.
+    const createClient = ({ command, args }: ServerCommand) => {
+      const stdio: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit'];
+      const server = spawn(command, [...args, '--stdio'], { stdio });
+      server.on('exit', (code) => ended.resolve(code));
+      const client = new LspClient(server.stdout, server.stdin);
+      return {
+        async start() {
+          await client.initialize();
+          await client.open(uri, text);
+          client.diagnosticsOf(uri, 1).then(reported.resolve, reported.reject);
+        },
+        stop: () => client.shutdown(),
+      };
+    };
+    const session = editor.session(createClient);
+    await session.activate({ subscriptions: [] });
+    const [first] = await reported.promise;
+    assert.match(first?.message ?? '', /^Unknown field "tempalte"/);
+    await session.deactivate();
+    assert.equal(await ended.promise, 0);
+    assert.deepEqual(editor.messages, []);
+    rmSync(root, { recursive: true });
   });
 });
