@@ -243,7 +243,11 @@ export class DryRunCluster implements RuntimeCluster {
     const { apiVersion: _, kind: __, metadata: ___, ...fields } = manifest;
     if (subresource === undefined && Object.keys(fields).length > 0)
       this.#writes.push({
-        ...{ kind: 'apply', manifest, fieldManager, before, after },
+        kind: 'apply',
+        manifest,
+        fieldManager,
+        before,
+        after,
         isReplacement: false,
       });
     return { stored: { object: after, appliedBy: [] }, created: false };
