@@ -187,8 +187,8 @@ export class Simulation {
   /** Lets time pass until every definition runs or waits, also in its members. Returns why one does not; undefined: all do. */
   async untilStarted(): Promise<string | undefined> {
     const views = () => this.runtime?.view.definitions ?? [];
-    const isStarting = ({ state: { kind }, isSettling = false }: DefinitionView) =>
-      isSettling || kind === 'starting' || kind === 'syncing';
+    const isStarting = ({ state: { kind }, isSettling }: DefinitionView) =>
+      isSettling === true || kind === 'starting' || kind === 'syncing';
     await this.advanceUntil(() => views().length > 0 && !views().some(isStarting), startLimitMs);
     const stopped = views().find(
       ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',

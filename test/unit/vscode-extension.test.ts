@@ -188,7 +188,7 @@ describe('editors/vscode', () => {
     const session = editor.session(createClient);
     await session.activate({ subscriptions: [] });
     const [first] = await reported.promise;
-    assert.match(first?.message ?? '', /^Unknown field "tempalte"/);
+    assert.match(String(first?.message), /^Unknown field "tempalte"/);
     await session.deactivate();
     assert.equal(await ended.promise, 0);
     assert.deepEqual(editor.messages, []);
