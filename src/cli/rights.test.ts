@@ -60,6 +60,37 @@ describe('cli/rights', () => {
     assert.match(none.errors, /note: No definition runs in member clusters/);
   });
 
+  test('the rights on objects that are placed in member clusters are printed for these only', async () => {
+    const text = thingDefinition(
+      'placing',
+      `  reads:
+    - { id: source, apiVersion: v1, kind: Service, name: source, cluster: paris }
+    - { id: clusters, apiVersion: homeostat.dev/v1alpha1, kind: Cluster, selector: all }
+  children:
+    - { id: near, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
+    - { id: far, cluster: paris, template: { apiVersion: v1, kind: Secret, metadata: { name: a } } }
+    - id: role
+      cluster: paris
+      template:
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: Role
+        metadata: { name: a }
+        rules: [{ apiGroups: [""], resources: [pods], verbs: [get] }]
+`,
+    );
+    const hub = await run(text);
+    assert.match(hub.errors, /note: "placing" places objects in member clusters; --members prints/);
+    assert.doesNotMatch(hub.errors, /plural/);
+    assert.match(hub.printed, /resources: \["configmaps"\]/);
+    assert.match(hub.printed, /resources: \["clusters"\]\n {4}verbs: \["list", "watch"\]/);
+    assert.doesNotMatch(hub.printed, /secrets|services|"roles"|pods/);
+    const member = await run(text, { members: true });
+    for (const each of ['secrets', 'services', 'roles', 'pods', 'namespaces'])
+      assert.match(member.printed, new RegExp(`resources: \\["${each}"\\]`));
+    assert.doesNotMatch(member.printed, /configmaps|leases|things|customresource|events/);
+    assert.equal(member.errors, '');
+  });
+
   test('what has to be looked at is not in the roles', async () => {
     const { code, printed, errors } = await run(thingDefinition('mine', child('Proxy')));
     assert.equal(code, 0);

@@ -1,6 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
-import { bundledPlural, bundledSchemas } from '../compile/index.ts';
+import {
+  checkDefinitions,
+  definitionRights,
+  placesInMembers,
+  rolesYaml,
+  runsInMembers,
+  runtimeRights,
+} from '../check/index.ts';
+import { bundledPlural, bundledSchemas, type OperatorPlan } from '../compile/index.ts';
 import { messageOf } from '../util/homeostat-error.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
@@ -41,17 +48,13 @@ export async function rights(
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
-  const { members = false } = options;
+  const { members: inMembers = false } = options;
   const all = accepted.map(({ plan }) => plan);
-  const runsInMembers = ({ definition }: (typeof all)[number]) =>
-    definition.controller.clusters !== undefined;
-  const plans = all.filter((plan) => runsInMembers(plan) === members);
-  const found = definitionRights(plans, bundledPlural);
+  const plans = inMembers ? all : all.filter((plan) => !runsInMembers(plan));
+  const found = definitionRights(plans, bundledPlural, { inMembers });
   const { warnings } = found;
-  const notes = [...noteOfOthers(all.filter(runsInMembers), members), ...found.notes];
-  const rules = members
-    ? [...runtimeRights({ leaseName: '' }).member, ...found.rules]
-    : found.rules;
+  const notes = [...noteOfOthers(all, inMembers), ...found.notes];
+  const rules = inMembers ? [...memberRules(all), ...found.rules] : found.rules;
   const yaml = rolesYaml({
     name: options.name,
     serviceAccount: { namespace, name: account },
@@ -64,17 +67,30 @@ export async function rights(
   return exitCode.ok;
 }
 
-function noteOfOthers(
-  inMembers: readonly { readonly name: string }[],
-  members: boolean,
-): readonly string[] {
-  if (members)
-    return inMembers.length > 0
+/** Of the runtime itself, in a member. */
+function memberRules(plans: readonly OperatorPlan[]) {
+  const { member, memberDefinitions } = runtimeRights({ leaseName: '' });
+  return plans.some(runsInMembers) ? [...member, ...memberDefinitions] : member;
+}
+
+function noteOfOthers(plans: readonly OperatorPlan[], inMembers: boolean): readonly string[] {
+  const running = plans.filter(runsInMembers);
+  const placing = plans.filter(placesInMembers);
+  if (inMembers)
+    return running.length + placing.length > 0
       ? []
-      : ['No definition runs in member clusters ("controller.clusters")'];
-  return inMembers.map(
-    ({ name }) => `"${name}" runs in member clusters; --members prints the rights there`,
-  );
+      : [
+          'No definition runs in member clusters ("controller.clusters") or places objects there ("cluster")',
+        ];
+  return [
+    ...running.map(
+      ({ name }) => `"${name}" runs in member clusters; --members prints the rights there`,
+    ),
+    ...placing.map(
+      ({ name }) =>
+        `"${name}" places objects in member clusters; --members prints the rights there`,
+    ),
+  ];
 }
 
 async function write(file: string, text: string): Promise<void> {

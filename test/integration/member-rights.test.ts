@@ -3,70 +3,185 @@ import { test } from 'node:test';
 import {
   checkDefinitions,
   definitionRights,
+  type MergedRule,
   rolesYaml,
   runtimeRights,
 } from '../../src/check/index.ts';
 import { bundledPlural, bundledSchemas } from '../../src/compile/index.ts';
 import { parseYaml, parseYamlDocuments } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
-import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import { useMembers } from '../support/members.ts';
+import { auditedRequests } from '../support/rights/audited-request.ts';
+import { isUsedBy, rightsOfRoles, rightText } from '../support/rights/granted-rule.ts';
 
-const shared = useControlPlane();
+const user = 'limited';
+const shared = useControlPlane({ audit: true, users: [user] });
 const launch = useRuntimes(shared);
-const text = thingDefinition(
-  'limited',
+const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
+
+const running = thingDefinition(
+  'running',
   `  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { x: "1" } } }]
   removalPolicy: Delete
   controller: { clusters: { selector: all } }
 `,
 );
-const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
+const placing = thingDefinition(
+  'placing',
+  `  reads:
+    - { id: source, apiVersion: v1, kind: Service, name: source, cluster: placing, optional: true }
+  children:
+    - id: far
+      cluster: placing
+      template: { apiVersion: v1, kind: Secret, metadata: { name: far }, stringData: { x: "\${ spec.x }" } }
+  status: { found: "\${ $exists(reads.source) }" }
+`,
+);
+
+/** The plan of one definition. */
+function planOf(text: string) {
+  const { accepted } = checkDefinitions([{ file: 'a.yaml', text }], { schemas: bundledSchemas() });
+  const [first] = accepted;
+  assert.ok(first);
+  return first.plan;
+}
+
+/** Gives the user these rights, as `homeostat rights` prints them; returns the roles. */
+async function grant(
+  client: PlaneClient,
+  name: string,
+  rules: readonly MergedRule[],
+): Promise<readonly KubeObject[]> {
+  const serviceAccount = { namespace: 'default', name };
+  const roles = parseYamlDocuments(
+    rolesYaml({ name, serviceAccount, rules }),
+  ) as unknown as readonly KubeObject[];
+  const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }];
+  for (const role of roles)
+    await client.apply(role.kind.endsWith('Binding') ? { ...role, subjects } : role);
+  return roles.filter(({ kind }) => !kind.endsWith('Binding'));
+}
+
+/** The rights of these roles that no request has needed, as messages. */
+function unused(auditFile: string | undefined, roles: readonly KubeObject[]): readonly string[] {
+  const requests = auditedRequests(auditFile ?? '', user);
+  assert.deepEqual(
+    requests.filter(({ isForbidden }) => isForbidden).map(({ verb, uri }) => `${verb} ${uri}`),
+    [],
+  );
+  return rightsOfRoles(roles)
+    .filter((right) => !requests.some((request) => isUsedBy(right, request)))
+    .map(rightText)
+    .sort();
+}
+
+const isConflict = (object: KubeObject | undefined) => conditionOf(object)?.reason === 'Conflict';
+
+/** An object of somebody else is in the way meanwhile: it is looked at. */
+async function blockedBy(
+  client: PlaneClient,
+  { kind, name }: { readonly kind: string; readonly name: string },
+  act: () => Promise<void>,
+): Promise<void> {
+  const object = { apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } };
+  await client.apply(object);
+  await act();
+  await client.delete(await client.pathOf(object));
+}
 
 shared.describe('integration/member-rights', () => {
-  const members = useMembers(shared, ['limited']);
+  const members = useMembers(shared, ['running', 'placing']);
 
-  test('a definition runs in a member with the rights that are printed for it', async () => {
-    const { accepted } = checkDefinitions([{ file: 'limited.yaml', text }], {
-      schemas: bundledSchemas(),
-    });
-    const { rules } = definitionRights(
-      accepted.map(({ plan }) => plan),
-      bundledPlural,
+  const startOnHub = async (text: string) => {
+    const rights = runtimeRights({ leaseName: '' });
+    const client = shared.client();
+    await grant(client, 'runtime', [
+      ...rights.cluster,
+      ...rights.clusters,
+      ...rights.clusterSecrets,
+    ]);
+    const roles = await grant(
+      client,
+      'definition',
+      definitionRights([planOf(text)], bundledPlural).rules,
     );
-    const roles = rolesYaml({
-      name: 'limited',
-      serviceAccount: { namespace: 'default', name: 'limited' },
-      rules: [...runtimeRights({ leaseName: '' }).member, ...rules],
-    });
-    const member = members.client('limited');
-    for (const role of parseYamlDocuments(roles) as unknown as readonly KubeObject[]) {
-      const isBinding = role.kind.endsWith('Binding');
-      const subjects = [{ kind: 'User', name: 'limited', apiGroup: 'rbac.authorization.k8s.io' }];
-      await member.apply(isBinding ? { ...role, subjects } : role);
-    }
-    launch({
+    const homeostat = launch({
+      user,
       flags: [
         ...['--sources', 'objects', '--namespace', 'homeostat-test'],
         ...['--runtime', 'limited', '--cluster-secrets', 'default'],
       ],
     });
-    await shared.client().untilList(definitions, () => true);
-    await shared.client().apply(parseYaml(text) as unknown as KubeObject);
-    await shared.client().untilList(members.collection, () => true);
-    const kubeconfig = members.plane('limited').kubeconfig('limited');
-    await members.register('limited', { kubeconfig });
-    await members.untilReason('limited', 'Running', 'Ready');
-    const client = members.client('limited');
-    await client.untilList('/apis/limited.example.com/v1/things', () => true);
-    await client.apply(thing('limited', 'default', {}));
-    await client.untilObject(thingPath('limited', 'default'), (object) =>
+    await client.untilList(definitions, () => true);
+    await client.apply(parseYaml(text) as unknown as KubeObject);
+    await client.untilList(members.collection, () => true);
+    return { homeostat, roles };
+  };
+
+  test('a definition runs in a member with the rights that are printed for it, and needs all of them', async () => {
+    const { member, memberDefinitions } = runtimeRights({ leaseName: '' });
+    const client = members.client('running');
+    const { rules } = definitionRights([planOf(running)], bundledPlural, { inMembers: true });
+    const roles = await grant(client, 'running', [...member, ...memberDefinitions, ...rules]);
+    const { homeostat } = await startOnHub(running);
+    await members.register('running', { kubeconfig: members.plane('running').kubeconfig(user) });
+    await members.untilReason('running', 'Running', 'Ready');
+    await client.untilList('/apis/running.example.com/v1/things', () => true);
+    await blockedBy(client, { kind: 'ConfigMap', name: 'one' }, async () => {
+      await client.apply(thing('running', 'default', {}));
+      await client.untilObject(thingPath('running', 'default'), isConflict);
+    });
+    await client.untilObject(thingPath('running', 'default'), (object) =>
       JSON.stringify(object?.status ?? {}).includes('AllReady'),
     );
-    await shared.client().delete(`${definitions}/limited`);
-    await shared.client().untilGone(`${definitions}/limited`);
-    assert.equal(await client.get('/api/v1/namespaces/default/configmaps/limited'), undefined);
+    await shared.client().delete(`${definitions}/running`);
+    await shared.client().untilGone(`${definitions}/running`);
+    assert.equal(await client.get('/api/v1/namespaces/default/configmaps/one'), undefined);
+    await homeostat.stop();
+    await shared.client().delete(`${members.collection}/running`);
+    assert.deepEqual(unused(members.plane('running').auditFile, roles), [
+      // When an Event is repeated.
+      'ClusterRole running: patch events.events.k8s.io',
+      // By an admission plugin that is on in some distributions.
+      'ClusterRole running: update things/finalizers.running.example.com',
+    ]);
+  });
+
+  test('objects are placed in a member with the rights that are printed for it and for the hub, and all of them are needed', async () => {
+    const { member } = runtimeRights({ leaseName: '' });
+    const client = members.client('placing');
+    const { rules } = definitionRights([planOf(placing)], bundledPlural, { inMembers: true });
+    const roles = await grant(client, 'placing', [...member, ...rules]);
+    const hub = await startOnHub(placing);
+    await members.register('placing', { kubeconfig: members.plane('placing').kubeconfig(user) });
+    await members.untilReason('placing', 'Connected');
+    await shared.client().untilList('/apis/placing.example.com/v1/things', () => true);
+    const place = thingPath('placing', 'default');
+    const far = '/api/v1/namespaces/default/secrets/far';
+    const untilReady = () =>
+      shared.client().untilObject(place, (object) => conditionOf(object)?.status === 'True');
+    await blockedBy(client, { kind: 'Secret', name: 'far' }, async () => {
+      await shared.client().apply(thing('placing', 'default', { x: 'a' }));
+      await shared.client().untilObject(place, isConflict);
+    });
+    await untilReady();
+    // An object that has lost a label is looked at before it is changed.
+    await client.patch(far, { metadata: { labels: { 'homeostat.dev/child': 'another' } } });
+    await client.untilObject(
+      far,
+      (object) => object?.metadata.labels?.['homeostat.dev/child'] === 'far',
+    );
+    await shared.client().delete(place);
+    await shared.client().untilGone(place);
+    assert.equal(await client.get(far), undefined);
+    await hub.homeostat.stop();
+    assert.deepEqual(unused(members.plane('placing').auditFile, roles), []);
+    assert.deepEqual(unused(shared.plane.auditFile, hub.roles), [
+      // When somebody else has changed the metadata meanwhile.
+      'ClusterRole definition: get things.placing.example.com',
+    ]);
   });
 });

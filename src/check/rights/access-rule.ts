@@ -137,12 +137,18 @@ export interface Plural {
 /** Known plurals, without a cluster. */
 export type KnownPlurals = (gvk: Gvk) => string | undefined;
 
+/** Of the kinds of Homeostat, by group and kind. */
+const ownPlurals: readonly (readonly [string, string])[] = [
+  [groupKindKey({ group: 'homeostat.dev', kind: 'Cluster' }), 'clusters'],
+  [groupKindKey({ group: 'homeostat.dev', kind: 'OperatorDefinition' }), 'operatordefinitions'],
+];
+
 /** Looks up plurals in the definitions and in `known`; guesses others with the rule that most CRDs follow. */
 export function createPluralOf(
   plans: readonly OperatorPlan[],
   known: KnownPlurals,
 ): (gvk: Gvk) => Plural {
-  const own = new Map<string, string>();
+  const own = new Map(ownPlurals);
   for (const { definition } of plans) {
     if (definition.kind.source !== 'crd') continue;
     own.set(groupKindKey(definition.kind.gvk), definition.kind.plural);

@@ -24,6 +24,14 @@ interface DefinitionRights {
 /** Read-only verbs. A watch covers a whole kind in all namespaces, or one name. */
 const watchVerbs = ['list', 'watch'];
 
+interface DefinitionRightsOptions {
+  /**
+   * The rights in member clusters: of definitions that run there (`controller.clusters`), and on objects that others place there.
+   * @default false: those in the cluster where each definition runs
+   */
+  readonly inMembers?: boolean;
+}
+
 /**
  * The rights that the runtime needs for these definitions, in addition to {@link runtimeRights}. Sends no requests: unknown plurals are
  * guessed, with a note.
@@ -31,6 +39,7 @@ const watchVerbs = ['list', 'watch'];
 export function definitionRights(
   plans: readonly OperatorPlan[],
   known: KnownPlurals,
+  { inMembers = false }: DefinitionRightsOptions = {},
 ): DefinitionRights {
   const pluralOf = createPluralOf(plans, known);
   const rules: AccessRule[] = [];
@@ -38,8 +47,13 @@ export function definitionRights(
   const guessed = new Set<string>();
   for (const plan of plans) {
     const resourceOf = (gvk: Gvk) => notePlural(gvk, pluralOf(gvk), guessed);
-    const granted = grantedRights(plan.definition);
-    rules.push(...rightsOf(plan, resourceOf), ...granted.rules);
+    const isPlacing = inMembers && !runsInMembers(plan);
+    const placed = new Set(plan.children.filter(isPlaced).map(({ id }) => id));
+    const granted = grantedRights(plan.definition, (id) => placed.has(id) === isPlacing);
+    const own = isPlacing
+      ? rulesOf(plan, placedRights(plan), resourceOf)
+      : rightsOf(plan, resourceOf);
+    rules.push(...own, ...granted.rules);
     notes.push(...granted.notes);
   }
   const merged = mergeRules(rules);
@@ -59,8 +73,52 @@ function notePlural(gvk: Gvk, { plural, isGuessed }: Plural, notes: Set<string>)
 
 type ResourceOf = (gvk: Gvk) => string;
 
+/** Does the definition run in member clusters? */
+export function runsInMembers({ definition }: OperatorPlan): boolean {
+  return definition.controller.clusters !== undefined;
+}
+
+/** Does the definition have objects in member clusters, while it runs on the hub? */
+export function placesInMembers(plan: OperatorPlan): boolean {
+  return placedRights(plan).length > 0;
+}
+
 function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRule[] {
-  const { definition, name } = plan;
+  const { definition } = plan;
+  const required = [
+    ...ownKindRights(plan),
+    ...childRights(childrenOf(plan).filter((each) => !isPlaced(each))),
+    ...onDeleteRights(plan),
+    ...readRights(plan.reads.filter((each) => !isPlaced(each))),
+    ...historyRights(plan),
+    ...patchRights(plan),
+  ];
+  const members = placesInMembers(plan) ? [membersRule(plan)] : [];
+  return [...crdRight(definition), ...members, ...rulesOf(plan, required, resourceOf)];
+}
+
+function isPlaced({ placement }: Pick<ChildPlan, 'placement'>): boolean {
+  return placement !== undefined;
+}
+
+/** On what a definition of the hub has in members. */
+function placedRights({ children, reads }: OperatorPlan): readonly RequiredRight[] {
+  return [...childRights(children.filter(isPlaced)), ...readRights(reads.filter(isPlaced))];
+}
+
+function membersRule({ name }: OperatorPlan): AccessRule {
+  return {
+    ...{ apiGroup: 'homeostat.dev', resource: 'clusters', verbs: watchVerbs, purpose: 'clusters' },
+    reason: `${name}: the member clusters of its objects`,
+  };
+}
+
+function rulesOf(
+  plan: OperatorPlan,
+  required: readonly RequiredRight[],
+  resourceOf: ResourceOf,
+): readonly AccessRule[] {
+  const { name } = plan;
   const namespaces = writeNamespacesOf(plan);
   const right = ({
     gvk,
@@ -75,14 +133,7 @@ function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRu
     resource: `${resourceOf(gvk)}${subresource}`,
     reason: `${name}: ${reason}`,
   });
-  const desired = [
-    ...ownKindRights(plan),
-    ...childRights(plan),
-    ...readRights(plan),
-    ...historyRights(plan),
-    ...patchRights(plan),
-  ];
-  return [...crdRight(definition), ...desired.map(right)];
+  return required.map(right);
 }
 
 interface RequiredRight
@@ -180,24 +231,24 @@ function childrenOf({ children, onDelete }: OperatorPlan): readonly ChildPlan[] 
   return [...children, ...(onDelete?.children ?? [])];
 }
 
-function childRights(plan: OperatorPlan): readonly RequiredRight[] {
-  const children = childrenOf(plan).flatMap(({ gvk, id }): readonly RequiredRight[] => {
+function childRights(children: readonly ChildPlan[]): readonly RequiredRight[] {
+  return children.flatMap(({ gvk, id }): readonly RequiredRight[] => {
     const about = { gvk, purpose: 'children', reason: `its children "${id}"` } as const;
     return [
       { ...about, verbs: watchVerbs, isNamespaced: false },
       { ...about, verbs: ['get', 'create', 'patch', 'delete'] },
     ];
   });
-  if (plan.onDelete === undefined || plan.scope === 'Cluster') return children;
-  const reason = 'whether the namespace is terminating, for "onDelete"';
-  const gvk = { group: '', version: 'v1', kind: 'Namespace' };
-  return [
-    ...children,
-    { gvk, verbs: ['get'], purpose: 'namespace-going', reason, isNamespaced: false },
-  ];
 }
 
-function readRights({ reads }: OperatorPlan): readonly RequiredRight[] {
+function onDeleteRights({ onDelete, scope }: OperatorPlan): readonly RequiredRight[] {
+  if (onDelete === undefined || scope === 'Cluster') return [];
+  const reason = 'whether the namespace is terminating, for "onDelete"';
+  const gvk = { group: '', version: 'v1', kind: 'Namespace' };
+  return [{ gvk, verbs: ['get'], purpose: 'namespace-going', reason, isNamespaced: false }];
+}
+
+function readRights(reads: readonly ReadPlan[]): readonly RequiredRight[] {
   const isNamespaced = false;
   const kinds = reads.map((read): RequiredRight => {
     const { gvk, id, literalName, literalNamespace } = read;

@@ -14,12 +14,17 @@ const rbacGroup = 'rbac.authorization.k8s.io';
 /**
  * Kubernetes prevents privilege escalation: to create a Role, the runtime needs its rules, as far as they are literal; to create a
  * RoleBinding, it needs `bind` on the role. `escalate` is never used, because it grants every right.
+ *
+ * @param isHere Whether a child is in the cluster of these rights, by its id.
  */
-export function grantedRights(definition: OperatorDefinition): GrantedRights {
+export function grantedRights(
+  definition: OperatorDefinition,
+  isHere: (child: string) => boolean,
+): GrantedRights {
   const rules: AccessRule[] = [];
   const notes: string[] = [];
   const children = [...definition.children, ...(definition.onDelete?.children ?? [])];
-  for (const child of children.filter(({ gvk }) => gvk.group === rbacGroup)) {
+  for (const child of children.filter(({ gvk, id }) => gvk.group === rbacGroup && isHere(id))) {
     const title = `${definition.name}: child "${child.id}"`;
     const granted = child.gvk.kind.endsWith('Binding')
       ? boundRoles(definition, child, title)

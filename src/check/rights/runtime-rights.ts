@@ -12,8 +12,10 @@ interface RuntimeRights {
   readonly clusters: readonly MergedRule[];
   /** In the namespaces of `--cluster-secrets`, with the kind `Cluster`. */
   readonly clusterSecrets: readonly MergedRule[];
-  /** In a member, beside those of the definitions that run there. */
+  /** In every member. */
   readonly member: readonly MergedRule[];
+  /** In a member where definitions run, beside those of the definitions. */
+  readonly memberDefinitions: readonly MergedRule[];
 }
 
 interface RuntimeRightsOptions {
@@ -62,7 +64,8 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
         reason: 'kubeconfigs of member clusters',
       },
     ]),
-    member: mergeRules(memberRules),
+    member: mergeRules([identityRule]),
+    memberDefinitions: mergeRules(memberDefinitionRules),
   };
 }
 
@@ -101,8 +104,7 @@ const clustersRules: readonly AccessRule[] = [
   { ...identityRule, verbs: ['get'] },
 ];
 
-const memberRules: readonly AccessRule[] = [
-  identityRule,
+const memberDefinitionRules: readonly AccessRule[] = [
   {
     apiGroup: 'coordination.k8s.io',
     resource: 'leases',
