@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { createKubeCluster, type KubeCluster, type KubeClusterOptions } from '../kube/index.ts';
 import type { ConnectMember } from '../runtime/index.ts';
 import type { LeaderElection } from './leader-election.ts';
@@ -9,17 +10,21 @@ interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random
 
 /** Requests in flight to one member. */
 const connections = 8;
-/** Of one response of a member. */
-const maxResponseBytes = 33_554_432;
+/** Of one response of a member. Objects have at most 3 MiB; pages of a list are made smaller. */
+const maxResponseBytes = 16_777_216;
+const lineLength = 8_388_608;
+/** Of the heap, for the objects of one member as JSON. */
+const shareOfHeap = 1 / 8;
 
 /** Creates the clients of member clusters. */
 export function memberClients({ election, ...shared }: MemberClientOptions): ConnectMember {
+  const limits = { lineLength, cacheLength: getHeapStatistics().heap_size_limit * shareOfHeap };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
   return (config, { beforeWrite, ...options }) => {
     const cluster: KubeCluster = createKubeCluster({
       ...shared,
       logger: shared.logger.child({ cluster: options.name }),
-      ...{ config, connections, maxResponseBytes, isForeign: true },
+      ...{ config, connections, maxResponseBytes, limits, isForeign: true },
       ...options,
       beforeWrite(request) {
         fence?.(request);

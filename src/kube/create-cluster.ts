@@ -65,12 +65,24 @@ export interface KubeClusterOptions
    * @default no action
    */
   readonly onLost?: (why: ClusterLossReason) => void;
+  /** Limits of a server that is not trusted. @default undefined: those of a trusted one */
+  readonly limits?: ForeignLimits;
+  /** Called when its objects exceed the limit; may be called more than once. The caller closes the cluster. @default no action */
+  readonly onExceeded?: () => void;
   /** Returns whether Events are sent. Events recorded while it returns false are dropped. @default always */
   readonly shouldSendEvents?: () => boolean;
 }
 
 /** `outage`: the server does not respond. `restored`: its state is older than the state it showed before. */
 export type ClusterLossReason = 'outage' | 'restored';
+
+/** How much of a server that is not trusted is read, in characters. */
+export interface ForeignLimits {
+  /** Of a line of a watch. */
+  readonly lineLength: number;
+  /** Of all cached objects as JSON. */
+  readonly cacheLength: number;
+}
 
 /** A cluster with a real API server. */
 export interface KubeCluster extends Cluster {
@@ -146,7 +158,7 @@ class ClientCluster implements KubeCluster {
 
   constructor(api: ClosableApiClient, options: Parameters<typeof createClusterOn>[1]) {
     const { clock, random, metrics, logger, name = 'hub', labels } = options;
-    const { onLost, knownSchema } = options;
+    const { onLost, onExceeded, knownSchema, limits } = options;
     this.#knownSchema = knownSchema;
     const discovery = createDiscovery({ api, clock });
     this.name = name;
@@ -161,6 +173,11 @@ class ClientCluster implements KubeCluster {
       ...{ api, discovery, rights, clock, random, logger, metrics },
       suspectOutage: () => api.suspectOutage(),
       onRollback: () => onLost?.('restored'),
+      ...(limits && {
+        settings: { maxLineLength: limits.lineLength },
+        maxLength: limits.cacheLength,
+        ...(onExceeded && { onExceeded }),
+      }),
     });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = 'homeostat', shouldSendEvents } = options;

@@ -12,7 +12,7 @@ import { HomeostatError } from '../util/homeostat-error.ts';
  * - `unavailable`: 503, 502, 504, and connection failures before anything was sent
  * - `rejected`: 400, 422, and the 500 by which server-side apply reports a wrong type or an unknown field. The same
  *   request fails again.
- * - `too-large`: 413; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent
+ * - `too-large`: 413, or a response beyond our own limit; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent
  * - `webhook-failed`: 500, the server could not call an admission webhook
  * - `member-unreachable`: the member cluster of the object cannot be used now
  * - `aborted`: our signal; `server-error`: any other 5xx; `unexpected`: the rest

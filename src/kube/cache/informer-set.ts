@@ -6,6 +6,7 @@ import type { Random } from '../../util/random.ts';
 import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { Informer, InformerQuery, RightsWatcher, Watcher } from '../roles.ts';
+import { CacheBudget } from './cache-budget.ts';
 import { InformerHandle } from './informer-handle.ts';
 import { type ClosableKindNotifier, createKindNotifier } from './kind-notifier.ts';
 import { createObjectDecoder } from './object-decoder.ts';
@@ -31,6 +32,10 @@ interface InformerSetOptions {
   /** See {@link ReflectorContext}. @default no action */
   readonly suspectOutage?: () => void;
   readonly onRollback?: () => void;
+  /** Limit of all objects as JSON, in characters. @default undefined: they are not measured */
+  readonly maxLength?: number;
+  /** Called when the objects exceed `maxLength`; may be called more than once. @default no action */
+  readonly onExceeded?: () => void;
 }
 
 /** The cache of one cluster: shared informers and write-through of responses. */
@@ -72,6 +77,7 @@ class ReferenceCountedInformers implements InformerSet {
 
   constructor(options: InformerSetOptions) {
     const { settings, metrics, suspectOutage = () => {}, onRollback = () => {}, ...rest } = options;
+    const { maxLength, onExceeded = () => {} } = options;
     const resolved = resolveInformerSettings(settings);
     this.#kinds = createKindNotifier({ ...rest, settings: resolved });
     this.#context = {
@@ -82,6 +88,7 @@ class ReferenceCountedInformers implements InformerSet {
       decode: createObjectDecoder({ freeze: resolved.freeze }),
       suspectOutage,
       onRollback,
+      budget: maxLength === undefined ? undefined : new CacheBudget(maxLength, onExceeded),
     };
   }
 

@@ -119,6 +119,19 @@ describe('kube/cache informer', () => {
     await informers.close();
   });
 
+  test('lists smaller pages when one was too large', async () => {
+    const { api, clock, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    (await api.nextRequest()).fail(kubeError('too-large', 0));
+    await clock.advance(1_000);
+    const again = await api.nextRequest();
+    assert.deepEqual(again.request.query, { limit: '125' });
+    again.answer(listOf(9, [configMap('b', 8)]));
+    await api.nextStream();
+    assert.deepEqual(namesIn(informer), ['b']);
+    await informers.close();
+  });
+
   test('skips events of unknown types', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);

@@ -116,7 +116,7 @@ class WatchedArrivals implements ClosableKindNotifier {
     signal.addEventListener('abort', close, { once: true });
     const watchdog = new IdleWatchdog(clock, settings.idleTimeoutMs, close);
     try {
-      const splitter = new LineSplitter();
+      const splitter = new LineSplitter(settings.maxLineLength);
       for await (const chunk of stream.chunks) {
         watchdog.touch();
         for (const line of splitter.push(chunk)) if (line !== '') this.#notify(line);

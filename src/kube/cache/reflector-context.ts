@@ -10,6 +10,7 @@ import type { Random } from '../../util/random.ts';
 import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { RightsWatcher } from '../roles.ts';
+import type { CacheBudget } from './cache-budget.ts';
 import type { KindNotifier } from './kind-notifier.ts';
 import type { ObjectDecoder } from './object-decoder.ts';
 
@@ -29,6 +30,8 @@ export interface ReflectorContext {
   readonly suspectOutage: () => void;
   /** The server returned an older state than before. */
   readonly onRollback: () => void;
+  /** Set: the objects of all informers are measured. */
+  readonly budget: CacheBudget | undefined;
 }
 
 /** The metrics of informers; `kind` is `apps/v1/Deployment`. */
@@ -96,6 +99,8 @@ export interface InformerSettings {
   readonly lingerMs?: number;
   /** Events on a key wait for the response to a request in flight, up to this time. @default 1_000 */
   readonly holdEventsMs?: number;
+  /** A longer line of a watch is an error, in characters. @default 33_554_432 */
+  readonly maxLineLength?: number;
   /** Freezes the objects, so that tests detect mutations. @default false */
   readonly freeze?: boolean;
 }
@@ -116,6 +121,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
     holdEventsMs: 1_000,
+    maxLineLength: 33_554_432,
     freeze: false,
     ...settings,
   };

@@ -57,6 +57,7 @@ export class Reflector {
   #idleInARow = 0;
   #hasSeenUnknown = false;
   #lastActivityMs: number;
+  #pageSize: number;
 
   constructor({ context, query, store, onState }: ReflectorOptions) {
     const { gvk, isPrivate, ...selection } = query;
@@ -67,6 +68,7 @@ export class Reflector {
     const selectors = isPrivate === true ? {} : selection;
     this.#log = context.logger.child({ kind: gvkKey(gvk), ...selectors });
     this.#pause = new RetryPause(context, query);
+    this.#pageSize = context.settings.pageSize;
     this.#lastActivityMs = context.clock.monotonicMs();
   }
 
@@ -114,10 +116,10 @@ export class Reflector {
   }
 
   async #list(signal: AbortSignal): Promise<StepEnd> {
-    const { api, decode, settings } = this.#context;
+    const { api, decode } = this.#context;
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
-      { api, type, decode, query: this.#query, store: this.#store, pageSize: settings.pageSize },
+      { api, type, decode, query: this.#query, store: this.#store, pageSize: this.#pageSize },
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
@@ -172,6 +174,7 @@ export class Reflector {
         query: this.#query,
         store: this.#store,
         idleTimeoutMs: settings.idleTimeoutMs,
+        maxLineLength: settings.maxLineLength,
         onOpen: () => {
           openedMs = clock.monotonicMs();
           this.#noteOpen();
@@ -256,6 +259,8 @@ export class Reflector {
       this.#context.discovery.forget(this.#query.gvk);
       this.#pause.listenForKind();
     }
+    // Pages of large objects are larger than what is read at once.
+    if (error.code === 'too-large') this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
     if (mustListAfter(error, this.#pause.failures)) this.#next = 'list';
     this.#onState({ kind: 'failing', error });
   }

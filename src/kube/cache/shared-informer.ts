@@ -14,6 +14,7 @@ export class SharedInformer {
   readonly #stop = new AbortController();
   readonly #stateListeners = new Set<(state: InformerState) => void>();
   #state: InformerState = { kind: 'waiting' };
+  readonly #stopMeasuring: (() => void) | undefined;
   #wasSynced = false;
   #reportedSize = 0;
 
@@ -39,6 +40,7 @@ export class SharedInformer {
       ...(retainFields && { retainFields }),
     });
     this.store.subscribe(() => this.#reportSize(this.store.size));
+    this.#stopMeasuring = context.budget?.follow(this.store);
     const onState = (state: InformerState) => this.#setState(state);
     this.#reflector = new Reflector({ context, query, store: this.store, onState });
   }
@@ -60,6 +62,7 @@ export class SharedInformer {
   async run(): Promise<void> {
     await this.#reflector.run(this.#stop.signal);
     this.#reportSize(0);
+    this.#stopMeasuring?.();
   }
 
   stop(): void {

@@ -16,11 +16,18 @@ describe('kube/cache line splitter', () => {
     [['no end'], []],
   ] as const) {
     test(`${JSON.stringify(chunks)} holds the lines ${JSON.stringify(expected)}`, () => {
-      const splitter = new LineSplitter();
+      const splitter = new LineSplitter(1_000);
       assert.deepEqual(
         chunks.flatMap((chunk) => splitter.push(chunk)),
         expected,
       );
     });
   }
+
+  test('a line that is too long is an error, also before it ends', () => {
+    const splitter = new LineSplitter(10);
+    splitter.push('0123456789\n01234');
+    splitter.push('56789');
+    assert.throws(() => splitter.push('0'), /The watch sent a line of more than 10 characters/);
+  });
 });

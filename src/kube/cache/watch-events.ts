@@ -87,15 +87,29 @@ function brokenLine(cause: unknown): KubeError {
   return new KubeError('unexpected', message, { status: 200, cause });
 }
 
+function oversizedLine(maxLength: number): KubeError {
+  const message = `The watch sent a line of more than ${maxLength} characters`;
+  return new KubeError('too-large', message, { status: 200 });
+}
+
 /** Splits a chunked text into lines. Only at `\n`: JSON can contain other line separators. */
 export class LineSplitter {
+  readonly #maxLength: number;
   /** Pieces of the incomplete line. Joined once, to avoid quadratic cost. */
   #pieces: string[] = [];
+  #length = 0;
 
-  /** The lines completed by `chunk`, without line ends. */
+  /** @param maxLength Of a line, in characters. */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  /** The lines completed by `chunk`, without line ends. @throws KubeError `too-large` */
   push(chunk: string): readonly string[] {
     const lines = chunk.split('\n');
     const rest = lines.pop() ?? '';
+    this.#length = lines.length > 0 ? rest.length : this.#length + rest.length;
+    if (this.#length > this.#maxLength) throw oversizedLine(this.#maxLength);
     if (lines.length > 0 && this.#pieces.length > 0) {
       this.#pieces.push(lines[0] ?? '');
       lines[0] = this.#pieces.join('');

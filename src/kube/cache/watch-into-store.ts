@@ -9,6 +9,7 @@ interface WatchIntoStoreOptions extends WatchRequest {
   readonly decode: ObjectDecoder;
   readonly clock: Clock;
   readonly idleTimeoutMs: number;
+  readonly maxLineLength: number;
   readonly onOpen: () => void;
   /** Called after the idle timeout: the caller aborts the signal. */
   readonly onIdle: () => void;
@@ -47,7 +48,7 @@ async function takeChunks(
   options: WatchIntoStoreOptions,
   { watchdog, signal }: { readonly watchdog: IdleWatchdog; readonly signal: AbortSignal },
 ): Promise<number> {
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(options.maxLineLength);
   let events = 0;
   for await (const chunk of chunks) {
     watchdog.touch();

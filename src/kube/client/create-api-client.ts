@@ -34,7 +34,7 @@ export interface ApiClientOptions {
   readonly onUnauthorized?: () => void;
   /** @default 'homeostat' */
   readonly userAgent?: string;
-  /** Larger responses are aborted with KubeError `unexpected`. @default 134_217_728 */
+  /** Larger responses are aborted with KubeError `too-large`. @default 134_217_728 */
   readonly maxResponseBytes?: number;
   /**
    * Returns how the server is recognized; undefined: it is not known yet. Checked on a connection of its own before a

@@ -183,7 +183,7 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
 }
 
 function oversizedError(maxBytes: number): KubeError {
-  return new KubeError('unexpected', `The response is larger than ${maxBytes} bytes`, {
+  return new KubeError('too-large', `The response is larger than ${maxBytes} bytes`, {
     status: 0,
   });
 }

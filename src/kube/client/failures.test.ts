@@ -157,7 +157,7 @@ describe('kube/api-client failures', () => {
   test('an answer that is too large is cut off', async () => {
     const server = await serve(() => ({ status: 200, body: { a: 'x'.repeat(2_000) } }));
     const client = clientFor(server.url, { maxResponseBytes: 1_000 });
-    assert.equal((await failure(client.request(get, never))).code, 'unexpected');
+    assert.equal((await failure(client.request(get, never))).code, 'too-large');
   });
 
   test('an answer that is no JSON is unexpected, and not quoted', async () => {

@@ -12,7 +12,8 @@ export type ConnectionFailureReason =
   | 'Forbidden'
   | 'Replaced'
   | 'Duplicate'
-  | 'InvalidName';
+  | 'InvalidName'
+  | 'LimitExceeded';
 
 /** Why a member is not connected. */
 export interface ConnectionFailure {

@@ -22,12 +22,18 @@ export interface MemberClient {
   close(): Promise<void>;
 }
 
+/** What a connection observes of its client. */
+export type ConnectionEvents = Pick<
+  KubeClusterOptions,
+  'identity' | 'onLost' | 'onUnauthorized' | 'onExceeded'
+>;
+
 /** Creates the client of a member. The caller closes it. */
 export type ConnectMember = (
   config: ClusterConfig,
   options: Pick<
     KubeClusterOptions,
-    'name' | 'labels' | 'identity' | 'onLost' | 'onUnauthorized' | 'beforeWrite' | 'metrics'
+    'name' | 'labels' | 'beforeWrite' | 'metrics' | keyof ConnectionEvents
   >,
 ) => MemberClient;
 
@@ -39,9 +45,7 @@ interface MemberConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Creates the client. */
-  readonly connect: (
-    options: Pick<KubeClusterOptions, 'identity' | 'onLost' | 'onUnauthorized'>,
-  ) => MemberClient;
+  readonly connect: (options: ConnectionEvents) => MemberClient;
   /** Checks the UID of the cluster before anything is listed or written. @throws ConnectionError */
   readonly admit: (uid: string) => void;
   /** Works in the cluster; resolves when the signal has aborted and all work has ended. */
@@ -111,6 +115,7 @@ export class MemberConnection {
       identity: () => (uid === undefined ? undefined : { path: identityPath, accepts }),
       onLost: (why) => end(lossFailures[why]),
       onUnauthorized: () => end(unauthorized),
+      onExceeded: () => end(exceeded),
     });
     const ending = AbortSignal.any([signal, lost.signal]);
     try {
@@ -215,6 +220,12 @@ export class MemberConnection {
 const replaced: ConnectionFailure = {
   reason: 'Unreachable',
   message: 'Another cluster responds at its address',
+};
+
+const exceeded: ConnectionFailure = {
+  reason: 'LimitExceeded',
+  message:
+    'Its objects need more memory than one cluster may take: an eighth of the heap of the runtime',
 };
 
 const unauthorized: ConnectionFailure = {

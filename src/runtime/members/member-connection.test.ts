@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
+import type { ClusterConfig, KubeCluster } from '../../kube/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { type ConnectionEvents, MemberConnection } from './member-connection.ts';
+
+const namespaces = {
+  ...{ gvk: gvkOf('v1', 'Namespace'), plural: 'namespaces' },
+  ...{ namespaced: false, hasStatus: true, verbs: [] },
+};
+
+/** A connection to a cluster that responds as the test says. */
+function started() {
+  const clock = new FakeClock();
+  const events: ConnectionEvents[] = [];
+  const answers = { isDown: false };
+  const ended: string[] = [];
+  const connect = (options: ConnectionEvents) => {
+    events.push(options);
+    const cluster = new RuntimeFakeCluster([namespaces]);
+    const request = async ({ path }: { readonly path: string }) => {
+      if (answers.isDown) throw new KubeError('unavailable', 'down', { status: 0 });
+      const body = path === '/version' ? { gitVersion: 'v1' } : { metadata: { uid: 'uid-1' } };
+      return { status: 200, body };
+    };
+    const client = Object.assign(cluster, { api: { request }, disconnect: async () => {} });
+    return { cluster: client as unknown as KubeCluster, close: async () => {} };
+  };
+  const stopper = new AbortController();
+  const config: ClusterConfig = {
+    server: 'https://member',
+    namespace: 'default',
+    credentials: { load: async () => ({ headers: {} }) },
+  };
+  const connection = new MemberConnection({
+    ...{ config, clock, connect, onChange: () => {} },
+    random: { fraction: () => 1, text: () => '' },
+    admit: () => {},
+    onConnected: (_, signal) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => {
+          ended.push(String(signal.reason));
+          resolve();
+        }),
+      ),
+  });
+  const run = connection.run(stopper.signal);
+  const stop = async () => {
+    stopper.abort();
+    await run;
+  };
+  return { clock, connection, events, answers, ended, stop };
+}
+
+const reasonOf = ({ state }: MemberConnection) =>
+  state.kind === 'failed' ? state.failure.reason : state.kind;
+
+describe('runtime/members/member-connection', () => {
+  test('a member whose objects need too much memory is disconnected, and tried again later', async () => {
+    const { clock, connection, events, ended, stop } = started();
+    await settle();
+    assert.equal(connection.state.kind, 'connected');
+    events[0]?.onExceeded?.();
+    await settle();
+    assert.equal(reasonOf(connection), 'LimitExceeded');
+    assert.equal(ended.length, 1, 'its definitions have stopped');
+    await clock.advance(1_000);
+    await settle();
+    assert.equal(connection.state.kind, 'connected');
+    await stop();
+  });
+
+  test('credentials that are rejected are not tried again', async () => {
+    const { clock, connection, events, stop } = started();
+    await settle();
+    events[0]?.onUnauthorized?.();
+    await settle();
+    assert.equal(reasonOf(connection), 'Unauthorized');
+    await clock.advance(3_600_000);
+    assert.equal(events.length, 1);
+    await stop();
+  });
+
+  test('a member that is lost is connecting for 15 s, then unreachable', async () => {
+    const { clock, connection, events, answers, stop } = started();
+    await settle();
+    answers.isDown = true;
+    events[0]?.onLost?.('outage');
+    await settle();
+    await clock.advance(14_000);
+    assert.equal(connection.state.kind, 'connecting');
+    await clock.advance(1_000);
+    assert.equal(reasonOf(connection), 'Unreachable');
+    answers.isDown = false;
+    await clock.advance(60_000);
+    assert.equal(connection.state.kind, 'connected');
+    await stop();
+    assert.equal(clock.pending, 0, 'no timer is left');
+  });
+});
