@@ -39,7 +39,7 @@ export interface DecisionRecord {
   /** Ids of the patches that changed something. @default []: none */
   readonly patched?: readonly string[];
   /** What happened to the status. `superseded`: another pass follows and reports; `deleted`: the resource no longer exists. */
-  readonly status: 'written' | 'unchanged' | 'superseded' | 'failed' | 'deleted';
+  readonly status: 'written' | 'unchanged' | 'superseded' | 'deferred' | 'failed' | 'deleted';
   /** The condition `Ready`. */
   readonly isReady: boolean;
   /** Codes of all KubeErrors and RenderFailures of the resource and its children; the reason of problems without a code. */

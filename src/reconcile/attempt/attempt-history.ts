@@ -16,6 +16,7 @@ export class AttemptHistory {
   readonly pace = new ReconcilePace();
   readonly status: StatusAttempts = {
     superseded: 0,
+    deferredSinceMs: undefined,
     rejection: undefined,
     serverDefaults: undefined,
   };
@@ -178,6 +179,8 @@ export interface Replacement {
 interface StatusAttempts {
   /** Number of consecutive reports that were left to the following pass. */
   superseded: number;
+  /** Monotonic time of the first report that was left out because a member cluster is connecting. */
+  deferredSinceMs: number | undefined;
   /** Set while the server rejects the author's status fields. */
   rejection: StatusRejection | undefined;
   /** How the server's response to our last status differed from it. */

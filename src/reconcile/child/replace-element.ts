@@ -1,7 +1,10 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import { tryReplace } from '../attempt/limiter.ts';
 import type { Problem } from '../failure.ts';
-import { ownerUidLabel } from '../names.ts';
+import { hubLabel, ownerUidLabel } from '../names.ts';
+import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isLabelledBy, ownerText } from '../ownership-claims.ts';
 import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
 import { type DeletePermission, deletePermission } from '../removal/removal-rules.ts';
@@ -41,8 +44,10 @@ export function conflictResult(
   const maybeLater =
     desired.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
   const isUnrecorded = live.object.metadata.labels?.[ownerUidLabel] === pass.uid;
-  const owner = isUnrecorded ? 'no manager' : ownerText(live.object);
-  const what = objectText(live.object.kind, live.object.metadata.name, desired.plan);
+  const owner = isUnrecorded ? 'no manager' : ownerIn(pass, live.object);
+  const cluster = memberOf(live.object);
+  const where = cluster === undefined ? '' : ` in cluster "${cluster}"`;
+  const what = `${objectText(live.object.kind, live.object.metadata.name, desired.plan)}${where}`;
   const isAdoptable = mayAdopt(pass, { ...desired.plan, adopt: 'IfUnowned' }, live);
   const ownership = owner === 'no manager' ? 'has no owner' : `is owned by ${owner}`;
   const remedy = isAdoptable ? 'set "adopt: IfUnowned", or rename the child' : 'rename the child';
@@ -57,6 +62,11 @@ export function conflictResult(
     owner,
   };
   return problemResult(desired, problem);
+}
+
+function ownerIn(pass: Pass, object: KubeObject): string {
+  const isPlaced = object.metadata.labels?.[hubLabel] !== undefined;
+  return isPlaced && isOfAnotherHub(pass, object) ? 'another hub' : ownerText(object);
 }
 
 /** Watches a child that has lost the label that its informer selects by. */

@@ -14,6 +14,8 @@ export interface MemberState {
   readonly uid: string | undefined;
   /** Is the condition `Connected` true in the cache of the hub? */
   readonly isConnected: boolean;
+  /** Paused by an administrator: nothing is written there. */
+  readonly isPaused: boolean;
   /** Reason of the condition, for people. */
   readonly reason: string;
   /** Its connection. Undefined: there is none, or it is paused. */
@@ -63,6 +65,11 @@ export class Members {
     return informer;
   }
 
+  /** The object of kind `Cluster`. */
+  object(name: string): KubeObject | undefined {
+    return this.#informer?.get(undefined, name)?.object;
+  }
+
   /** A consistent snapshot: it never changes. */
   get states(): MemberStates {
     return this.#states;
@@ -96,7 +103,7 @@ export class Members {
   }
 
   #update(name: string): void {
-    const object = this.#informer?.get(undefined, name)?.object;
+    const object = this.object(name);
     const before = this.#states.get(name);
     const now = object && stateOf(object, this.#options.members.get(name));
     if (before === now || (before !== undefined && now !== undefined && isSame(before, now)))
@@ -114,13 +121,14 @@ export class Members {
 }
 
 function stateOf(object: KubeObject, member: MemberCluster | undefined): MemberState {
-  const { status, metadata } = object;
+  const { spec, status, metadata } = object;
   const uid = isJsonObject(status) && typeof status.uid === 'string' ? status.uid : undefined;
   const connected = conditionsOf(object).find(({ type }) => type === 'Connected');
   return {
     labels: metadata.labels ?? {},
     uid,
     isConnected: connected?.status === 'True',
+    isPaused: isJsonObject(spec) && spec.paused === true,
     reason: typeof connected?.reason === 'string' ? connected.reason : 'Connecting',
     member,
   };
@@ -190,7 +198,15 @@ export class MemberView {
     const state = this.#members.states.get(name);
     if (state === undefined) return 'it does not exist';
     if (!state.isConnected) return `it is not connected (${state.reason})`;
-    return state.member === undefined ? 'it is paused or not connected' : 'it has just changed';
+    if (state.isPaused) return 'it is paused';
+    return state.member === undefined ? 'it is connecting' : 'it has just changed';
+  }
+
+  /** Is a member that is not usable expected to be so in a moment, or to be reported as unreachable? */
+  isExpected(name: string): boolean {
+    const state = this.#members.states.get(name);
+    if (this.isStale(name)) return true;
+    return state?.isConnected === true && !state.isPaused;
   }
 
   /**

@@ -204,6 +204,44 @@ describe('reconcile/members: a member that cannot be used', () => {
     assert.deepEqual(harness.member('paris').forbiddenWrites, []);
   });
 
+  test('is not reported while it connects again, nor after a restart, until its Cluster says that it cannot be reached', async () => {
+    const harness = await started(agents, ['berlin', 'paris']);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    harness.cluster.takeWrites();
+    const { cluster } = harness.member('paris');
+    harness.disconnect('paris');
+    await harness.settle();
+    await harness.restart(placedPlan(agents));
+    await harness.settle();
+    harness.startMember('paris');
+    await harness.settle();
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    assert.deepEqual(cluster.takeWrites(), ['apply ConfigMap/agent']);
+    harness.disconnect('paris');
+    await harness.settle();
+    await harness.clock.advance(20_000);
+    await harness.runOne('default/a');
+    assert.equal(
+      harness.ready('a'),
+      'False ClusterUnreachable: agent "agent": Cluster "paris" cannot be used: it is connecting',
+    );
+  });
+
+  test('that is connecting does not hold back the report of an edit', async () => {
+    const harness = await started(agents, ['berlin', 'paris']);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    harness.disconnect('paris');
+    const resource = podSet(harness);
+    assert.ok(resource);
+    const metadata = { ...resource.metadata, generation: 2 };
+    harness.edit(resource, { spec: { level: 'debug' }, metadata });
+    await harness.settle();
+    assert.match(harness.ready('a'), /^False ClusterUnreachable/);
+    assert.equal(harness.status('a').level, 'debug');
+  });
+
   test('is not pruned, though the definition selects connected members only', async () => {
     const harness = await started(
       agents.replace(

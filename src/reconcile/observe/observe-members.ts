@@ -75,13 +75,13 @@ export function watchesOf(
 
 /** Why objects of a kind cannot be read or written in a member now; undefined: they can, or the object is on the hub. */
 export function memberProblem(
-  { members, context }: Pass,
+  pass: Pass,
   gvk: Gvk,
   cluster: string | undefined,
 ): Problem | undefined {
+  const { members, context } = pass;
   if (cluster === undefined) return undefined;
-  if (members === undefined) return problemOfMember(cluster, 'it is not connected');
-  if (!members.isUsable(cluster)) return problemOfMember(cluster, members.reasonOf(cluster));
+  if (members?.isUsable(cluster) !== true) return memberUnusable(pass, cluster);
   const watch = context.watches.findChildren(gvk, cluster);
   const state = watch?.informer.state;
   if (state?.kind === 'synced') return undefined;
@@ -95,5 +95,12 @@ export function memberProblem(
       isUnknown: true,
     };
   }
+  pass.effects.expectsMember = true;
   return problemOfMember(cluster, `its ${gvk.kind} objects are not listed yet`);
+}
+
+/** The problem of a member that is not usable. */
+export function memberUnusable({ members, effects }: Pass, cluster: string): Problem {
+  if (members?.isExpected(cluster) === true) effects.expectsMember = true;
+  return problemOfMember(cluster, members?.reasonOf(cluster) ?? 'it is not connected');
 }

@@ -1,7 +1,7 @@
 import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { type Problem, problemOfMember, problemOfRender, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
 import { isRecord } from '../history/record.ts';
 import { clusterRejection } from '../ownership/placement.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
@@ -9,7 +9,7 @@ import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
 import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
 import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
-import { dependOnMember } from './observe-members.ts';
+import { dependOnMember, memberUnusable } from './observe-members.ts';
 
 /** Resolves every read whose request can be rendered, and passes it to the phase. Called after each tier: a read may depend on a child. */
 export async function observeReads(pass: Pass): Promise<void> {
@@ -124,9 +124,9 @@ function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResu
 }
 
 /** Why nothing can be read in a member now. */
-function readProblem({ members }: Pass, cluster: string): Problem | undefined {
-  if (members?.isUsable(cluster) === true) return undefined;
-  return problemOfMember(cluster, members?.reasonOf(cluster) ?? 'it is not connected');
+function readProblem(pass: Pass, cluster: string): Problem | undefined {
+  if (pass.members?.isUsable(cluster) === true) return undefined;
+  return memberUnusable(pass, cluster);
 }
 
 function unusableRead(plan: ReadPlan, request: ReadRequest, problem: Problem): ReadResult {

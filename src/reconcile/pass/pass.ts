@@ -88,6 +88,8 @@ interface PassEffects {
   historyProblem?: Problem;
   /** Its {@link placementsOf} after the last write. */
   placements?: Placements;
+  /** A member cluster that is not usable is expected to be so in a moment. */
+  expectsMember?: true;
   /** An error of the finalizer that blocks no child. */
   finalizerProblem?: Problem;
   /** The resource after the last write to its metadata. */

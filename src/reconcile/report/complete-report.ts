@@ -75,7 +75,7 @@ function withAdditions(
  * Event is emitted twice.
  */
 export function emitEvents(pass: Pass, { events }: Report, status: StatusOutcome): void {
-  if (status.kind === 'failed' || status.kind === 'deleted') return;
+  if (['failed', 'deleted', 'deferred'].includes(status.kind)) return;
   const { context, resource } = pass;
   for (const { type, reason, message } of events) {
     context.cluster.events.record({

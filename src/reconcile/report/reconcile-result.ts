@@ -5,7 +5,7 @@ import { type Problem, problemOfRequest } from '../failure.ts';
 import { observedPathChanged } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { StatusOutcome } from '../resource/write-status.ts';
+import { maxDeferredMs, type StatusOutcome } from '../resource/write-status.ts';
 import { disclosureOfResource } from '../secrecy.ts';
 import { differingPath, readChanged } from '../watch/object-change.ts';
 import type { Report } from './build-report.ts';
@@ -36,6 +36,8 @@ export function reconcileResult(
   if (next.hasFollowUp) context.enqueueFollowUp(pass.key);
   const outcome = resultOfProblems(pass, report.problems, status);
   if (isSuperseded) return outcome;
+  if (status.kind === 'deferred' && outcome.kind === 'done')
+    return { kind: 'requeue', afterMs: maxDeferredMs, reason: 'ClusterUnreachable' };
   if (budget.isExceeded) {
     const afterMs = pace.limitPauseMs(generation, nowMs);
     return { kind: 'failed', afterMs, reason: 'LimitReached' };

@@ -16,6 +16,8 @@ export type StatusOutcome =
   | { readonly kind: 'unchanged' }
   /** Another pass follows at once and reports for both. */
   | { readonly kind: 'superseded' }
+  /** A member cluster is connecting: what follows reports. */
+  | { readonly kind: 'deferred' }
   | { readonly kind: 'failed'; readonly error: KubeError }
   /** The resource was deleted or replaced. */
   | { readonly kind: 'deleted' };
@@ -40,8 +42,10 @@ export async function writeStatusUnlessSuperseded(
   const attempts = pass.state.attempts.status;
   if (!isChanged(pass, status)) {
     attempts.superseded = 0;
+    attempts.deferredSinceMs = undefined;
     return { kind: 'unchanged' };
   }
+  if (isDeferred(pass)) return { kind: 'deferred' };
   const isSuperseded = (await pass.yieldWorker()) === 'superseded';
   // Expressions that report changes (`$previous`, Events) must see each of them. Recorded objects that were not created must be removed.
   const mayWait =
@@ -54,6 +58,29 @@ export async function writeStatusUnlessSuperseded(
   }
   attempts.superseded = 0;
   return sendStatus(pass, status);
+}
+
+/** A member that does not connect is reported as unreachable after 15 s. */
+export const maxDeferredMs = 20_000;
+
+/**
+ * Is a report left out that would only say that a member cluster is connecting? Otherwise every restart and every new connection would
+ * write the status of all resources twice.
+ */
+function isDeferred({ context, effects, resource, state, findings }: Pass): boolean {
+  const attempts = state.attempts.status;
+  const nowMs = context.clock.monotonicMs();
+  const isNews = !conditionsOf(resource).some(
+    ({ type, observedGeneration }) =>
+      type === 'Ready' && observedGeneration === resource.metadata.generation,
+  );
+  const isDue = nowMs - (attempts.deferredSinceMs ?? nowMs) >= maxDeferredMs;
+  if (effects.expectsMember !== true || isNews || isDue || findings.inventory.written.size > 0) {
+    attempts.deferredSinceMs = undefined;
+    return false;
+  }
+  attempts.deferredSinceMs ??= nowMs;
+  return true;
 }
 
 /** Sends a status without comparing it. */

@@ -131,9 +131,10 @@ function dropResource(context: OperatorContext, key: string): ReconcileResult {
 /** Emits Events and log lines for changes, and passes on the decision record. */
 function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): void {
   const { context, key } = pass;
-  const isReady = report.reason === 'AllReady';
+  const isDeferred = status.kind === 'deferred';
+  const isReady = isDeferred ? isReportedReady(pass) : report.reason === 'AllReady';
   pass.state.isReady = isReady;
-  reportFailures(pass, report, status);
+  if (!isDeferred) reportFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const { patched } = pass.effects;
@@ -156,6 +157,10 @@ function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): voi
     isReady,
     problemCodes: report.problems.map(({ code }) => code),
   });
+}
+
+function isReportedReady({ resource }: PassInput): boolean {
+  return conditionsOf(resource).some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
 const pausedSummary = {

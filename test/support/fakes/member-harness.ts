@@ -172,10 +172,15 @@ export class MemberHarness extends OperatorHarness {
     this.cluster.server.put({ ...now, status: { uid, conditions } } as KubeObject);
   }
 
-  /** The member does not respond: its cluster runtime stops, and the hub reports it. */
-  stopMember(name: string): void {
+  /** The connection of the member ends. */
+  disconnect(name: string): void {
     this.member(name).disconnect();
     this.#members.notify(name);
+  }
+
+  /** The member does not respond: its cluster runtime stops, and the hub reports it. */
+  stopMember(name: string): void {
+    this.disconnect(name);
     this.setConnected(name, false);
   }
 
