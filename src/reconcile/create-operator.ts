@@ -13,6 +13,7 @@ import { Members } from './members/members.ts';
 import { isPlaced } from './members/placements.ts';
 import { createRoutedCluster } from './members/routed-cluster.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
+import { PlacedObjects } from './observe/placed-objects.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import {
   createBudget,
@@ -67,6 +68,10 @@ export function createFinalizingOperator({
 
 type Role = Pick<OperatorContext, 'isFinalizeOnly' | 'uninstall'>;
 
+function isActive({ isFinalizeOnly, uninstall }: Role): boolean {
+  return !isFinalizeOnly && uninstall === undefined;
+}
+
 type PlanOptions = OperatorOptions & Pick<InactivePlanOptions, 'recordedKinds'>;
 
 class PlanOperator implements Operator {
@@ -75,6 +80,7 @@ class PlanOperator implements Operator {
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
   #history: HistoryRecorder | undefined;
+  #stopPlacedObjects: (() => void) | undefined;
 
   constructor(options: PlanOptions, role: Role) {
     this.#options = options;
@@ -216,14 +222,40 @@ class PlanOperator implements Operator {
     this.#history = history;
     await Promise.all([watches.settled(signal), history?.start(signal)]);
     this.#context.timetable.start();
+    if (members !== undefined && isPlaced(plan) && isActive(this.#role))
+      this.#startPlacedObjects(this.#context, members);
     for (const key of unmatchedKeys(this.#context)) enqueue(key, 'low');
+  }
+
+  #startPlacedObjects(context: OperatorContext, members: Members): void {
+    const { plan, cluster, clock, logger, watches } = context;
+    const { metrics, countPlaced } = this.#options;
+    const { resources } = watches;
+    const placed = new PlacedObjects({
+      ...{ plan, cluster, members, clock, logger, metrics },
+      hasOwner: (uid) =>
+        resources.informer.state.kind === 'synced'
+          ? resources.keyOfUid(uid) !== undefined
+          : undefined,
+      informersIn: (member) =>
+        [...watches.allChildren()].flatMap((watch) =>
+          watch.cluster === member ? watch.informer : [],
+        ),
+    });
+    const isComplete = () => this.readiness().unknown === 0;
+    const uncount = countPlaced?.(plan.name, (member) =>
+      isComplete() ? placed.countIn(member) : undefined,
+    );
+    this.#stopPlacedObjects = () => {
+      uncount?.();
+      placed.stop();
+    };
   }
 
   /** Undefined: no versions are kept, or nothing is recorded any more. */
   #createHistory(queue: ResourceQueue): HistoryRecorder | undefined {
     const { plan, cluster, clock, logger, metrics, namespace = 'default' } = this.#options;
-    const isActive = !this.#role.isFinalizeOnly && this.#role.uninstall === undefined;
-    if (plan.history === undefined || !isActive) return undefined;
+    if (plan.history === undefined || !isActive(this.#role)) return undefined;
     return new HistoryRecorder({
       ...{ plan, cluster, clock, logger, metrics, history: plan.history },
       clusterNamespace: namespace,
@@ -274,6 +306,8 @@ class PlanOperator implements Operator {
   }
 
   stop(): void {
+    this.#stopPlacedObjects?.();
+    this.#stopPlacedObjects = undefined;
     this.#history?.stop();
     this.#history = undefined;
     this.#context?.watches.stop();

@@ -21,7 +21,7 @@ export {
   pausedAnnotation,
   statusManagerOf,
 } from './names.ts';
-export type { Operator, OperatorOptions, Readiness } from './operator.ts';
+export type { Operator, OperatorOptions, PlacedCount, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
 export { kindText, parseKinds } from './pass/inventory.ts';
 export { DeletionHold } from './preview/deletion-hold.ts';

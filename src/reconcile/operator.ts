@@ -20,6 +20,11 @@ export interface OperatorOptions {
   readonly cluster: Cluster;
   /** The member clusters of this one. @default undefined: none */
   readonly members?: MemberClusters;
+  /**
+   * Called with the function that counts the objects of a definition in a member; undefined: not known now. Returns the function that
+   * ends it. @default undefined: they are not counted
+   */
+  readonly countPlaced?: (definition: string, countIn: PlacedCount) => () => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -45,6 +50,9 @@ export interface OperatorOptions {
   /** Called with the record of every finished pass (logs, tests, the web page). */
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }
+
+/** Number of objects in a member. */
+export type PlacedCount = (member: string) => number | undefined;
 
 export interface OperatorProblem {
   /** What fails: `children (v1/ConfigMap)`, `resources`. */

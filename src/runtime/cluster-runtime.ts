@@ -126,11 +126,15 @@ export class ClusterRuntime {
         runtime,
         onDefinition: (name) => this.#controller.enqueue(name),
       });
+    const clusters = this.#clusters;
     this.#controller = new DefinitionsController({
       ...rest,
-      memberTasks: this.#clusters ?? noMembers,
-      onClustersUsed: () => this.#clusters?.activate(),
-      ...(this.#clusters && { members: this.#clusters }),
+      memberTasks: clusters ?? noMembers,
+      onClustersUsed: () => clusters?.activate(),
+      ...(clusters && {
+        members: clusters,
+        countPlaced: (definition, countIn) => clusters.countPlaced(definition, countIn),
+      }),
       ...{ runtime, confirmations, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,

@@ -405,6 +405,24 @@ export const logMessages = {
     action: reportBug,
   },
 
+  'Objects in a member cluster have no resource on the hub': {
+    topic: 'cluster',
+    meaning:
+      'The member cluster `cluster` has `count` objects of the definition whose resource the hub does not have, for example because it was restored from a backup. They are not changed.',
+    action:
+      'Create the resources again, or delete the objects: `kubectl get <kind> -A -l homeostat.dev/definition=<definition>` lists them.',
+  },
+  'The Lease of a definition in a member cluster cannot be created, will retry': {
+    topic: 'cluster',
+    meaning: 'The definition does not run in the member cluster `cluster` until it has its Lease.',
+    action: 'Fix what the error names; `homeostat rights --members` prints the rights there.',
+  },
+  'The objects in a member cluster cannot be searched': {
+    topic: 'cluster',
+    meaning: 'Objects without a resource on the hub were not searched there.',
+    action: reportBug,
+  },
+
   'Right is missing': {
     topic: 'rights',
     meaning: 'The API server denied a request. The fields are the rule that a role needs.',

@@ -346,6 +346,12 @@ export const metricCatalogue = {
     help: 'Requests to the API server of the member cluster',
     labels: ['cluster'],
   },
+  unknownOwners: {
+    type: 'gauge',
+    name: 'homeostat_placed_objects_unknown_owner',
+    help: 'Objects in member clusters whose resource the hub does not have, for example after a restore of the hub',
+    labels: ['definition'],
+  },
   buildInfo: {
     type: 'gauge',
     name: 'homeostat_build_info',

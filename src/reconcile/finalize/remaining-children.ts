@@ -1,9 +1,8 @@
-import type { OperatorPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import { matchesSelector } from '../../util/label-selector.ts';
 import { type Problem, problemOfMember, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { identityOfObject, inFixedOrder } from '../identity.ts';
+import { kindsPlacedIn } from '../members/placements.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { isChild } from '../ownership/is-child.ts';
@@ -98,26 +97,15 @@ async function observePlaces(pass: Pass): Promise<readonly Problem[]> {
   if (members === undefined) return [];
   const places = placesOf(pass);
   const allowed = [...members.names].filter(
-    (name) => members.isUsable(name) && mayBeIn(context.plan, name, members.labelsOf(name)),
+    (name) =>
+      members.isUsable(name) &&
+      kindsPlacedIn(context.plan, name, members.labelsOf(name)).length > 0,
   );
   await observeMembers(pass, new Set([...places, ...allowed]));
   return [...places]
     .filter((name) => !members.isUsable(name))
     .sort()
     .map((name) => problemOfMember(name, members.reasonOf(name)));
-}
-
-function mayBeIn(
-  { children }: OperatorPlan,
-  name: string,
-  labels: Readonly<Record<string, string>> | undefined,
-): boolean {
-  return children.some(({ placement }) => {
-    if (placement === undefined) return false;
-    const { cluster, allowed } = placement;
-    if (allowed === undefined) return cluster === name;
-    return allowed === 'all' || matchesSelector(allowed, labels);
-  });
 }
 
 function informerProblem({ informer }: ChildWatch): Problem | undefined {

@@ -1,5 +1,7 @@
-import type { OperatorPlan } from '../../compile/index.ts';
+import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { matchesSelector } from '../../util/label-selector.ts';
 import { clustersAnnotationOf } from '../names.ts';
 
 /** The member clusters that may have objects of a resource, with the start of the UID of each. */
@@ -11,6 +13,28 @@ const uidLength = 8;
 /** Does the definition use member clusters? */
 export function isPlaced({ children, reads }: OperatorPlan): boolean {
   return [...children, ...reads].some(({ placement }) => placement !== undefined);
+}
+
+/** May a child or read be in the member, by its own name or the selector of `crossCluster`? */
+export function mayBeIn(
+  { placement }: Pick<ChildPlan, 'placement'>,
+  name: string,
+  labels: Readonly<Record<string, string>> | undefined,
+): boolean {
+  if (placement === undefined) return false;
+  const { cluster, allowed } = placement;
+  if (allowed === undefined) return cluster === name;
+  return allowed === 'all' || matchesSelector(allowed, labels);
+}
+
+/** The kinds of which the definition may have children in a member. */
+export function kindsPlacedIn(
+  { children }: OperatorPlan,
+  name: string,
+  labels: Readonly<Record<string, string>> | undefined,
+): readonly Gvk[] {
+  const placed = children.filter((child) => mayBeIn(child, name, labels));
+  return [...new Map(placed.map(({ gvk }) => [gvkKey(gvk), gvk])).values()];
 }
 
 /** The placements in the annotation. Authors of resources can edit it: an entry only says where to look. */

@@ -1,12 +1,12 @@
-import { KubeError, type Writer } from '../../kube/roles.ts';
+import type { Writer } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 import { flowOf, passTokenOf } from '../objects/names.ts';
+import { writeOwnStatus } from '../objects/own-status.ts';
 import { WriteRateLimiter } from '../objects/write-rate-limiter.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import {
-  type DefinitionStatus,
   differsInCountsOnly,
   eventsBetween,
   hasStatus,
@@ -58,7 +58,11 @@ export class StatusReporter {
     const delayMs = this.#pace.delayOf(name, differsInCountsOnly(object, desired) ? countsMs : 0);
     if (delayMs > 0) return delayMs;
     this.#pace.recordWrite(name);
-    if (!(await this.#write(object, desired, signal))) return undefined;
+    const written = {
+      ...{ status: desired, fieldManager: statusManager, flow: flowOf(name) },
+      pass: passTokenOf(name, 'controller'),
+    };
+    if (!(await writeOwnStatus(this.#options.cluster, object, written, signal))) return undefined;
     for (const event of eventsBetween(liveStatus(object), desired))
       onEvent(event, object, facts.origin);
     return 0;
@@ -66,34 +70,5 @@ export class StatusReporter {
 
   forget(name: string): void {
     this.#pace.forget(name);
-  }
-
-  /** @returns whether the object still exists. @throws KubeError */
-  async #write(
-    object: KubeObject,
-    status: DefinitionStatus,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { apiVersion, kind, metadata } = object;
-    const { name, uid = '' } = metadata;
-    try {
-      await this.#options.cluster.apply(
-        { apiVersion, kind, metadata: { name, uid }, status },
-        {
-          fieldManager: statusManager,
-          force: true,
-          subresource: 'status',
-          flow: flowOf(name),
-          pass: passTokenOf(name, 'controller'),
-        },
-        signal,
-      );
-    } catch (error) {
-      const isGone =
-        error instanceof KubeError && (error.code === 'not-found' || error.code === 'uid-mismatch');
-      if (!isGone) throw error;
-      return false;
-    }
-    return true;
   }
 }

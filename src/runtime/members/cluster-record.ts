@@ -22,6 +22,8 @@ export interface ClusterRecord {
   readonly version?: string;
   /** Status of the condition `Connected`. */
   readonly connected?: string;
+  /** Number of objects that resources of the hub have there. */
+  readonly placed?: number;
   readonly definitions: readonly RecordedDefinition[];
 }
 
@@ -35,6 +37,8 @@ export interface SecretKey {
 /** What a definition has in a member. The specs of its revisions are in the status of the definition. */
 export interface RecordedDefinition {
   readonly name: string;
+  /** As in the status. */
+  readonly entry: JsonObject;
   readonly state: PersistedState;
   readonly rollout?: RolloutRecord;
 }
@@ -61,6 +65,7 @@ export function clusterRecordOf(object: KubeObject): ClusterRecord {
     ...optional('knownUid', status.uid),
     ...optional('version', status.version),
     ...optional('connected', connected),
+    ...(typeof status.placed === 'number' && { placed: status.placed }),
     definitions: (Array.isArray(status.definitions) ? status.definitions : [])
       .filter(isJsonObject)
       .flatMap(definitionOf),
@@ -76,6 +81,7 @@ function definitionOf(entry: JsonObject): readonly RecordedDefinition[] {
   return [
     {
       name,
+      entry,
       state: {
         revisions: revisions.map((each) => ({ revision: each, spec: {} })),
         kinds: kindsIn(entry),

@@ -1,11 +1,10 @@
-import { type EventRecorder, KubeError, type PassToken, type Writer } from '../../kube/roles.ts';
+import type { EventRecorder, PassToken, Writer } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { liveStatus } from '../definitions/record.ts';
+import { writeOwnStatus } from '../objects/own-status.ts';
 import { WriteRateLimiter } from '../objects/write-rate-limiter.ts';
-import { clusterGvk } from './cluster-kind.ts';
 import { clusterStatusOf, hasClusterStatus } from './cluster-status.ts';
 import type { Member } from './member.ts';
 
@@ -60,14 +59,11 @@ export class ClusterReporter {
     const isCounts = hasClusterStatus(object, desired, { ignoresCounts: true });
     const delayMs = this.#pace.delayOf(name, isCounts ? countsMs : 0);
     if (delayMs > 0) return delayMs;
-    try {
-      await this.#write(object, desired, signal);
-    } catch (error) {
-      // The object is deleted or was created anew; an event follows.
-      if (error instanceof KubeError && ['not-found', 'uid-mismatch'].includes(error.code))
-        return 0;
-      throw error;
-    }
+    this.#pace.recordWrite(name);
+    const { cluster, passOf } = this.#options;
+    const flow = { name: 'clusters', priority: 'status' } as const;
+    const written = { status: desired, fieldManager, flow, pass: passOf(name) };
+    if (!(await writeOwnStatus(cluster, object, written, signal))) return 0;
     this.#recordEvent(object, desired);
     member.onWritten(uidIn(desired), states);
     return 0;
@@ -95,26 +91,6 @@ export class ClusterReporter {
   #statusOf(member: Member) {
     const now = new Date(this.#options.clock.nowMs()).toISOString();
     return clusterStatusOf(member.facts, { object: member.record.object, now });
-  }
-
-  async #write(object: KubeObject, status: JsonObject, signal: AbortSignal): Promise<void> {
-    const { cluster, passOf } = this.#options;
-    const { name, uid = '' } = object.metadata;
-    const manifest = {
-      apiVersion: apiVersionOf(clusterGvk),
-      kind: clusterGvk.kind,
-      metadata: { name, uid },
-      status,
-    };
-    this.#pace.recordWrite(name);
-    await cluster.apply(
-      manifest,
-      {
-        ...{ fieldManager, force: true, subresource: 'status', pass: passOf(name) },
-        flow: { name: 'clusters', priority: 'status' },
-      },
-      signal,
-    );
   }
 
   #recordEvent(object: KubeObject, status: JsonObject): void {

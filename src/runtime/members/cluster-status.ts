@@ -12,6 +12,8 @@ export interface ClusterFacts {
   /** Recorded at the first contact. */
   readonly uid?: string;
   readonly version?: string;
+  /** Number of objects that resources of the hub have there. @default undefined: none so far */
+  readonly placed?: number;
   /** Entries of its definitions, sorted by name. */
   readonly definitions: readonly JsonObject[];
 }
@@ -24,13 +26,12 @@ export function clusterStatusOf(
   { object, now }: { readonly object: KubeObject; readonly now: string },
 ): ClusterStatus {
   const { generation } = object.metadata;
-  const { placed } = liveStatus(object);
   const connected = connectedCondition(facts);
   const conditions = [readyCondition(facts, connected), connected].map((condition) => {
     const content = { ...condition, message: condition.message.toWellFormed() };
     return { ...conditionFor(content, { object, now }) };
   });
-  const { uid, version, definitions } = facts;
+  const { uid, version, placed, definitions } = facts;
   return {
     conditions,
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -54,13 +55,13 @@ export function hasClusterStatus(
 }
 
 function withoutCounts(status: JsonObject): JsonObject {
-  const { definitions } = status;
-  if (!Array.isArray(definitions)) return status;
+  const { definitions, placed: _, ...others } = status;
+  if (!Array.isArray(definitions)) return others;
   return {
-    ...status,
+    ...others,
     definitions: definitions
       .filter(isJsonObject)
-      .map(({ resources: _, ready: __, ...rest }) => rest),
+      .map(({ resources: __, ready: ___, ...rest }) => rest),
   };
 }
 

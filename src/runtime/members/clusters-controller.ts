@@ -1,8 +1,10 @@
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
 import type { Cluster, MemberCluster, MemberClusters } from '../../kube/roles.ts';
+import type { PlacedCount } from '../../reconcile/index.ts';
 import { metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
+import { pause } from '../../util/pause.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 import type { MembersView, MemberTasks } from '../definitions/definition-tasks.ts';
@@ -17,6 +19,7 @@ import { ConnectionError } from './connection-state.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { selectorOf, selects } from './member-definition.ts';
 import { membersViewOf } from './members-view.ts';
+import { PlacedCounts } from './placed-counts.ts';
 
 export interface ClustersControllerOptions
   extends SharedOptions,
@@ -31,6 +34,8 @@ const concurrency = 16;
 const maxDelayMs = 60_000;
 /** Minimum time between checks for changed views. */
 const viewCheckMs = 200;
+/** Interval of counts of placed objects. */
+const countMs = 10_000;
 const namespaceGvk = gvkOf('v1', 'Namespace');
 
 /**
@@ -48,6 +53,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
   /** Names of members by their UID. */
   readonly #claims = new Map<string, string>();
   readonly #listeners = new Set<(name: string) => void>();
+  readonly #placed = new PlacedCounts();
   readonly #activated = Promise.withResolvers<void>();
   #isActive = false;
   #hubUid = '';
@@ -97,12 +103,18 @@ export class ClustersController implements MemberClusters, MemberTasks {
     this.#controller = controller;
     const unsubscribe = this.#options.notifier.subscribe(() => this.#scheduleViewCheck());
     try {
-      await Promise.all([this.#objects.run(signal), controller.run(signal)]);
+      const counting = this.#countPlaced(signal);
+      await Promise.all([this.#objects.run(signal), controller.run(signal), counting]);
     } finally {
       unsubscribe();
       this.#cancelViewCheck?.();
       await Promise.all(Array.from(this.#members.values(), (member) => member.stop()));
     }
+  }
+
+  /** See `OperatorOptions.countPlaced`. */
+  countPlaced(definition: string, countIn: PlacedCount): () => void {
+    return this.#placed.add(definition, countIn);
   }
 
   // MemberClusters
@@ -299,6 +311,14 @@ export class ClustersController implements MemberClusters, MemberTasks {
       throw duplicate(`The Cluster "${holder.name}" is the same cluster, and is being stopped`);
     }
     this.#claims.set(uid, name);
+  }
+
+  async #countPlaced(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(this.#options.clock, countMs, signal);
+      for (const member of this.#members.values())
+        member.setPlaced(this.#placed.countIn(member.name, this.#tasks.values()));
+    }
   }
 
   #scheduleViewCheck(): void {

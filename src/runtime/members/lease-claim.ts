@@ -1,5 +1,5 @@
-import { type Cluster, type Informer, KubeError } from '../../kube/roles.ts';
-import { backoffMs } from '../../util/backoff.ts';
+import { type Informer, KubeError } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -7,6 +7,8 @@ import { sha256Hex } from '../../util/sha256.ts';
 import { errorMessage } from '../error-message.ts';
 import { leaseGvk, recordOf } from '../leadership/lease.ts';
 import { hubAnnotation } from '../objects/names.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { retryUntilDone } from '../waits.ts';
 
 /** Whether this hub may serve a definition in a member. */
 export type ClaimState =
@@ -17,8 +19,9 @@ export type ClaimState =
   | { readonly kind: 'failed'; readonly message: string; readonly isForbidden: boolean };
 
 interface LeaseClaimOptions {
-  readonly cluster: Cluster;
+  readonly cluster: RuntimeCluster;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly definition: string;
   /** UID of the hub. */
   readonly hub: string;
@@ -27,7 +30,6 @@ interface LeaseClaimOptions {
 
 /** Of Leases in members: exists in every cluster. */
 const namespace = 'kube-system';
-const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
  * A Lease in a member that says which hub serves a definition. It is not renewed: it is held until it is released or
@@ -41,8 +43,6 @@ export class LeaseClaim {
   #stops: readonly (() => void)[] = [];
   #state: ClaimState = { kind: 'pending' };
   #isCreating = false;
-  #failures = 0;
-  #cancelRetry: (() => void) | undefined;
 
   constructor(options: LeaseClaimOptions) {
     this.#options = options;
@@ -79,7 +79,6 @@ export class LeaseClaim {
   /** Stops watching. The Lease stays. */
   stop(): void {
     this.#stopper.abort(new Error('The claim has stopped'));
-    this.#cancelRetry?.();
     for (const stop of this.#stops) stop();
     this.#leases?.release();
   }
@@ -101,7 +100,7 @@ export class LeaseClaim {
     }
     const live = this.#live;
     if (live === undefined) {
-      void this.#create();
+      this.#create();
       return;
     }
     const { holder } = recordOf(live);
@@ -113,10 +112,23 @@ export class LeaseClaim {
     this.#setState({ kind: 'taken', message });
   }
 
-  async #create(): Promise<void> {
+  #create(): void {
     if (this.#isCreating) return;
     this.#isCreating = true;
-    const { cluster, hub, clock, definition } = this.#options;
+    const { cluster, clock, logger, definition } = this.#options;
+    const { signal } = this.#stopper;
+    void retryUntilDone(() => this.#apply(signal), {
+      ...{ cluster, clock, logger, signal, fields: { definition } },
+      message: 'The Lease of a definition in a member cluster cannot be created, will retry',
+      onFailure: (error) => this.#fail(error),
+    }).then(() => {
+      this.#isCreating = false;
+    });
+  }
+
+  /** @throws KubeError */
+  async #apply(signal: AbortSignal): Promise<void> {
+    const { cluster, hub, definition } = this.#options;
     const lease = {
       apiVersion: apiVersionOf(leaseGvk),
       kind: leaseGvk.kind,
@@ -130,20 +142,13 @@ export class LeaseClaim {
       },
       spec: { holderIdentity: hub },
     };
-    const options = { fieldManager: 'homeostat/members', force: true, flow: this.#flow };
     try {
-      await cluster.apply(lease, options, this.#stopper.signal);
-      this.#failures = 0;
+      const options = { fieldManager: 'homeostat/members', force: true, flow: this.#flow };
+      await cluster.apply(lease, options, signal);
     } catch (error) {
-      if (this.#stopper.signal.aborted) return;
-      const isRace = error instanceof KubeError && error.code === 'already-exists';
-      if (!isRace) this.#fail(error);
-      const delayMs = backoffMs(this.#failures++, retry);
-      this.#cancelRetry = clock.after(delayMs, () => this.#check());
-    } finally {
-      this.#isCreating = false;
+      // An event shows whose it is.
+      if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
     }
-    this.#check();
   }
 
   #fail(error: unknown): void {

@@ -1,5 +1,5 @@
 import type { ClusterSelector } from '../../definition/index.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '../../util/json.ts';
 import { matchesSelector } from '../../util/label-selector.ts';
 import type { ClusterFailure, DefinitionView } from '../definition-view.ts';
 import { type DefinitionTask, deletedTask } from '../definitions/decide.ts';
@@ -18,7 +18,7 @@ interface MemberTask {
 
 interface MemberDefinitionOptions {
   /** From the status of the `Cluster`. @default undefined: it is new there */
-  readonly recorded?: { readonly state: RecordedDefinition; readonly entry: JsonObject };
+  readonly recorded?: RecordedDefinition;
   readonly name: string;
   /** The status of the `Cluster` must be written. */
   readonly onChange: () => void;
@@ -45,8 +45,8 @@ export class MemberDefinition {
     this.#onChange = onChange;
     this.#isRecorded = recorded !== undefined;
     this.#entry = recorded?.entry ?? { name, state: 'Starting', resources: 0, ready: 0 };
-    this.#recordedRollout = recorded?.state.rollout;
-    this.#persisted = new PersistedStateTracker(recorded?.state.state ?? nothing, onChange);
+    this.#recordedRollout = recorded?.rollout;
+    this.#persisted = new PersistedStateTracker(recorded?.state ?? nothing, onChange);
   }
 
   get isSelected(): boolean {
@@ -100,13 +100,16 @@ export class MemberDefinition {
 
   /** Starts working in a connected member. */
   start(shared: MemberOptions, signal: AbortSignal): void {
-    const { cluster, clock, hub } = shared;
+    const { cluster, clock, logger, hub } = shared;
     const { name } = this;
     const onChange = () => {
       this.#perform();
       this.#onChange();
     };
-    const claim = new LeaseClaim({ cluster, clock, definition: name, hub: hub.uid, onChange });
+    const claim = new LeaseClaim({
+      ...{ cluster, clock, logger, definition: name },
+      ...{ hub: hub.uid, onChange },
+    });
     const runner = new DefinitionTaskRunner(
       {
         ...shared,
@@ -309,11 +312,4 @@ function entryOf(
     ...(failure && { reason: failure.reason, message: failure.message.slice(0, maxMessage) }),
     ...(recorded && { rollout: recorded }),
   };
-}
-
-/** The entry of a definition in a status. */
-export function entryIn(status: JsonObject, name: string): JsonObject | undefined {
-  const { definitions } = status;
-  const entries = Array.isArray(definitions) ? definitions.filter(isJsonObject) : [];
-  return entries.find((entry) => entry.name === name);
 }

@@ -1,19 +1,22 @@
-import type { KubeClusterOptions } from '../../kube/index.ts';
 import { type Informer, KubeError, type MemberCluster } from '../../kube/roles.ts';
 import { type MetricRegistry, metricCatalogue, silentMetrics } from '../../telemetry/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
-import { liveStatus } from '../definitions/record.ts';
 import { errorMessage } from '../error-message.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { ClusterRecord } from './cluster-record.ts';
 import type { ClusterFacts } from './cluster-status.ts';
 import { ConnectionError, type ConnectionState } from './connection-state.ts';
 import { accessOf, type MemberAccess, type SecretPolicy, secretRefOf } from './member-access.ts';
-import { type Connected, type ConnectMember, MemberConnection } from './member-connection.ts';
-import { entryIn, MemberDefinition, memberTaskOf } from './member-definition.ts';
+import {
+  type Connected,
+  type ConnectionEvents,
+  type ConnectMember,
+  MemberConnection,
+} from './member-connection.ts';
+import { MemberDefinition, memberTaskOf } from './member-definition.ts';
 import { SummedMetrics } from './summed-metrics.ts';
 
 export interface MemberOptions extends SharedOptions {
@@ -56,6 +59,8 @@ export class Member {
     | undefined;
   #accessState: ConnectionState = { kind: 'connecting' };
   #work: Work | undefined;
+  /** Number of placed objects; undefined: none so far. */
+  #placed: number | undefined;
   /** The identity that the status contains. */
   #recorded: { readonly uid: string; readonly notify: () => void } | undefined;
   /** Set while definitions may run there. */
@@ -65,15 +70,11 @@ export class Member {
     this.name = record.name;
     this.#record = record;
     this.#options = options;
-    const status = liveStatus(record.object);
-    for (const state of record.definitions) {
-      const entry = entryIn(status, state.name) ?? {};
-      const recorded = { state, entry };
-      const { name } = state;
-      this.#definitions.set(
-        name,
-        new MemberDefinition({ name, recorded, onChange: options.onChange }),
-      );
+    this.#placed = record.placed;
+    const { onChange } = options;
+    for (const recorded of record.definitions) {
+      const { name } = recorded;
+      this.#definitions.set(name, new MemberDefinition({ name, recorded, onChange }));
     }
   }
 
@@ -111,6 +112,7 @@ export class Member {
       ...{ connection, isPaused: this.#record.isPaused },
       ...(uid !== undefined && { uid }),
       ...(version !== undefined && { version }),
+      ...(this.#placed !== undefined && { placed: this.#placed }),
       definitions: Array.from(this.#definitions.values(), (each) => each.statusEntry()).sort(
         (a, b) => (String(a.name) < String(b.name) ? -1 : 1),
       ),
@@ -127,6 +129,14 @@ export class Member {
     if (this.#isSecretKnown) this.#connectWith(this.#access());
     if (wasPaused !== record.isPaused) this.#options.onUsable();
     this.syncDefinitions();
+  }
+
+  /** Changes the number of objects that resources of the hub have there. Undefined: not known now. */
+  setPlaced(placed: number | undefined): void {
+    // A member without any does not show 0.
+    if (placed === undefined || placed === (this.#placed ?? 0)) return;
+    this.#placed = placed;
+    this.#options.onChange();
   }
 
   /** Call when labels have changed or the member is connected. */
@@ -269,10 +279,7 @@ export class Member {
     this.#work = { digest: access.digest, stopper, connection, ended };
   }
 
-  #createClient(
-    { config }: MemberAccess,
-    options: Pick<KubeClusterOptions, 'identity' | 'onLost' | 'onUnauthorized'>,
-  ) {
+  #createClient({ config }: MemberAccess, options: ConnectionEvents) {
     const { connect, metrics } = this.#options;
     return connect(config, {
       ...options,

@@ -1,0 +1,157 @@
+import type { OperatorPlan } from '../../compile/index.ts';
+import type { Cluster, Informer } from '../../kube/roles.ts';
+import { type Logger, type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { isUsable, type Members } from '../members/members.ts';
+import { kindsPlacedIn } from '../members/placements.ts';
+import { definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
+import { settled } from '../watch/informer-waits.ts';
+
+export interface PlacedObjectsOptions {
+  readonly plan: OperatorPlan;
+  readonly cluster: Cluster;
+  readonly members: Members;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Whether the hub has the resource with this UID. Undefined: its resources are not known now. */
+  readonly hasOwner: (uid: string) => boolean | undefined;
+  /** Informers of children in a member, while resources need them. */
+  readonly informersIn: (member: string) => readonly Informer[];
+}
+
+/** The hub and the members are not read at one moment: what is found is looked at again after this time. */
+const settleMs = 5_000;
+/** What was found is looked at again after this time, until it is gone. */
+const repeatMs = 600_000;
+
+/**
+ * The objects of one definition in members. After a restore of the hub from a backup, they may have owners that the hub does not know:
+ * these are searched once per connection and reported, never deleted.
+ */
+export class PlacedObjects {
+  readonly #options: PlacedObjectsOptions;
+  readonly #stopper = new AbortController();
+  readonly #unsubscribe: () => void;
+  /** The connection that was searched last, by member. */
+  readonly #searched = new Map<
+    string,
+    { readonly connection: unknown; readonly end: () => void }
+  >();
+  /** Number of objects without a known owner, by member. */
+  readonly #unknown = new Map<string, number>();
+
+  constructor(options: PlacedObjectsOptions) {
+    this.#options = options;
+    const { members } = options;
+    this.#unsubscribe = members.onChange((name) => this.#check(name));
+    for (const name of members.states.keys()) this.#check(name);
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    this.#stopper.abort(new Error('The definition has stopped'));
+  }
+
+  /** Number of objects that resources have in a member. Undefined: not known now. */
+  countIn(member: string): number | undefined {
+    const informers = this.#options.informersIn(member);
+    if (!this.#isUsable(member) || informers.some(({ state }) => state.kind !== 'synced'))
+      return undefined;
+    let count = 0;
+    for (const informer of informers)
+      for (const { object } of informer.list()) if (this.#ownerOf(object) === true) count += 1;
+    return count;
+  }
+
+  #isUsable(member: string): boolean {
+    const state = this.#options.members.states.get(member);
+    return state !== undefined && isUsable(state);
+  }
+
+  #check(name: string | undefined): void {
+    if (name === undefined) return;
+    const connection = this.#isUsable(name)
+      ? this.#options.members.states.get(name)?.member?.cluster
+      : undefined;
+    const before = this.#searched.get(name);
+    if (connection === before?.connection) return;
+    before?.end();
+    this.#searched.delete(name);
+    if (connection === undefined) return;
+    const stopper = new AbortController();
+    this.#searched.set(name, { connection, end: () => stopper.abort(new Error('Disconnected')) });
+    const signal = AbortSignal.any([this.#stopper.signal, stopper.signal]);
+    this.#search(name, signal).catch((error: unknown) => {
+      if (signal.aborted) return;
+      const { logger, plan } = this.#options;
+      logger.warn(
+        { definition: plan.name, cluster: name, ...errorLogFields(error) },
+        'The objects in a member cluster cannot be searched',
+      );
+    });
+  }
+
+  async #search(name: string, signal: AbortSignal): Promise<void> {
+    const { plan, members, clock } = this.#options;
+    const kinds = kindsPlacedIn(plan, name, members.states.get(name)?.labels);
+    for (;;) {
+      const found = await this.#unknownIn(name, kinds, signal);
+      this.#report(name, found);
+      if (found.length === 0) return;
+      await clock.sleep(repeatMs, signal);
+    }
+  }
+
+  async #unknownIn(
+    member: string,
+    kinds: ReturnType<typeof kindsPlacedIn>,
+    signal: AbortSignal,
+  ): Promise<readonly KubeObject[]> {
+    const { cluster, clock } = this.#options;
+    const informers = kinds.map((gvk) =>
+      cluster.acquire({ gvk, labelSelector: ownerUidLabel, cluster: member }),
+    );
+    try {
+      await Promise.all(informers.map((informer) => settled(informer, signal)));
+      const unknown = () =>
+        informers
+          .flatMap((informer) => Array.from(informer.list(), ({ object }) => object))
+          .filter((object) => this.#ownerOf(object) === false);
+      if (unknown().length === 0) return [];
+      await clock.sleep(settleMs, signal);
+      return unknown();
+    } finally {
+      for (const informer of informers) informer.release();
+    }
+  }
+
+  /** Whether the owner of the object exists. Undefined: not known now, or the object does not belong to the definition. */
+  #ownerOf({ metadata: { labels = {} } }: KubeObject): boolean | undefined {
+    const { plan, members, hasOwner } = this.#options;
+    const isOurs = labels[definitionLabel] === plan.name && labels[hubLabel] === members.hubUid;
+    return isOurs ? hasOwner(labels[ownerUidLabel] ?? '') : undefined;
+  }
+
+  #report(member: string, found: readonly KubeObject[]): void {
+    const { plan, cluster, members, logger, metrics } = this.#options;
+    const before = this.#unknown.get(member) ?? 0;
+    this.#unknown.set(member, found.length);
+    const total = [...this.#unknown.values()].reduce((sum, each) => sum + each, 0);
+    metrics.gauge(metricCatalogue.unknownOwners).set(total, [plan.name]);
+    if (found.length === 0 || found.length === before) return;
+    const kinds = [...new Set(found.map(({ kind }) => kind))].sort().join(', ');
+    const message = 'Objects in a member cluster have no resource on the hub';
+    logger.warn({ definition: plan.name, cluster: member, count: found.length, kinds }, message);
+    const objects = found.length === 1 ? '1 object' : `${found.length} objects`;
+    const note = `Found ${objects} of definition "${plan.name}" (${kinds}) without a resource on the hub, for example because it was restored from a backup. Nothing there is changed. Label: ${definitionLabel}=${plan.name}`;
+    const regarding = members.object(member);
+    if (regarding === undefined) return;
+    cluster.events.record({
+      ...{ regarding, note, type: 'Warning', reason: 'UnknownOwners', action: 'Search' },
+      definition: plan.name,
+    });
+  }
+}
