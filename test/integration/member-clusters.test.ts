@@ -179,6 +179,70 @@ shared.describe('integration/member-clusters', () => {
     assert.equal(entry?.older, undefined);
   });
 
+  test('a roll-out that is stopped in a member stays so across a restart of the hub, and continues with the next change', async () => {
+    const name = 'resumed';
+    const text = (color: string) =>
+      widgets(name, { color, selector: '{ matchLabels: { labels: "true" } }' }).replace(
+        'controller: {',
+        'controller: { rollout: { perSecond: 0, stopAfterFailures: 1 },',
+      );
+    const east = members.client('east');
+    const untilColor = (child: string, color: string) =>
+      east.untilObject(childPath(child), (object) => dataOf(object).color === color);
+    const stateOf = (status: Fields) => fieldsOf(status.rollout).state;
+    await apply(text('red'));
+    await untilRunning(name, 2);
+    for (const each of ['r0', 'r1', 'r2']) await east.apply(widget(name, each, 'text'));
+    for (const each of ['r0', 'r1', 'r2']) await untilColor(each, 'red');
+    await apply(text('"${ $string($number(spec.text)) }"'));
+    const stopped = await untilDefinition(name, (status) => stateOf(status) === 'stopped');
+    await members.untilReason('east', 'DefinitionsFailing', 'Ready');
+    await homeostat.stop();
+    homeostat = start();
+    await east.apply(widget(name, 'fresh', '7'));
+    await untilColor('fresh', '7');
+    const after = await untilDefinition(name, (status) => stateOf(status) === 'stopped');
+    for (const field of ['from', 'to', 'failed'])
+      assert.deepEqual(
+        fieldsOf(statusOf(after).rollout)[field],
+        fieldsOf(statusOf(stopped).rollout)[field],
+      );
+    for (const each of ['r0', 'r1', 'r2'])
+      assert.equal(dataOf(await east.get(childPath(each))).color, 'red');
+    await apply(text('green'));
+    for (const each of ['r0', 'r1', 'r2', 'fresh']) await untilColor(each, 'green');
+    await untilDefinition(name, (status) => status.rollout === undefined);
+    await shared.client().delete(`${collection}/${name}`);
+    await shared.client().untilGone(`${collection}/${name}`);
+  });
+
+  test('a runtime of the member itself does not change the CRD of the hub, nor its resources', async () => {
+    const east = members.client('east');
+    const mark = members.audit('east').mark();
+    const crd = await east.get(crdPath('labels'));
+    const text = widgets('labels').replace(/ {2}controller: .*\n/, '');
+    const local = launch({
+      plane: members.plane('east'),
+      definitions: { 'labels.yaml': text },
+      runtime: 'local',
+    });
+    const found = await east.untilObject(`${collection}/labels`, (object) =>
+      JSON.stringify(statusOf(object)).includes('belongs to the hub'),
+    );
+    assert.match(JSON.stringify(statusOf(found)), /which serves this cluster as a member/);
+    await members.audit('east').quiet(3_000);
+    await local.stop();
+    const isOfDefinition = ({ resource, name }: { resource: string; name: string }) =>
+      ['events', 'operatordefinitions', 'operatordefinitions/status'].includes(resource) ||
+      name === 'operatordefinitions.homeostat.dev';
+    assert.deepEqual(
+      writesSince('east', mark).filter((entry) => !isOfDefinition(entry)),
+      [],
+    );
+    const after = await east.get(crdPath('labels'));
+    assert.equal(after?.metadata.resourceVersion, crd?.metadata.resourceVersion);
+  });
+
   test('a CRD of somebody else in one member stops the definition there only, with the reason', async () => {
     const foreign = {
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,44 +1,97 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { useControlPlane } from '../support/control-plane/index.ts';
-import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { tallyOf, useControlPlane } from '../support/control-plane/index.ts';
+import { statusOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 import { scrape } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
-const start = useHomeostat(shared);
+const launch = useRuntimes(shared);
 const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusters.homeostat.dev';
+const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
+
+const text = (name: string, more = '') =>
+  thingDefinition(
+    name,
+    `  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a }, data: { x: "\${ spec.x }" } } }]
+${more}`,
+  );
 
 shared.describe('integration/without-members', () => {
-  test('a runtime whose definitions use no members sends no request about them, and has no metric of them', async () => {
-    const text = thingDefinition(
-      'alone',
-      '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a }, data: { x: "1" } } }]\n',
-    );
+  /** What a runtime sends from its start: a resource is created, changed and deleted. Its definition is there already. */
+  async function run(definitionTexts: Readonly<Record<string, string>>) {
     const namespace = await shared.namespace();
-    const mark = shared.audit.mark();
-    const homeostat = await start({ 'alone.yaml': text });
-    await shared.client().apply(thing('alone', namespace, {}));
-    await shared
-      .client()
-      .untilObject(thingPath('alone', namespace), (object) =>
-        JSON.stringify(object?.status ?? {}).includes('AllReady'),
+    const client = shared.client();
+    const path = thingPath('alone', namespace);
+    const untilDone = (x: string) =>
+      client.untilObject(
+        path,
+        (object) =>
+          JSON.stringify(statusOf(object)).includes('AllReady') &&
+          statusOf(object).observedGeneration === object?.metadata.generation &&
+          JSON.stringify(object?.spec) === JSON.stringify({ x }),
       );
-    await shared.audit.quiet(2_000);
-    const resources = shared.audit
+    const mark = shared.audit.mark();
+    const homeostat = launch({ definitions: definitionTexts, runtime: 'alone' });
+    await homeostat.whenReady(Object.keys(definitionTexts).length);
+    await shared.audit.quiet(3_000, { ofDefinitions: true });
+    await client.apply(thing('alone', namespace, { x: '1' }));
+    await untilDone('1');
+    await client.apply(thing('alone', namespace, { x: '2' }));
+    await untilDone('2');
+    await client.delete(path);
+    await client.untilGone(path);
+    await shared.audit.quiet(3_000, { ofDefinitions: true });
+    const metrics = (await scrape(homeostat)).map(({ name }) => name).sort();
+    await homeostat.stop();
+    const requests = shared.audit
       .entries({ since: mark, ofDefinitions: true })
-      .map(({ resource, name }) => `${resource} ${name}`);
+      // How often it counts its resources in the status of the definition depends on the time between the steps.
+      .filter(({ resource }) => resource !== 'operatordefinitions/status');
+    const definition = await client.get(`${definitions}/alone`);
+    return { requests, metrics, revision: statusOf(definition).revision };
+  }
+
+  test('a runtime whose definitions use no members sends the same requests with and without the kind Cluster, but for its Clusters', async () => {
+    const definition = { 'alone.yaml': text('alone') };
+    await run(definition);
+    const without = await run(definition);
     const ofMembers = /^(?:clusters|secrets|leases|namespaces)\b|clusters\.homeostat/;
+    const namesOf = ({ requests }: typeof without) =>
+      requests.map(({ resource, name }) => `${resource} ${name}`);
     assert.deepEqual(
-      resources.filter((each) => ofMembers.test(each)),
+      namesOf(without).filter((each) => ofMembers.test(each)),
       [],
     );
-    assert.ok(resources.length > 0);
+    assert.ok(without.requests.length > 0);
     assert.equal(await shared.client().get(crd), undefined);
-    const names = (await scrape(homeostat)).map(({ name }) => name);
+    const isOfMembers = (name: string) => name.startsWith('homeostat_cluster_');
+    assert.deepEqual(without.metrics.filter(isOfMembers), []);
+
+    // A definition that needs the kind installs it, and stays deleted.
+    const other = launch({
+      definitions: { 'far.yaml': text('far', '  controller: { clusters: { selector: all } }\n') },
+      runtime: 'other',
+    });
+    await shared.client().untilObject(crd, (object) => object !== undefined);
+    await other.stop();
+    await shared.client().delete(`${definitions}/far`);
+
+    const withKind = await run(definition);
+    const isOfKind = ({ resource, name }: (typeof withKind.requests)[number]) =>
+      resource === 'clusters' || (resource === 'namespaces' && name === 'kube-system');
+    const more = withKind.requests.filter(isOfKind);
+    assert.deepEqual(tallyOf(more), {
+      'get namespaces': 1,
+      'list clusters': 1,
+      'watch clusters': 1,
+    });
+    const same = withKind.requests.filter((request) => !isOfKind(request));
+    assert.deepEqual(tallyOf(same), tallyOf(without.requests));
     assert.deepEqual(
-      names.filter((name) => name.startsWith('homeostat_cluster_')),
-      [],
+      withKind.metrics.filter((name) => !isOfMembers(name)),
+      without.metrics,
     );
+    assert.equal(withKind.revision, without.revision);
   });
 });

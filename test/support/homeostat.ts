@@ -1,4 +1,4 @@
-import { SandboxPlane, type SharedControlPlane } from './control-plane/index.ts';
+import { type Plane, SandboxPlane, type SharedControlPlane } from './control-plane/index.ts';
 import { HomeostatProcess } from './homeostat-process.ts';
 import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
 import { InProcessHomeostat } from './in-process-homeostat.ts';
@@ -6,6 +6,8 @@ import { InProcessHomeostat } from './in-process-homeostat.ts';
 export interface LaunchOptions extends RuntimeOptions {
   /** Whose rights it has. @default 'operator' */
   readonly user?: string;
+  /** @default that of the file */
+  readonly plane?: Plane;
 }
 
 /**
@@ -18,8 +20,7 @@ export function useRuntimes(
   const left = new Set<HomeostatRuntime>();
   // Not before they are gone: on a sandbox their time ends with the tests, and what waits for a time would wait for ever.
   shared.onEnd(() => Promise.all([...left].map((runtime) => stopAndLeave(runtime))));
-  return ({ user = 'operator', ...options } = {}) => {
-    const { plane } = shared;
+  return ({ user = 'operator', plane = shared.plane, ...options } = {}) => {
     const runtime =
       plane instanceof SandboxPlane
         ? new InProcessHomeostat({ plane, user, ...options })
