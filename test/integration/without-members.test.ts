@@ -79,9 +79,12 @@ shared.describe('integration/without-members', () => {
 
     const withKind = await run(definition);
     const isOfKind = ({ resource, name }: (typeof withKind.requests)[number]) =>
-      resource === 'clusters' || (resource === 'namespaces' && name === 'kube-system');
+      resource === 'clusters' ||
+      name === 'clusters.homeostat.dev' ||
+      (resource === 'namespaces' && name === 'kube-system');
     const more = withKind.requests.filter(isOfKind);
     assert.deepEqual(tallyOf(more), {
+      'get customresourcedefinitions': 1,
       'get namespaces': 1,
       'list clusters': 1,
       'watch clusters': 1,
