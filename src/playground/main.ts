@@ -54,4 +54,6 @@ function showResult({ resources, definitions }: ApplyReport): void {
   const named = [hrefOf({ page: 'files' }), ...pages];
   const isNamed = workspace.state.opened === 1 && named.some((page) => fragment.startsWith(page));
   if (!isNamed) location.hash = pages[0] ?? '#/';
+  // The kinds of the definitions are served now.
+  app?.restart();
 }

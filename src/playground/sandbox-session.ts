@@ -1,10 +1,5 @@
 import { type CheckedDocument, createManifestCheck, type ManifestCheck } from '../check/index.ts';
-import {
-  builtinDocuments,
-  bundledSchemas,
-  loadBuiltinDescriptions,
-  patternProblem,
-} from '../compile/index.ts';
+import { builtinDocuments, bundledSchemas, patternProblem } from '../compile/index.ts';
 import {
   answer,
   ConsoleService,
@@ -66,6 +61,7 @@ export class SandboxSession implements PageAnswers {
   readonly #service: ConsoleService;
   readonly #stopper = new AbortController();
   readonly #ended: Promise<void>;
+  readonly #published: Promise<void>;
   #files: readonly ManifestText[] = [];
   /** Objects of the samples. */
   #samples: readonly KubeObject[] = [];
@@ -80,7 +76,6 @@ export class SandboxSession implements PageAnswers {
     this.#sandbox = createSandbox({
       ...{ clock, random, schemas, kubernetesVersion, patternProblem },
       parseYaml: (text) => parseYaml(text) as Json,
-      loadDescriptions: loadBuiltinDescriptions,
       ...{ controllers: true, runsPods: true },
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),
     });
@@ -111,12 +106,15 @@ export class SandboxSession implements PageAnswers {
         read: async (path) => this.#files.find(({ file }) => file === path)?.text,
       },
     });
+    this.#published = this.#until(() => this.#runtime.isPublished);
     this.#ended = this.#runtime.run(this.#stopper.signal);
   }
 
   async answer(question: string, body: unknown, signal: AbortSignal): Promise<unknown> {
     if (question === 'apply') return this.apply((body as { files: readonly ManifestText[] }).files);
     if (question === 'check-file') return this.checkFile(body as ManifestText, signal);
+    // Until then, the kind of definitions is not served.
+    await this.#published;
     return answer(this.#service, question, body, signal);
   }
 
@@ -138,8 +136,10 @@ export class SandboxSession implements PageAnswers {
     const diagnostics = isSample
       ? this.#checkSample(manifest)
       : await this.#service.check(manifest);
+    // Of a stopped sandbox, expressions are not evaluated before the user applies them.
+    const isRunning = this.#files.length > 0;
     const isApplied = this.#files.some((each) => each.file === file && each.text === text);
-    if (isApplied || diagnostics.some(({ severity }) => severity === 'error'))
+    if (!isRunning || isApplied || diagnostics.some(({ severity }) => severity === 'error'))
       return { diagnostics, preview: undefined };
     const preview = isSample
       ? await this.#previewSample(text, signal)
@@ -163,7 +163,7 @@ export class SandboxSession implements PageAnswers {
     this.#files = files;
     this.#source.replace(definitions);
     const documents = definitions.flatMap((file) => this.#check(file).documents);
-    await this.#untilStarted(documents, signal);
+    await this.#untilStarted(documents);
     const now = this.#runtime.desired;
     const report = { done: [...definitionChanges(before, now)], problems: this.#problems() };
     await this.#applySamples(
@@ -181,16 +181,22 @@ export class SandboxSession implements PageAnswers {
   }
 
   /** Waits until each valid definition runs in this revision, or is rejected. */
-  #untilStarted(documents: readonly CheckedDocument[], signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+  #untilStarted(documents: readonly CheckedDocument[]): Promise<void> {
     const wanted = documents.flatMap(({ plan, located }) =>
       plan === undefined || located === undefined ? [] : [located.definition],
     );
-    const isDone = () =>
+    return this.#until(() =>
       wanted.every(({ name, revision }) => {
         const view = this.#runtime.view.definitions.find((each) => each.name === name);
         return view !== undefined && isSettled(view, revision);
-      });
+      }),
+    );
+  }
+
+  /** Waits for a state of the runtime, or for the time limit. */
+  #until(isDone: () => boolean): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopper;
     return new Promise((resolve) => {
       const end = () => {
         unsubscribe();

@@ -89,10 +89,9 @@ export class FilesPane extends Component<Props, State> {
     return files.find(({ file }) => file === this.state.selected) ?? files[0];
   }
 
-  /** Whether nothing of the files runs yet. */
-  get #isOpening(): boolean {
-    const { isApplying, files } = this.props.workbench.state;
-    return isApplying && files.every(({ applied }) => applied === undefined);
+  /** Whether some of the files runs. */
+  get #isRunning(): boolean {
+    return this.props.workbench.state.files.some(({ applied }) => applied !== undefined);
   }
 
   #tabs(): VNode {
@@ -172,7 +171,7 @@ export class FilesPane extends Component<Props, State> {
 
   #changes(file: WorkbenchFile): VNode | null {
     const { preview, error, isAsking } = this.state;
-    if (this.#isOpening || (file.text === file.applied && error === undefined)) return null;
+    if (!this.#isRunning || (file.text === file.applied && error === undefined)) return null;
     return h(
       'div',
       { class: 'result', 'aria-live': 'polite', 'aria-busy': isAsking },
@@ -194,13 +193,14 @@ export class FilesPane extends Component<Props, State> {
 
   #ask(delayMs: number, name = this.#file?.file): void {
     const file = this.props.workbench.state.files.find((each) => each.file === name);
-    // What was opened is checked when it runs: until then, everything is a change.
-    if (file !== undefined && !this.#isOpening) this.#answers.ask(file, delayMs);
+    const isOpening = this.props.workbench.state.isApplying && !this.#isRunning;
+    // What was opened is checked as soon as it runs.
+    if (file !== undefined && !isOpening) this.#answers.ask(file, delayMs);
   }
 
   #key(event: KeyboardEvent): void {
     const { workbench, state } = this.props;
-    if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's') {
       event.preventDefault();
       void workbench.apply();
       return;

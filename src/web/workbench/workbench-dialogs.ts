@@ -177,11 +177,15 @@ class CopyButton extends Component<CopyProps, { readonly isCopied: boolean }> {
   }
 }
 
+/** Within this time, a browser has saved a file. */
+const downloadMs = 60_000;
+
 function download({ file, text }: WorkbenchFile): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
   const link = document.createElement('a');
   link.href = url;
   link.download = file.slice(file.lastIndexOf('/') + 1);
   link.click();
-  URL.revokeObjectURL(url);
+  // Some browsers read it a moment later.
+  setTimeout(() => URL.revokeObjectURL(url), downloadMs);
 }

@@ -62,6 +62,6 @@ export interface Workbench {
 
 export interface FileCheck {
   readonly diagnostics: readonly DiagnosticView[];
-  /** Undefined: the file has errors, or is applied as it is. */
+  /** Undefined: the file has errors, is applied as it is, or nothing runs. */
   readonly preview: PreviewView | undefined;
 }
