@@ -106,6 +106,21 @@ shared.describe('integration/deploy-chart', () => {
       for (const object of objects) await dryRun(object);
     });
 
+  test('the token for the records of reconciles is mounted from its Secret, and none by default', async () => {
+    const deploymentOf = async (values: object) => {
+      const objects = objectsOf(await helm.template(...place, '--values', valuesFile(values)));
+      return JSON.stringify(objects.find(({ kind }) => kind === 'Deployment'));
+    };
+    assert.doesNotMatch(await deploymentOf({}), /records/);
+    const text = await deploymentOf({ console: { recordsSecret: 'my-token' } });
+    assert.match(text, /"--console-records=\/var\/run\/homeostat\/records\/token"/);
+    assert.match(
+      text,
+      /"secretName":"my-token","items":\[\{"key":"token","path":"token"\}\]|"items":\[\{"key":"token","path":"token"\}\],"secretName":"my-token"/,
+    );
+    assert.match(text, /"mountPath":"\/var\/run\/homeostat\/records"/);
+  });
+
   for (const [values, says] of rejectedValues)
     test(`rejected: ${JSON.stringify(values)}`, async () => {
       const { code, errors } = await helm.run('template', ...place, '--values', valuesFile(values));

@@ -85,6 +85,12 @@ export const valueSets: readonly ValueSet[] = [
     hasNot: ['Deployment/homeostat'],
   },
   {
+    what: 'records of reconciles for the console',
+    values: { console: { recordsSecret: 'homeostat-records' } },
+    has: ['Deployment/homeostat'],
+    hasNot: ['Secret/homeostat-records'],
+  },
+  {
     what: 'a ServiceMonitor',
     values: { serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
     has: ['ServiceMonitor/homeostat', 'Service/homeostat-metrics'],
