@@ -1,4 +1,4 @@
-import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
+import { hasUnknownKeyword, type OperatorDefinition, type ServedKind } from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { customResourceSchema } from './schema/custom-resource-schema.ts';
 import { withHistory } from './schema/history-type.ts';
@@ -40,7 +40,8 @@ export function resourceSchema(kind: ServedKind, schemas: SchemaSource | undefin
     return schemas?.schemaFor(kind.gvk) ?? customResourceSchema(openSchema, kind.gvk);
   }
   // For an invalid schema every field would be reported as unknown.
-  return customResourceSchema(kind.schema.type === undefined ? openSchema : kind.schema, kind.gvk);
+  const isReadable = kind.schema.type !== undefined && !hasUnknownKeyword(kind.schema);
+  return customResourceSchema(isReadable ? kind.schema : openSchema, kind.gvk);
 }
 
 /** Compiles types on demand. */
