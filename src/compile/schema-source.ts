@@ -1,4 +1,8 @@
-import { hasUnknownKeyword, type OperatorDefinition, type ServedKind } from '../definition/index.ts';
+import {
+  hasUnknownKeyword,
+  type OperatorDefinition,
+  type ServedKind,
+} from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { customResourceSchema } from './schema/custom-resource-schema.ts';
 import { withHistory } from './schema/history-type.ts';
