@@ -108,6 +108,38 @@ describe('runtime/rollout/switchboard', () => {
     await harness.stop();
   });
 
+  test('what the older text has seen of a resource is handed to the newest one, once, before its first pass', async () => {
+    const harness = await atRest(3);
+    harness.board.switchTo(harness.revisionOperator('b', { perSecond: 1 }));
+    harness.edit('k2');
+    const atFirstPass: string[] = [];
+    harness.pace = async (key) => {
+      if (harness.handedOver.some((each) => each.startsWith(key))) atFirstPass.push(key);
+    };
+    await harness.clock.advance(10_000);
+    assert.equal(countOf(harness, 'b'), 3);
+    assert.deepEqual([...harness.handedOver].sort(), ['k0: a -> b', 'k1: a -> b', 'k2: a -> b']);
+    assert.deepEqual(atFirstPass.sort(), ['k0', 'k1', 'k2']);
+    await harness.stop();
+  });
+
+  test('what is seen by a text that a further one replaces goes to the newest one', async () => {
+    const harness = await atRest(2);
+    for (const [text, perSecond] of [
+      ['b', 0.001],
+      ['c', 0.001],
+      ['d', 0],
+    ] as const) {
+      harness.board.switchTo(harness.revisionOperator(text, { perSecond }));
+      await harness.calm();
+    }
+    await harness.clock.advance(10_000);
+    assert.equal(countOf(harness, 'd'), 2);
+    const last = harness.handedOver.filter((each) => each.endsWith('-> d'));
+    assert.deepEqual(last.map((each) => each.slice(0, 2)).sort(), ['k0', 'k1']);
+    await harness.stop();
+  });
+
   test('a new, an edited and a recreated resource take the newest text at once, one that is being deleted does not', async () => {
     const harness = await atRest(4);
     harness.board.switchTo(harness.revisionOperator('b', { perSecond: 0.001 }));

@@ -92,6 +92,8 @@ export class RolloutHarness {
   /** How often all was the newest revision's. */
   settled = 0;
   readonly deleted = new Set<string>();
+  /** What waited to be recorded: `key: from -> to`. */
+  readonly handedOver: string[] = [];
   /** Called before a pass deletes something. */
   onDelete: (key: string, word: string) => void = () => undefined;
   readonly #behaviours = new Map<string, Behaviour>();
@@ -258,6 +260,8 @@ export class RolloutHarness {
     this.#listeners.set(id, hooks.enqueue);
     const harness = this;
     const behaviour = () => this.#behaviours.get(revision) ?? {};
+    /** Resources that have run here: what they read is recorded. */
+    const observed = new Set<string>();
     const doomed = (key: string): readonly PruneCandidate[] =>
       (behaviour().deletes?.(key) ?? [])
         .filter((uid) => !this.deleted.has(uid))
@@ -280,8 +284,12 @@ export class RolloutHarness {
       keys: () => this.resources.keys(),
       resource: (key) => this.resources.get(key),
       forget: () => undefined,
-      handOver: () => undefined,
-      adopt: () => undefined,
+      handOver: (key) => {
+        const resource = this.resources.get(key);
+        if (!observed.delete(key) || resource === undefined) return undefined;
+        return { owner: { key, uid: word, resource }, objects: [] };
+      },
+      adopt: ({ owner }) => void this.handedOver.push(`${owner.key}: ${owner.uid} -> ${word}`),
       retainPreviousKinds: () => undefined,
       hasChildren: () => false,
       get instances() {
@@ -304,6 +312,7 @@ export class RolloutHarness {
           process: harness.#processes,
         };
         harness.passes.push(pass);
+        observed.add(key);
         const running = harness.running.get(key) ?? 0;
         assert.equal(running, 0, `two passes of ${key}`);
         harness.running.set(key, 1);
