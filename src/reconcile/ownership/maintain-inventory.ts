@@ -4,7 +4,7 @@ import { entriesFor, parseIdentity } from '../pass/inventory.ts';
 import { isRemoved, loggerOf, type Pass } from '../pass/pass.ts';
 import { isKnown } from '../watch/informer-waits.ts';
 import { isChild } from './is-child.ts';
-import { isGivenUp, ownNamespace } from './placement.ts';
+import { isGivenUp, ownNamespace, placesOf } from './placement.ts';
 
 /**
  * `status.childInventory` after a pass: the children without an owner reference that exist, or may exist. Objects that are only desired are
@@ -43,6 +43,9 @@ export function remainingObjects(pass: Pass): readonly string[] | undefined {
 
 function untiedChildren(pass: Pass): readonly string[] | undefined {
   const found: string[] = [];
+  // A member that cannot be used may have objects of a process that was killed before it recorded them.
+  for (const cluster of placesOf(pass))
+    if (pass.members?.isUsable(cluster) !== true) return undefined;
   for (const { informer, labelledWith } of pass.context.watches.childrenOf(pass.key)) {
     if (!isKnown(informer)) return undefined;
     for (const stored of labelledWith(pass.uid)) {
