@@ -181,11 +181,12 @@ describe('integration/dev-commands', () => {
     assert.match(resource.stdout, /~ spec\.replicas: 3 -> 5/);
     const other = (text: string) => text.replaceAll('apps.example.com', 'new.example.com');
     writeFileSync(join(dev.folder, 'new.yaml'), other(shippedText('podset.yaml')));
-    writeFileSync(join(dev.folder, 'new-sample.yaml'), other(sample));
+    const named = other(sample).replace('name: example', 'name: other');
+    writeFileSync(join(dev.folder, 'new-sample.yaml'), named);
     const ofNewKind = await dev.run('plan', 'new.yaml', '-f', 'new-sample.yaml');
     assert.equal(ofNewKind.code, 2, ofNewKind.stderr);
     assert.match(ofNewKind.stdout, /\+ CustomResourceDefinition podsets\.new\.example\.com/);
-    assert.match(ofNewKind.stdout, /\+ Deployment default\/example\n[\s\S]*\+ +replicas: 5\n/);
+    assert.match(ofNewKind.stdout, /\+ Deployment default\/other\n[\s\S]*\+ +replicas: 5\n/);
     writeFileSync(join(dev.folder, 'wrong-sample.yaml'), other(sample).replace('size', 'sise'));
     const wrong = await dev.run('plan', 'new.yaml', '-f', 'wrong-sample.yaml');
     assert.equal(wrong.code, 1);
