@@ -75,7 +75,8 @@ describe('console/node/console-server', () => {
     const names = [...page.matchAll(/(?:href|src)="(assets\/[^"]+)"/g)].map(
       ([, name = '']) => name,
     );
-    assert.equal(names.length, 2);
+    // Styles, the script, and what the script imports at once.
+    assert.ok(names.length >= 2, names.join(', '));
     for (const name of names) {
       const response = await fetch(new URL(name, server.url));
       assert.equal(response.status, 200, name);
