@@ -30,7 +30,7 @@ export function createSchemaCheck(schema: JsonSchema): SchemaCheck {
   return (root) => {
     validate ??= new Ajv(ajvOptions).compile(schema);
     if (validate(root)) return [];
-    return (validate.errors ?? []).flatMap(findingOf);
+    return withoutConsequences((validate.errors ?? []).flatMap(findingOf));
   };
 }
 
