@@ -216,7 +216,12 @@ describe('browser/playground', () => {
     await other.untilText('2/2 ready');
     const [worker] = page.workers();
     assert.ok(worker);
-    worker.evaluate('for (;;) {}').catch(() => undefined);
+    // In a task of its own, so that it has begun before the page asks something.
+    await worker.evaluate(() => {
+      setTimeout(() => {
+        for (;;);
+      });
+    });
     await other.go('#/definitions/web-app');
     await other.untilText('The sandbox computes and does not respond');
     await assertAccessible(other, 'busy');

@@ -8,7 +8,7 @@ import { clustersNeed, definitionsNeed, hasClusters } from './kinds.ts';
 import { overviewNeeds, overviewPage } from './overview-page.ts';
 import { resourceNeeds, resourcePage } from './resource-page.ts';
 import { resourcesNeeds, resourcesPage } from './resources-page.ts';
-import { shell, unknownPage } from './shell.ts';
+import { filesPage, shell, unknownPage } from './shell.ts';
 
 type NeedsView = Pick<View, 'route' | 'store' | 'ui' | 'info'>;
 
@@ -39,8 +39,9 @@ export function pageOf(view: View): VNode {
   const { route } = view;
   switch (route.page) {
     case 'overview':
-    case 'files':
       return shell(view, overviewPage(view));
+    case 'files':
+      return shell(view, view.isNarrow ? filesPage() : overviewPage(view));
     case 'clusters':
       return shell(view, clustersPage(view));
     case 'resources':

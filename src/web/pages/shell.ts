@@ -198,6 +198,11 @@ function connectHint(error: unknown): string {
   return 'Is the process that printed this address still running? The console tries again by itself.';
 }
 
+/** The page beside the files where there is room for the files only. */
+export function filesPage(): VNode {
+  return h('main', null, h('h1', { class: 'hidden' }, 'Files'));
+}
+
 /** The page of an address that names none. */
 export function unknownPage(): VNode {
   return h(
