@@ -187,7 +187,10 @@ describe('integration/dev-commands', () => {
     assert.equal(ofNewKind.code, 2, ofNewKind.stderr);
     assert.match(ofNewKind.stdout, /\+ CustomResourceDefinition podsets\.new\.example\.com/);
     assert.match(ofNewKind.stdout, /\+ Deployment default\/other\n[\s\S]*\+ +replicas: 5\n/);
-    writeFileSync(join(dev.folder, 'wrong-sample.yaml'), other(sample).replace('size: 5', 'sise: 5'));
+    writeFileSync(
+      join(dev.folder, 'wrong-sample.yaml'),
+      other(sample).replace('size: 5', 'sise: 5'),
+    );
     const wrong = await dev.run('plan', 'new.yaml', '-f', 'wrong-sample.yaml');
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /wrong-sample\.yaml:\d+:\d+: error\[unknown-field\]/);
