@@ -28,11 +28,21 @@ export interface RecordUsage {
 const noUsage: RecordUsage = { count: 0, sizeBytes: 0 };
 const noRecords: readonly StateRecord[] = [];
 
+/** The records of one object. */
+interface Series {
+  /** Sorted by version. */
+  readonly records: StateRecord[];
+  /** Undefined: they have changed since they were listed. */
+  entries: readonly HistoryEntry[] | undefined;
+}
+
 /** The records of one resource. */
 class OwnerRecords {
-  /** By series, sorted by version. */
-  readonly series = new Map<string, StateRecord[]>();
+  readonly series = new Map<string, Series>();
   usage = noUsage;
+  /** Sorted by place. Undefined: there is another object. */
+  sorted: readonly Series[] | undefined;
+  /** Undefined: records have changed. */
   entries: readonly HistoryEntry[] | undefined;
 }
 
@@ -80,12 +90,12 @@ export class RecordStore {
 
   /** The records of one object, sorted by version. */
   recordsOf(ownerUid: string, series: string): readonly StateRecord[] {
-    return this.#owners.get(ownerUid)?.series.get(series) ?? noRecords;
+    return this.#owners.get(ownerUid)?.series.get(series)?.records ?? noRecords;
   }
 
   /** The records of a resource, by object, each sorted by version. */
   *seriesOf(ownerUid: string): Iterable<readonly StateRecord[]> {
-    yield* this.#owners.get(ownerUid)?.series.values() ?? [];
+    for (const { records } of this.#owners.get(ownerUid)?.series.values() ?? []) yield records;
   }
 
   /** All records by object. */
@@ -93,13 +103,12 @@ export class RecordStore {
     for (const uid of this.#owners.keys()) yield* this.seriesOf(uid);
   }
 
-  /** `history` in expressions of a resource: the same list until its records change. */
+  /** `history` in expressions of a resource: the same list until its records change, and the same entries of objects that do not. */
   entriesOf(ownerUid: string): readonly HistoryEntry[] {
     const owner = this.#owners.get(ownerUid);
     if (owner === undefined) return [];
-    owner.entries ??= Object.freeze(
-      [...owner.series.values()].flatMap((records) => this.#listed(records)).sort(byPlace),
-    );
+    owner.sorted ??= [...owner.series.values()].sort(byPlace);
+    owner.entries ??= Object.freeze(owner.sorted.flatMap((series) => this.#listed(series)));
     return owner.entries;
   }
 
@@ -114,11 +123,14 @@ export class RecordStore {
   }
 
   /** The newest record of an object that exists is its current state. */
-  #listed(records: readonly StateRecord[]): readonly HistoryEntry[] {
+  #listed(series: Series): readonly HistoryEntry[] {
+    if (series.entries !== undefined) return series.entries;
+    const { records } = series;
     const newest = records.at(-1);
-    if (newest === undefined || !this.isKept(newest)) return [];
-    const listed = newest.deletedAt === undefined ? records.slice(0, -1) : records;
-    return listed.map(entryOf);
+    const isListed = newest !== undefined && this.isKept(newest);
+    const listed = newest?.deletedAt === undefined ? records.slice(0, -1) : records;
+    series.entries = isListed ? listed.map(entryOf) : [];
+    return series.entries;
   }
 
   #onEvent(gvk: Gvk, { namespace, name, current, initial }: CacheEvent): void {
@@ -142,20 +154,31 @@ export class RecordStore {
     this.#byKey.set(key, record);
     const owner = this.#owners.get(record.ownerUid) ?? new OwnerRecords();
     this.#owners.set(record.ownerUid, owner);
-    const records = owner.series.get(record.series) ?? [];
-    owner.series.set(record.series, records);
+    let series = owner.series.get(record.series);
+    if (series === undefined) {
+      series = { records: [], entries: undefined };
+      owner.series.set(record.series, series);
+      owner.sorted = undefined;
+    }
+    const { records } = series;
     const at = records.findIndex(({ version }) => version > record.version);
     records.splice(at < 0 ? records.length : at, 0, record);
+    series.entries = undefined;
     this.#count(owner, 1, record.sizeBytes);
   }
 
   #remove(key: string, record: StateRecord): void {
     this.#byKey.delete(key);
     const owner = this.#owners.get(record.ownerUid);
-    const records = owner?.series.get(record.series);
-    if (owner === undefined || records === undefined) return;
+    const series = owner?.series.get(record.series);
+    if (owner === undefined || series === undefined) return;
+    const { records } = series;
     records.splice(records.indexOf(record), 1);
-    if (records.length === 0) owner.series.delete(record.series);
+    series.entries = undefined;
+    if (records.length === 0) {
+      owner.series.delete(record.series);
+      owner.sorted = undefined;
+    }
     this.#count(owner, -1, -record.sizeBytes);
     if (owner.series.size === 0) this.#owners.delete(record.ownerUid);
   }
@@ -190,12 +213,12 @@ function entryOf(record: StateRecord): HistoryEntry {
   });
 }
 
-function byPlace(a: HistoryEntry, b: HistoryEntry): number {
+function byPlace({ records: [a] }: Series, { records: [b] }: Series): number {
+  if (a === undefined || b === undefined) return 0;
   return (
-    compare(a.read, b.read) ||
+    compare(a.readId, b.readId) ||
     compare(a.namespace ?? '', b.namespace ?? '') ||
-    compare(a.name, b.name) ||
-    a.version - b.version
+    compare(a.name, b.name)
   );
 }
 
