@@ -22,7 +22,7 @@ const definition = thingDefinition(
 `,
 );
 /** Of leader election, member clusters and history, which this process does not use. */
-const unused = /^(leader_election_|homeostat_(cluster|history)_)/;
+const unused = /^(leader_election_|homeostat_(cluster|history|placed)_)/;
 const specs = Object.values<MetricSpec>(metricCatalogue).filter(({ name }) => !unused.test(name));
 
 shared.describe('integration/observability', () => {
