@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../util/homeostat-error.ts';
 import { CliError } from './exit-code.ts';
 
 const minLength = 16;
@@ -13,7 +14,7 @@ export async function readRecordsToken(path: string): Promise<string> {
   try {
     text = (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CliError(`Cannot read the token in "${path}": ${reason}`, { hint, cause });
   }
   if (text.length >= minLength && !/\s/.test(text)) return text;

@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/index.ts';
 import { silentMetrics } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { deepEqual } from '../util/deep-equal.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import { isJsonObject } from '../util/json.ts';
 import { jsonLines } from '../util/json-lines.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
@@ -457,7 +458,7 @@ function keyOfRef({ namespace, name }: ResourceRef): string {
 function backendError(error: unknown): BackendError {
   if (error instanceof BackendError) return error;
   if (!(error instanceof KubeError)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return new BackendError('failed', message, { cause: error });
   }
   return new BackendError(codeOf(error), error.message, { cause: error });

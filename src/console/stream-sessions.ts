@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 import { BackendError } from '../web/index.ts';
 
@@ -90,7 +91,7 @@ export class StreamSessions {
     } catch (error) {
       opened.reject(error);
       opened.promise.catch(() => undefined);
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       if (!stopper.signal.aborted)
         await send({ stream: number, error: message }).catch(() => undefined);
     } finally {

@@ -1,3 +1,4 @@
+import { messageOf } from '../util/homeostat-error.ts';
 import { BackendError } from '../web/index.ts';
 import type { MessageEnd, PageMessage, WorkerMessage } from './messages.ts';
 
@@ -43,5 +44,5 @@ export function servePage(page: MessageEnd, answers: PageAnswers): void {
 
 function problemOf(error: unknown) {
   const code = error instanceof BackendError ? error.code : ('failed' as const);
-  return { code, message: error instanceof Error ? error.message : String(error) };
+  return { code, message: messageOf(error) };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../util/homeostat-error.ts';
 import type {
   Example,
   FileCheck,
@@ -65,7 +66,7 @@ export class Workspace implements Workbench {
       const { problem } = this.#state;
       if (first !== undefined) this.#open(first.name, first.files, problem);
     } catch (error) {
-      this.#set({ problem: { title: 'The examples cannot be loaded', text: textOf(error) } });
+      this.#set({ problem: { title: 'The examples cannot be loaded', text: messageOf(error) } });
     }
   }
 
@@ -94,7 +95,7 @@ export class Workspace implements Workbench {
       this.#isFresh = false;
     } catch (error) {
       if (!signal.aborted)
-        this.#set({ isApplying: false, applied: { done: [], problems: [textOf(error)] } });
+        this.#set({ isApplying: false, applied: { done: [], problems: [messageOf(error)] } });
     }
   }
 
@@ -166,8 +167,4 @@ export class Workspace implements Workbench {
 
 function textIn(files: readonly ManifestText[], file: string): string | undefined {
   return files.find((each) => each.file === file)?.text;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

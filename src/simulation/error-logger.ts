@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from '../telemetry/index.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 
 /** A logger that reports only errors, as text. */
 export function errorLogger(onError: (line: string) => void): Logger {
@@ -12,8 +13,4 @@ export function errorLogger(onError: (line: string) => void): Logger {
     child: () => logger,
   };
   return logger;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import type { ConsoleBackend } from './contract.ts';
 import { handleKeys } from './keyboard.ts';
 import { needsOf, pageOf } from './pages/page.ts';
@@ -121,7 +122,7 @@ class App {
         (text) => this.#showNotice({ isError: false, text }),
         (error: unknown) =>
           this.#actions.set({
-            notice: { isError: true, text: error instanceof Error ? error.message : String(error) },
+            notice: { isError: true, text: messageOf(error) },
           }),
       );
     },

@@ -9,6 +9,7 @@ import { createTextLogger } from '../../dev/index.ts';
 import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
 import { silentMetrics } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { CliError, exitCode } from '../exit-code.ts';
@@ -110,7 +111,7 @@ async function listen(start: () => Promise<ConsoleServer>): Promise<ConsoleServe
   try {
     return await start();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(`Cannot listen: ${reason}`, {
       hint: 'Choose another port with --port, or leave it out for any free one',
       cause: error,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../util/homeostat-error.ts';
 
 export interface JobPoolOptions<Job> {
   readonly jobs: readonly Job[];
@@ -82,7 +83,7 @@ class JobPool<Job, Result> {
       current = this.#give(worker);
     });
     worker.on('error', (error: unknown) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     worker.on('exit', (code) => {
       this.#workers.delete(worker);

@@ -8,6 +8,7 @@ import { checkObjects, ObjectCheck, Simulation } from '../../simulation/index.ts
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
@@ -184,7 +185,7 @@ async function openSnapshot(file: string): Promise<Simulation> {
       simulatesControllers: false,
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CliError(`"${file}" is not a saved cluster: ${reason}`, {
       hint: 'Save one with "homeostat dev --persist FILE"',
       cause: error,

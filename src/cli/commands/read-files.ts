@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type DefinitionManifest, diagnosticText } from '../../check/index.ts';
 import { type LocatedObject, readObjects } from '../../definition/index.ts';
 import { fileReason } from '../../runtime/index.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 
@@ -57,8 +58,4 @@ async function textOf(file: string): Promise<string> {
   } catch (error) {
     throw new CliError(`${file}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request, Response } from '../../http/index.ts';
 import { loadWebFramework } from '../../http/index.ts';
 import type { Clock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
 import { BackendError, type BackendErrorCode, type ConsoleBackend } from '../../web/index.ts';
 import { answer, openStream } from '../questions.ts';
@@ -145,7 +146,7 @@ async function reply(
 
 function sendError(response: Response, error: unknown): void {
   const code = error instanceof BackendError ? error.code : 'failed';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   response.status(statuses[code]).json({ code, message });
 }
 

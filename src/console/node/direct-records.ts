@@ -1,3 +1,4 @@
+import { messageOf } from '../../util/homeostat-error.ts';
 import { BackendError } from '../../web/index.ts';
 import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
 
@@ -21,7 +22,7 @@ export class DirectRecords implements RecordsClient {
       await this.read(queuesQuery, signal);
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 

@@ -1,6 +1,7 @@
 import { recordsTokenHeader } from '../../http/index.ts';
 import { type ApiClient, KubeError } from '../../kube/index.ts';
 import { decodeBase64 } from '../../util/base64.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { BackendError } from '../../web/index.ts';
 import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
@@ -36,7 +37,7 @@ export class ProxiedRecords implements RecordsClient {
       await this.read(queuesQuery, signal);
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 

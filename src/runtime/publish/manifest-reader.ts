@@ -1,6 +1,7 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
 import type { DefinitionSource, SourceManifest } from '../sources/definition-source.ts';
 import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
@@ -177,7 +178,7 @@ export class ManifestReader {
     } catch (err) {
       // A bug in Homeostat must not stop the other definitions.
       logger.error({ err, file: text.file }, 'Definitions cannot be checked');
-      const reason = err instanceof Error ? err.message : String(err);
+      const reason = messageOf(err);
       return parseManifest(
         { ...text, unreadable: `Homeostat failed to parse it: ${reason}` },
         check,

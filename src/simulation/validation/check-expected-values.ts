@@ -1,6 +1,7 @@
 import { createPlainExpressionParser, PlainExpressionError } from '../../compile/index.ts';
 import { describeFound, type Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { matcherNames } from '../testing/matchers.ts';
 
@@ -72,7 +73,7 @@ function patternProblem(pattern: string): string | undefined {
     new RegExp(pattern, 'u');
     return undefined;
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return text.replace(/^Invalid regular expression: .*\/u?: /, '');
   }
 }

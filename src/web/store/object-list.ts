@@ -1,5 +1,6 @@
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { pause } from '../../util/pause.ts';
@@ -138,7 +139,7 @@ export class ObjectList {
 
   #fail(error: unknown): void {
     const code = error instanceof BackendError ? error.code : 'failed';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (code === 'gone') {
       this.#version = undefined;
       this.#set('stale', 'The list is read again');

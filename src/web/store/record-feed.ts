@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import { messageOf } from '../../util/homeostat-error.ts';
 import type { ConsoleBackend, ReconcileRecord, ResourceRef } from '../contract.ts';
 import { followStream } from './follow-stream.ts';
 
@@ -44,7 +45,7 @@ export class RecordFeed {
           onChange();
         },
         onError: (error) => {
-          const problem = error instanceof Error ? error.message : String(error);
+          const problem = messageOf(error);
           this.#state = { ...this.#state, problem };
           onChange();
         },
