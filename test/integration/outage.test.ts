@@ -36,11 +36,13 @@ shared.describe('integration/outage', () => {
       assert.equal(after?.metadata.uid, before?.metadata.uid);
       await client.apply(thing(name, namespace, { text: 'one' }, 'next'));
       await client.untilObject(path.replace('one-', 'next-'), (copy) => copy !== undefined);
-      const created = shared.audit
-        .entries({ user: 'operator', since })
-        .filter(({ resource, status }) => resource === 'configmaps' && status === 201)
-        .map((entry) => entry.name);
-      assert.deepEqual(created, [`one-${name}`, `next-${name}`]);
+      const created = () =>
+        shared.audit
+          .entries({ user: 'operator', since })
+          .filter(({ resource, status }) => resource === 'configmaps' && status === 201)
+          .map((entry) => entry.name);
+      await shared.audit.untilSeen(() => created().includes(`next-${name}`), { since });
+      assert.deepEqual(created(), [`one-${name}`, `next-${name}`]);
       assert.equal(await runtime.stop(), 0);
     });
 });
