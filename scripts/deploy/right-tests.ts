@@ -18,9 +18,12 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   definitions: 'definitions are shown, and the object of one whose text goes is taken away',
   'definition-status': 'definitions are shown, and the object of one whose text goes is taken away',
   configmaps: 'the runtime starts',
-  clusters: 'a definition runs in a member with the rights that are printed for it, and needs all of them',
-  'cluster-secrets': 'a definition runs in a member with the rights that are printed for it, and needs all of them',
-  member: 'a definition runs in a member with the rights that are printed for it, and needs all of them',
+  clusters:
+    'a definition runs in a member with the rights that are printed for it, and needs all of them',
+  'cluster-secrets':
+    'a definition runs in a member with the rights that are printed for it, and needs all of them',
+  member:
+    'a definition runs in a member with the rights that are printed for it, and needs all of them',
   lease: 'another replica continues where the leader ends',
   'lease-new': 'another replica continues where the leader ends',
   resources: 'resources are made',
