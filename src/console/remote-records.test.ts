@@ -13,7 +13,6 @@ function followed(answers: unknown[], options: { readonly cluster?: string } = {
   const clock = new FakeClock();
   const asked: RecordsQuery[] = [];
   const client = {
-    findProblem: async () => undefined,
     read: async (query: RecordsQuery) => {
       asked.push(query);
       return answers.shift() ?? { process: 'p', records: [] };
@@ -65,16 +64,15 @@ describe('console/remote-records', () => {
 
   test('does not keep a page waiting for a runtime that is slow, and asks one that answered no more', async () => {
     const clock = new FakeClock();
-    const answers: PromiseWithResolvers<string | undefined>[] = [];
+    const answers: PromiseWithResolvers<unknown>[] = [];
     const records = new RemoteRecords({
       clock,
       client: {
-        findProblem: () => {
-          const answer = Promise.withResolvers<string | undefined>();
+        read: () => {
+          const answer = Promise.withResolvers<unknown>();
           answers.push(answer);
           return answer.promise;
         },
-        read: async () => ({}),
       },
     });
     const { signal } = new AbortController();
@@ -83,7 +81,7 @@ describe('console/remote-records', () => {
     await clock.advance(500);
     assert.match((await first) ?? '', /has not answered yet/);
     const second = records.findProblem(signal);
-    answers[0]?.resolve(undefined);
+    answers[0]?.resolve({ queues: {} });
     assert.equal(await second, undefined);
     assert.equal(await records.findProblem(signal), undefined);
     assert.equal(answers.length, 1);

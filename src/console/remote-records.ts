@@ -1,4 +1,5 @@
 import type { Clock } from '../util/clock.ts';
+import { messageOf } from '../util/homeostat-error.ts';
 import { isJsonObject } from '../util/json.ts';
 import { pause } from '../util/pause.ts';
 import { BackendError, type QueueDepths, type ReconcileRecord } from '../web/index.ts';
@@ -9,9 +10,7 @@ export type RecordsQuery = Readonly<Record<string, string>>;
 
 /** How a runtime in another process is asked for its records. */
 export interface RecordsClient {
-  /** Why it cannot be asked, and what to do. Undefined: it answers. Never rejects. */
-  findProblem(signal: AbortSignal): Promise<string | undefined>;
-  /** The answer to one request. @throws BackendError */
+  /** The answer to one request. @throws Error whose message says why there is none, and what to do */
   read(query: RecordsQuery, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -23,7 +22,7 @@ export interface RemoteRecordsOptions {
 }
 
 /** The query of the work queues, which every leader answers. */
-export const queuesQuery: RecordsQuery = {};
+const queuesQuery: RecordsQuery = {};
 
 const intervalMs = 1_000;
 const searchMs = 500;
@@ -49,10 +48,15 @@ export class RemoteRecords implements ReconcileRecords {
 
   async #find(): Promise<string | undefined> {
     // Pages share it: it does not end with one of them.
-    const problem = await this.#options.client.findProblem(new AbortController().signal);
-    this.#hasAnswered = problem === undefined;
-    this.#search = undefined;
-    return problem;
+    try {
+      await this.#options.client.read(queuesQuery, new AbortController().signal);
+      this.#hasAnswered = true;
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    } finally {
+      this.#search = undefined;
+    }
   }
 
   async queues(signal: AbortSignal): Promise<QueueDepths> {

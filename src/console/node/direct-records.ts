@@ -1,6 +1,5 @@
-import { messageOf } from '../../util/homeostat-error.ts';
 import { BackendError } from '../../web/index.ts';
-import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
+import type { RecordsClient, RecordsQuery } from '../remote-records.ts';
 
 export interface DirectRecordsOptions {
   /** Of the health server: `http://127.0.0.1:8080`. */
@@ -15,15 +14,6 @@ export class DirectRecords implements RecordsClient {
 
   constructor(options: DirectRecordsOptions) {
     this.#options = options;
-  }
-
-  async findProblem(signal: AbortSignal): Promise<string | undefined> {
-    try {
-      await this.read(queuesQuery, signal);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
   }
 
   async read(query: RecordsQuery, signal: AbortSignal): Promise<unknown> {

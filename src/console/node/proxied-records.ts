@@ -1,10 +1,9 @@
 import { recordsTokenHeader } from '../../http/index.ts';
 import { type ApiClient, KubeError } from '../../kube/index.ts';
 import { decodeBase64 } from '../../util/base64.ts';
-import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { BackendError } from '../../web/index.ts';
-import { queuesQuery, type RecordsClient, type RecordsQuery } from '../remote-records.ts';
+import type { RecordsClient, RecordsQuery } from '../remote-records.ts';
 
 export interface ProxiedRecordsOptions {
   readonly api: Pick<ApiClient, 'request'>;
@@ -30,15 +29,6 @@ export class ProxiedRecords implements RecordsClient {
 
   constructor(options: ProxiedRecordsOptions) {
     this.#options = options;
-  }
-
-  async findProblem(signal: AbortSignal): Promise<string | undefined> {
-    try {
-      await this.read(queuesQuery, signal);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
   }
 
   async read(query: RecordsQuery, signal: AbortSignal): Promise<unknown> {
