@@ -1,26 +1,11 @@
 import type { Clock } from '../util/clock.ts';
-import { StreamQueue } from '../web/browser/index.ts';
 import {
-  BackendError,
-  type Change,
-  type ConsoleBackend,
-  type ConsoleInfo,
-  type DefinitionView,
-  type DiagnosticView,
-  type EvaluateRequest,
-  type EvaluationView,
-  type KubeRequest,
-  type KubeResponse,
-  type ManifestText,
-  type ParsedText,
-  type PreviewView,
-  type QueueDepths,
-  type ReconcileRecord,
-  type ResourceRef,
-  type ResourceView,
-  type WatchEvent,
-  type WatchRequest,
-} from '../web/index.ts';
+  AskingBackend,
+  StreamQueue,
+  type StreamRequest,
+  type Values,
+} from '../web/browser/index.ts';
+import { BackendError } from '../web/index.ts';
 import type { MessageEnd, PageMessage, WorkerMessage } from './messages.ts';
 
 /** A worker that can be ended. */
@@ -46,7 +31,7 @@ const busyMs = 5_000;
 type Waiting = Pick<StreamQueue<unknown>, 'push' | 'end' | 'fail'>;
 
 /** Asks a worker. {@link restart} ends it, whatever it does. */
-export class WorkerBackend implements ConsoleBackend {
+export class WorkerBackend extends AskingBackend {
   readonly #options: WorkerBackendOptions;
   #worker: EndableWorker;
   /** Questions and streams that the worker answers. */
@@ -58,6 +43,7 @@ export class WorkerBackend implements ConsoleBackend {
   #cancelWatch: (() => void) | undefined;
 
   constructor(options: WorkerBackendOptions) {
+    super();
     this.#options = options;
     this.#worker = this.#start();
   }
@@ -101,55 +87,7 @@ export class WorkerBackend implements ConsoleBackend {
     }
   }
 
-  info(signal: AbortSignal): Promise<ConsoleInfo> {
-    return this.ask('info', {}, signal);
-  }
-
-  request(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    return this.ask('request', request, signal);
-  }
-
-  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchEvent> {
-    return this.#open({ ...request, kind: 'watch' }, signal) as AsyncIterable<WatchEvent>;
-  }
-
-  definition(name: string, signal: AbortSignal): Promise<DefinitionView> {
-    return this.ask('definition', { name }, signal);
-  }
-
-  check(manifest: ManifestText, signal: AbortSignal): Promise<readonly DiagnosticView[]> {
-    return this.ask('check', manifest, signal);
-  }
-
-  parse(text: string, signal: AbortSignal): Promise<ParsedText> {
-    return this.ask('parse', { text }, signal);
-  }
-
-  explain(resource: ResourceRef, signal: AbortSignal): Promise<ResourceView> {
-    return this.ask('explain', resource, signal);
-  }
-
-  preview(change: Change, signal: AbortSignal): Promise<PreviewView> {
-    return this.ask('preview', change, signal);
-  }
-
-  evaluate(request: EvaluateRequest, signal: AbortSignal): Promise<EvaluationView> {
-    return this.ask('evaluate', request, signal);
-  }
-
-  save(manifest: ManifestText, signal: AbortSignal): Promise<void> {
-    return this.ask('save', manifest, signal);
-  }
-
-  reconciles(resource: ResourceRef, signal: AbortSignal): AsyncIterable<ReconcileRecord> {
-    return this.#open({ kind: 'reconciles', resource }, signal) as AsyncIterable<ReconcileRecord>;
-  }
-
-  queues(signal: AbortSignal): AsyncIterable<QueueDepths> {
-    return this.#open({ kind: 'queues' }, signal) as AsyncIterable<QueueDepths>;
-  }
-
-  async *#open(body: unknown, signal: AbortSignal): AsyncGenerator<unknown, void, undefined> {
+  protected override async *open(body: StreamRequest, signal: AbortSignal): Values<unknown> {
     if (signal.aborted) return;
     const number = this.#next++;
     const queue = new StreamQueue<unknown>();

@@ -1,27 +1,8 @@
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { BackendError } from '../backend-error.ts';
-import type {
-  BackendErrorCode,
-  Change,
-  ConsoleBackend,
-  ConsoleInfo,
-  DefinitionView,
-  DiagnosticView,
-  EvaluateRequest,
-  EvaluationView,
-  KubeRequest,
-  KubeResponse,
-  ManifestText,
-  ParsedText,
-  PreviewView,
-  QueueDepths,
-  ReconcileRecord,
-  ResourceRef,
-  ResourceView,
-  WatchEvent,
-  WatchRequest,
-} from '../contract.ts';
+import type { BackendErrorCode } from '../contract.ts';
+import { AskingBackend, type StreamRequest, type Values } from './asking-backend.ts';
 import { StreamConnection } from './stream-connection.ts';
 
 export interface FetchBackendOptions {
@@ -33,7 +14,7 @@ export interface FetchBackendOptions {
 }
 
 /** The backend of a page that a server of Homeostat serves: requests to the same origin. */
-export class FetchBackend implements ConsoleBackend {
+export class FetchBackend extends AskingBackend {
   readonly #base: string;
   readonly #fetch: typeof fetch;
   readonly #streams: StreamConnection;
@@ -43,6 +24,7 @@ export class FetchBackend implements ConsoleBackend {
     clock,
     fetch: send = (...parameters) => fetch(...parameters),
   }: FetchBackendOptions) {
+    super();
     this.#base = base;
     this.#fetch = send;
     this.#streams = new StreamConnection({
@@ -51,66 +33,7 @@ export class FetchBackend implements ConsoleBackend {
     });
   }
 
-  info(signal: AbortSignal): Promise<ConsoleInfo> {
-    return this.#ask('info', {}, signal);
-  }
-
-  request(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    return this.#ask('request', request, signal);
-  }
-
-  async *watch(
-    request: WatchRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<WatchEvent, void, undefined> {
-    for await (const event of this.#streams.open({ kind: 'watch', ...request }, signal))
-      yield event as WatchEvent;
-  }
-
-  definition(name: string, signal: AbortSignal): Promise<DefinitionView> {
-    return this.#ask('definition', { name }, signal);
-  }
-
-  check(manifest: ManifestText, signal: AbortSignal): Promise<readonly DiagnosticView[]> {
-    return this.#ask('check', manifest, signal);
-  }
-
-  parse(text: string, signal: AbortSignal): Promise<ParsedText> {
-    return this.#ask('parse', { text }, signal);
-  }
-
-  explain(resource: ResourceRef, signal: AbortSignal): Promise<ResourceView> {
-    return this.#ask('explain', resource, signal);
-  }
-
-  preview(change: Change, signal: AbortSignal): Promise<PreviewView> {
-    return this.#ask('preview', change, signal);
-  }
-
-  evaluate(request: EvaluateRequest, signal: AbortSignal): Promise<EvaluationView> {
-    return this.#ask('evaluate', request, signal);
-  }
-
-  async save(manifest: ManifestText, signal: AbortSignal): Promise<void> {
-    await this.#ask('save', manifest, signal);
-  }
-
-  async *reconciles(
-    resource: ResourceRef,
-    signal: AbortSignal,
-  ): AsyncGenerator<ReconcileRecord, void, undefined> {
-    for await (const record of this.#streams.open({ kind: 'reconciles', resource }, signal))
-      yield record as ReconcileRecord;
-  }
-
-  async *queues(signal: AbortSignal): AsyncGenerator<QueueDepths, void, undefined> {
-    for await (const depths of this.#streams.open({ kind: 'queues' }, signal))
-      yield depths as QueueDepths;
-  }
-
-  readonly silentMs = (): number | undefined => this.#streams.silentMs;
-
-  async #ask<Answer>(question: string, body: unknown, signal: AbortSignal): Promise<Answer> {
+  async ask<Answer>(question: string, body: unknown, signal: AbortSignal): Promise<Answer> {
     const response = await this.#send(`${this.#base}api/${question}`, {
       method: 'POST',
       body: JSON.stringify(body),
@@ -118,6 +41,12 @@ export class FetchBackend implements ConsoleBackend {
     });
     return (await response.json()) as Answer;
   }
+
+  protected override open(request: StreamRequest, signal: AbortSignal): Values<unknown> {
+    return this.#streams.open(request, signal);
+  }
+
+  readonly silentMs = (): number | undefined => this.#streams.silentMs;
 
   /** @throws BackendError */
   async #send(url: string, init: RequestInit): Promise<Response> {

@@ -2,13 +2,8 @@ import type { Clock } from '../../util/clock.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { jsonLines, textChunks } from '../../util/json-lines.ts';
 import { BackendError } from '../backend-error.ts';
+import type { StreamRequest } from './asking-backend.ts';
 import { StreamQueue } from './stream-queue.ts';
-
-/** A stream to open: a watch, the reconciles of a resource, or the work queues. */
-export interface StreamRequest {
-  readonly kind: 'watch' | 'reconciles' | 'queues';
-  readonly [field: string]: unknown;
-}
 
 export interface StreamConnectionOptions {
   /** Address of the streams. */

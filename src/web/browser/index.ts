@@ -1,6 +1,7 @@
 /** The parts that run in a browser, for other homes of the pages. Apart from the contract: these import preact. */
 
 export { type AppOptions, type RunningApp, startApp } from '../app.ts';
+export { AskingBackend, type StreamRequest, type Values } from '../backend/asking-backend.ts';
 export { StreamQueue } from '../backend/stream-queue.ts';
 export { hrefOf } from '../route.ts';
 export type {
