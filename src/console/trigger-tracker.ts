@@ -1,6 +1,6 @@
 import type { EnqueueCause, ObjectChange, ReconcileEnd } from '../reconcile/index.ts';
 import { changedPaths } from '../util/changed-paths.ts';
-import type { KubeObject } from '../util/kube-object.ts';
+import { type KubeObject, keyOf } from '../util/kube-object.ts';
 import type { ReconcileTrigger, ResourceRef, TriggerKind } from '../web/index.ts';
 
 /** Something that enqueued a resource. */
@@ -120,7 +120,7 @@ export class TriggerTracker {
     const isOwn =
       apiVersion === this.#own.apiVersion &&
       kind === this.#own.kind &&
-      key === `${namespace ?? ''}/${name}`;
+      key === keyOf(namespace, name);
     const what = whatChanged(change.old?.object, change.current?.object);
     const isEdit = isOwn && what !== statusChanged;
     return {

@@ -7,10 +7,8 @@ export interface LocatedValue<Value> {
   readonly path: string;
 }
 
-/** The value at a pointer, or undefined. Inherited properties are ignored. */ export function valueAt(
-  root: unknown,
-  pointer: string,
-): unknown {
+/** The value at a pointer, or undefined. Inherited properties are ignored. */
+export function valueAt(root: unknown, pointer: string): unknown {
   let value: unknown = root;
   for (const step of pointerSteps(pointer)) value = fieldOf(value, step);
   return value;

@@ -15,6 +15,7 @@ import {
   type DefinitionSource,
   type DefinitionView,
   type DesiredDefinition,
+  isStarting,
   type ParsedManifest,
   queuesOf,
   type ReconcileObserver,
@@ -352,8 +353,4 @@ function definitionOf(
 
 function nameOf({ located }: DesiredDefinition): string {
   return located.definition.name;
-}
-
-function isStarting({ state, isSettling }: DefinitionView): boolean {
-  return isSettling === true || state.kind === 'starting' || state.kind === 'syncing';
 }

@@ -7,26 +7,21 @@ import {
   openStream,
   ReconcileRecorder,
 } from '../console/index.ts';
-import {
-  type Diagnostic,
-  type LocatedDefinition,
-  parseYaml,
-  printYaml,
-  readObjects,
-} from '../definition/index.ts';
+import { type Diagnostic, parseYaml, printYaml, readObjects } from '../definition/index.ts';
 import { applySample, definitionChanges } from '../dev/index.ts';
 import { createClusterOn, type KubeCluster, KubeError } from '../kube/index.ts';
 import {
   ClusterRuntime,
   type DefinitionView as DefinitionState,
   type DesiredDefinition,
+  isStarting,
   queuesOf,
 } from '../runtime/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { checkObjects, EditableSource, ObjectCheck, SandboxClient } from '../simulation/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
-import { apiVersionOf, type Gvk, gvkOf } from '../util/gvk.ts';
+import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
 import type { Json } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { nextTurn } from '../util/next-turn.ts';
@@ -311,25 +306,17 @@ export class SandboxSession implements PageAnswers {
   }
 }
 
-function isSettled(
-  { revision, state, rejection, isSettling, next }: DefinitionState,
-  wanted: string,
-): boolean {
-  if (isSettling === true || next !== undefined) return false;
-  if (state.kind === 'starting' || state.kind === 'syncing') return false;
-  return revision === wanted || rejection !== undefined;
+function isSettled(view: DefinitionState, wanted: string): boolean {
+  if (isStarting(view) || view.next !== undefined) return false;
+  return view.revision === wanted || view.rejection !== undefined;
 }
 
 function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
-function serves(
-  { located }: DesiredDefinition | { readonly located: LocatedDefinition },
-  { apiVersion, kind }: KubeObject,
-): boolean {
-  const { gvk } = located.definition.kind;
-  return apiVersionOf(gvk) === apiVersion && gvk.kind === kind;
+function serves({ located }: DesiredDefinition, { apiVersion, kind }: KubeObject): boolean {
+  return gvkKey(located.definition.kind.gvk) === gvkKey(gvkOf(apiVersion, kind));
 }
 
 function keyOfObject({ apiVersion, kind, metadata }: KubeObject): string {

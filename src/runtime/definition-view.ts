@@ -122,6 +122,14 @@ export interface RuntimeView {
   readonly warnings: readonly string[];
 }
 
+/** Whether the definition, or one of its member clusters, does not run yet and is not known to fail. */
+export function isStarting({
+  state: { kind },
+  isSettling,
+}: Pick<DefinitionView, 'state' | 'isSettling'>): boolean {
+  return isSettling === true || kind === 'starting' || kind === 'syncing';
+}
+
 /** Numbers of resources in the work queues, by definition. */
 export function queuesOf({
   definitions,

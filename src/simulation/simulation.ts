@@ -13,12 +13,7 @@ import {
 } from '../compile/index.ts';
 import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
-import {
-  ClusterRuntime,
-  clusterGvk,
-  type DefinitionView,
-  ensureClusterKind,
-} from '../runtime/index.ts';
+import { ClusterRuntime, clusterGvk, ensureClusterKind, isStarting } from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Gvk } from '../util/gvk.ts';
@@ -187,8 +182,6 @@ export class Simulation {
   /** Lets time pass until every definition runs or waits, also in its members. Returns why one does not; undefined: all do. */
   async untilStarted(): Promise<string | undefined> {
     const views = () => this.runtime?.view.definitions ?? [];
-    const isStarting = ({ state: { kind }, isSettling }: DefinitionView) =>
-      isSettling === true || kind === 'starting' || kind === 'syncing';
     await this.advanceUntil(() => views().length > 0 && !views().some(isStarting), startLimitMs);
     const stopped = views().find(
       ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',

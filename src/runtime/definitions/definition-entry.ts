@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
-import type { DefinitionView } from '../definition-view.ts';
+import { type DefinitionView, isStarting } from '../definition-view.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { Decision } from './decide.ts';
@@ -151,14 +151,15 @@ export class DefinitionEntry {
    * status write.
    */
   statusDelayMs({ object }: DefinitionRecord): number {
-    const { state, isSettling = false } = this.view;
-    const isStarting = state.kind === 'starting' || state.kind === 'syncing' || isSettling;
+    const { view } = this;
     const isNew = conditionsOf(object).length === 0;
-    if (!isStarting || isNew || this.#persisted.isAwaited || this.#writeError !== undefined)
+    if (!isStarting(view) || isNew || this.#persisted.isAwaited || this.#writeError !== undefined)
       return 0;
     return Math.max(
       0,
-      this.#createdMs + (isSettling ? membersGraceMs : startGraceMs) - this.#clock.monotonicMs(),
+      this.#createdMs +
+        (view.isSettling === true ? membersGraceMs : startGraceMs) -
+        this.#clock.monotonicMs(),
     );
   }
 
