@@ -1,5 +1,10 @@
-import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
-import { definesCrd, statusKindOf } from '../definition/index.ts';
+import {
+  type Diagnostic,
+  definesCrd,
+  type LocatedDefinition,
+  type OperatorDefinition,
+  statusKindOf,
+} from '../definition/index.ts';
 import { gvkKey } from '../util/gvk.ts';
 
 /** Anything with a definition. */

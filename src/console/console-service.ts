@@ -9,8 +9,7 @@ import {
   planDefinition,
 } from '../plan/index.ts';
 import { definitionGvk } from '../runtime/index.ts';
-import type { Logger } from '../telemetry/index.ts';
-import { silentMetrics } from '../telemetry/index.ts';
+import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { deepEqual } from '../util/deep-equal.ts';
 import { messageOf } from '../util/homeostat-error.ts';

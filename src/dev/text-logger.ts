@@ -1,5 +1,4 @@
-import type { LogFields, Logger, LogLevel } from '../telemetry/index.ts';
-import { logLevels } from '../telemetry/index.ts';
+import { type LogFields, type Logger, type LogLevel, logLevels } from '../telemetry/index.ts';
 
 export interface TextLoggerOptions {
   readonly level: LogLevel;

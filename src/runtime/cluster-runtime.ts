@@ -7,8 +7,7 @@ import type { RejectedFile, RuntimeView } from './definition-view.ts';
 import type { StatusEvent } from './definitions/definition-status.ts';
 import { noMembers } from './definitions/definition-tasks.ts';
 import { DefinitionsController } from './definitions/definitions-controller.ts';
-import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
-import { originText } from './desired-definition.ts';
+import { type DefinitionOrigin, type DesiredDefinition, originText } from './desired-definition.ts';
 import { clusterGvk } from './members/cluster-kind.ts';
 import {
   ClustersController,

@@ -1,5 +1,4 @@
-import type { KindInfo } from '../../kube/index.ts';
-import { KubeError } from '../../kube/index.ts';
+import { type KindInfo, KubeError } from '../../kube/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';

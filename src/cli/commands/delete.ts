@@ -1,5 +1,4 @@
-import type { KindInfo } from '../../kube/index.ts';
-import { KubeError } from '../../kube/index.ts';
+import { type KindInfo, KubeError } from '../../kube/index.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { requireKind } from './apply.ts';
 import {

@@ -1,5 +1,4 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { usesClusters } from '../../definition/index.ts';
+import { type LocatedDefinition, usesClusters } from '../../definition/index.ts';
 import { type KubeCluster, KubeError } from '../../kube/index.ts';
 import type { PlanMember, PlanMembers, UnreachedMember } from '../../plan/index.ts';
 import { isJsonObject } from '../../util/json.ts';

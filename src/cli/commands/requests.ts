@@ -1,5 +1,4 @@
-import type { KindInfo } from '../../kube/index.ts';
-import { KubeError, pathOf } from '../../kube/index.ts';
+import { type KindInfo, KubeError, pathOf } from '../../kube/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';

@@ -3,11 +3,9 @@ import type {
   OperatorDefinition,
   ReadDefinition,
 } from '../../definition/index.ts';
-import type { Gvk } from '../../util/gvk.ts';
-import { gvkOf } from '../../util/gvk.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { PlanContext } from '../check-context.ts';
-import type { CompiledChild, CompiledRead } from '../compiled-templates.ts';
-import { isSecret } from '../compiled-templates.ts';
+import { type CompiledChild, type CompiledRead, isSecret } from '../compiled-templates.ts';
 import type {
   ChildPlan,
   FieldPath,

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Express, Request, Response } from '../../http/index.ts';
-import { loadWebFramework } from '../../http/index.ts';
+import { type Express, loadWebFramework, type Request, type Response } from '../../http/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';

@@ -1,6 +1,5 @@
 import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
-import type { CacheEvent } from '../../kube/roles.ts';
-import { KubeError } from '../../kube/roles.ts';
+import { type CacheEvent, KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { keyOf } from '../../util/kube-object.ts';
 import { applyTier } from '../child/apply-tiers.ts';

@@ -1,5 +1,4 @@
-import type { StoredObject } from '../../kube/roles.ts';
-import { type Informer, KubeError } from '../../kube/roles.ts';
+import { type Informer, KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isRecord, revisionKind, secretKind } from '../history/record.ts';

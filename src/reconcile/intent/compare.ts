@@ -11,8 +11,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import type { Difference } from './difference.ts';
-import { differs, type Trail } from './difference.ts';
+import { type Difference, differs, type Trail } from './difference.ts';
 import {
   equalScalars,
   isEmptyLiveValue,

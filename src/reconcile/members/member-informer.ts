@@ -1,12 +1,12 @@
-import type {
-  CacheEvent,
-  CacheIndex,
-  Informer,
-  InformerQuery,
-  InformerState,
-  StoredObject,
+import {
+  type CacheEvent,
+  type CacheIndex,
+  type Informer,
+  type InformerQuery,
+  type InformerState,
+  KubeError,
+  type StoredObject,
 } from '../../kube/roles.ts';
-import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { inMember } from '../../util/member-cluster.ts';
 import { orAborted } from '../../util/when-aborted.ts';

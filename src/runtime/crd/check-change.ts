@@ -1,6 +1,10 @@
 import { breakingChanges } from '../../check/index.ts';
-import type { CrdDefinition } from '../../definition/index.ts';
-import { type Diagnostic, locate, type SourceMap } from '../../definition/index.ts';
+import {
+  type CrdDefinition,
+  type Diagnostic,
+  locate,
+  type SourceMap,
+} from '../../definition/index.ts';
 import { definitionLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

@@ -1,8 +1,11 @@
-import type { SchemaType } from '../../compile/index.ts';
-import { createSchemaCompiler } from '../../compile/index.ts';
+import { createSchemaCompiler, type SchemaType } from '../../compile/index.ts';
 import type { CrdDefinition, SourceMap } from '../../definition/index.ts';
-import type { StoredObject } from '../../kube/roles.ts';
-import { type Informer, KubeError, type KubeErrorCode } from '../../kube/roles.ts';
+import {
+  type Informer,
+  KubeError,
+  type KubeErrorCode,
+  type StoredObject,
+} from '../../kube/roles.ts';
 import {
   adoptedAnnotation,
   appliedHashOf,

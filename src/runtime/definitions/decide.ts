@@ -1,5 +1,4 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { definesCrd } from '../../definition/index.ts';
+import { definesCrd, type LocatedDefinition } from '../../definition/index.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { DesiredDefinition, Rejection, UninstallPolicy } from '../desired-definition.ts';

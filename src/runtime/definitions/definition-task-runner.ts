@@ -1,5 +1,8 @@
-import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import { isSameKind } from '../../definition/index.ts';
+import {
+  isSameKind,
+  type LocatedDefinition,
+  type OperatorDefinition,
+} from '../../definition/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { apiVersionOf, type GroupKind, groupKindKey } from '../../util/gvk.ts';
 import { messageOf } from '../../util/homeostat-error.ts';

@@ -1,7 +1,6 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { statusKindOf, usesClusters } from '../../definition/index.ts';
+import { type LocatedDefinition, statusKindOf, usesClusters } from '../../definition/index.ts';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../util/json.ts';
-import type { DefinitionStatus, RolloutStatus } from './definition-status.ts';
-import { eventsBetween } from './definition-status.ts';
+import { type DefinitionStatus, eventsBetween, type RolloutStatus } from './definition-status.ts';
 
 const now = '2026-01-01T00:00:00Z';
 

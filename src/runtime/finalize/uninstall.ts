@@ -1,5 +1,9 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { type CrdDefinition, childKindsOf, definesCrd } from '../../definition/index.ts';
+import {
+  type CrdDefinition,
+  childKindsOf,
+  definesCrd,
+  type LocatedDefinition,
+} from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';

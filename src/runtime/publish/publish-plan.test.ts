@@ -5,8 +5,7 @@ import { thingDefinition } from '../../../test/support/definitions.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 import { noteAnnotations, publicationOf } from './publication.ts';
-import type { NameClaim } from './publish-plan.ts';
-import { type PlanOptions, planStep } from './publish-plan.ts';
+import { type NameClaim, type PlanOptions, planStep } from './publish-plan.ts';
 
 const [parsed] = definitionParser.parse(
   thingDefinition('web', '  children: []\n'),

@@ -1,5 +1,4 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { isSameKind } from '../../definition/index.ts';
+import { isSameKind, type LocatedDefinition } from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { changedPaths } from '../../util/changed-paths.ts';

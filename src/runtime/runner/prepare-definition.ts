@@ -5,8 +5,14 @@ import {
   type OperatorPlan,
   type SchemaSource,
 } from '../../compile/index.ts';
-import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import { childKindsOf, definesCrd, localKindsOf } from '../../definition/index.ts';
+import {
+  childKindsOf,
+  type Diagnostic,
+  definesCrd,
+  type LocatedDefinition,
+  localKindsOf,
+  type OperatorDefinition,
+} from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
 import { acquireCrd } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';

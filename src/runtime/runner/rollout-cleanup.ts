@@ -1,5 +1,4 @@
-import type { OperatorDefinition } from '../../definition/index.ts';
-import { definesCrd } from '../../definition/index.ts';
+import { definesCrd, type OperatorDefinition } from '../../definition/index.ts';
 import type { Operator } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';

@@ -3,8 +3,7 @@ import { listField, objectField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import type { StoreEvent } from '../store/object-store.ts';
-import type { StoredObject } from '../store/stored-object.ts';
-import { storeKey } from '../store/stored-object.ts';
+import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import type { ControllerClient, ObjectKey } from './controller-client.ts';
 import { isTerminating, type Owner, OwnerIndex, ownersOf, uidOf } from './owner-index.ts';
 

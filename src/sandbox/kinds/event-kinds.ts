@@ -3,8 +3,7 @@ import { fieldOf, objectField, stringField, withField } from '../json-fields.ts'
 import { pathSegment, qualifiedName } from '../metadata/name-rules.ts';
 import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import type { Conversion } from './served-kind.ts';
-import { resourceNames } from './served-kind.ts';
+import { type Conversion, resourceNames } from './served-kind.ts';
 
 const coreFields = [
   'involvedObject.kind',
