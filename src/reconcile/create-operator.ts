@@ -233,10 +233,8 @@ class PlanOperator implements Operator {
     const { resources } = watches;
     const placed = new PlacedObjects({
       ...{ plan, cluster, members, clock, logger, metrics },
-      hasOwner: (uid) =>
-        resources.informer.state.kind === 'synced'
-          ? resources.keyOfUid(uid) !== undefined
-          : undefined,
+      resources: resources.informer,
+      hasOwner: (uid) => resources.keyOfUid(uid) !== undefined,
       informersIn: (member) =>
         [...watches.allChildren()].flatMap((watch) =>
           watch.cluster === member ? watch.informer : [],

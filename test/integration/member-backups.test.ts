@@ -98,6 +98,13 @@ shared.describe('integration/member-backups', () => {
     await apply('three', '3');
     await untilLevel('three', '3');
     await untilReady('three');
+    // A server writes at its start: it must not reach the version before the restore.
+    for (let edit = 0; edit < 30; edit += 1) {
+      const metadata = { name: 'edited', namespace: 'default' };
+      await shared
+        .client()
+        .apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { edit: String(edit) } });
+    }
     const mark = audit.mark();
     await shared.plane.restoreEtcd(backup);
     const events = '/apis/events.k8s.io/v1/namespaces/default/events';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { settle } from '../../../test/support/fake-clock.ts';
 import {
+  answerAfterBreak,
   configMap,
   configMaps,
   informerBench,
@@ -9,7 +10,6 @@ import {
   namesIn,
   start,
   startWitness,
-  tellVersion,
 } from '../../../test/support/model/informer-bench.ts';
 import { kubeError } from '../../../test/support/model/scripted-api.ts';
 import { gvkOf } from '../../util/gvk.ts';
@@ -46,7 +46,7 @@ describe('kube/cache informer: rejections and kinds that come and go', () => {
     const { stream } = await start(api, 7, [configMap('a', 3)]);
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
-    await tellVersion(api, 7);
+    await answerAfterBreak(api, 7, [configMap('a', 3)]);
     (await api.nextStream()).fail(kubeError('forbidden', 403));
     await settle();
     assert.equal(informer.state.kind, 'failing');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  answerAfterBreak,
   configMap,
   configMaps,
   informerBench,
@@ -8,7 +9,6 @@ import {
   namesIn,
   start,
   startWitness,
-  tellVersion,
 } from '../../../test/support/model/informer-bench.ts';
 import { kubeError } from '../../../test/support/model/scripted-api.ts';
 
@@ -31,13 +31,25 @@ describe('kube/cache informer: watches that end or break', () => {
     await informers.close();
   });
 
-  test('asks which version the server has when a watch ends before its time', async () => {
+  test('lists again when a watch ends before its time', async () => {
     const { api, clock, informers } = informerBench();
-    informers.acquire(configMaps);
-    const { stream } = await start(api, 7);
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
     await clock.advance(150_000);
     stream.end();
-    await tellVersion(api, 7);
+    await answerAfterBreak(api, 9, [configMap('a', 3)]);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
+    assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
+
+  test('with more than one page, reads one object and resumes from the last version if the server has reached it', async () => {
+    const { api, clock, informers } = informerBench({ pageSize: 2 });
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    await clock.advance(150_000);
+    stream.end();
+    await answerAfterBreak(api, 9, [configMap('a', 3)], '1');
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
     await informers.close();
   });
@@ -96,7 +108,7 @@ describe('kube/cache informer: watches that end or break', () => {
   }
 
   test('lists again when the server has gone back while the connection was broken: etcd was restored', async () => {
-    const bench = informerBench();
+    const bench = informerBench({ pageSize: 2 });
     const { api, clock, informers } = bench;
     await startWitness(bench);
     const informer = informers.acquire(configMaps);
@@ -106,13 +118,25 @@ describe('kube/cache informer: watches that end or break', () => {
     // A server that has just begun knows no roles yet; that it answers tells nothing of what it knows.
     (await api.nextRequest()).fail(kubeError('forbidden', 403));
     await clock.advance(1_600);
-    await tellVersion(api, 5);
-    const list = await api.nextRequest();
-    assert.equal(list.request.query?.limit, '500');
-    list.answer(listOf(5, [configMap('a', 2)]));
+    await answerAfterBreak(api, 5, [], '1');
+    await answerAfterBreak(api, 5, [configMap('a', 2)], '2');
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
     assert.deepEqual(bench.told, ['suspected', 'restored']);
     assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
+
+  test('a server that has gone back and passed the last version again shows it by an older object', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    await clock.advance(150_000);
+    stream.end();
+    await answerAfterBreak(api, 9, [configMap('a', 2), configMap('c', 8)]);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
+    assert.deepEqual(bench.told, ['restored']);
+    assert.deepEqual(namesIn(informer), ['a', 'c']);
     await informers.close();
   });
 
@@ -129,8 +153,8 @@ describe('kube/cache informer: watches that end or break', () => {
     await informers.close();
   });
 
-  test('resumes from the last event when the connection breaks', async () => {
-    const bench = informerBench();
+  test('with more than one page, resumes from the last event when the connection breaks', async () => {
+    const bench = informerBench({ pageSize: 1 });
     const { api, clock, informers } = bench;
     await startWitness(bench);
     informers.acquire(configMaps);
@@ -139,7 +163,7 @@ describe('kube/cache informer: watches that end or break', () => {
     stream.push('{"type":"ADDED","obj');
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
-    await tellVersion(api, 9);
+    await answerAfterBreak(api, 9, [], '1');
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '8');
     await informers.close();
   });
@@ -171,7 +195,7 @@ describe('kube/cache informer: watches that end or break', () => {
     await clock.advance(120_000);
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
-    await tellVersion(api, 7);
+    await answerAfterBreak(api, 7);
     await api.nextStream();
     await informers.close();
   });
@@ -184,12 +208,12 @@ describe('kube/cache informer: watches that end or break', () => {
     await clock.advance(799);
     assert.equal(api.untaken, 0);
     await clock.advance(1);
-    await tellVersion(api, 7);
+    await answerAfterBreak(api, 7);
     await api.nextStream();
     await informers.close();
   });
 
-  test('cuts an idle watch and resumes it; idle again, it lists again', async () => {
+  test('cuts an idle watch each time, and lists again', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
     const { stream } = await start(api, 7);
@@ -199,7 +223,7 @@ describe('kube/cache informer: watches that end or break', () => {
     assert.equal(stream.closed, false);
     await clock.advance(1);
     assert.equal(stream.closed, true);
-    await tellVersion(api, 9);
+    await answerAfterBreak(api, 9);
     const second = await api.nextStream();
     assert.equal(second.request.query?.resourceVersion, '9');
     second.open();

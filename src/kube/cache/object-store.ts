@@ -24,7 +24,7 @@ export interface ObjectStoreOptions {
   readonly retainFields?: RetainFields;
   /** A listener threw. */
   readonly onFault: (error: unknown) => void;
-  /** A list is older than what was seen before: called before its objects are stored. @default nothing */
+  /** A list, or an object in it, is older than what was seen before: called before the objects are stored. @default nothing */
   readonly onRollback?: () => void;
 }
 
@@ -134,6 +134,10 @@ export class ObjectStore {
           facts = { number, version, rewritten: isNewer(known, version) };
           if (facts.rewritten) this.#onRollback();
           this.#noteVersion(version);
+        }
+        if (!facts.rewritten && page.some((stored) => this.#hasLost(stored, version))) {
+          facts = { ...facts, rewritten: true };
+          this.#onRollback();
         }
         for (const stored of page) {
           uids.set(keyOfStored(stored), uidOf(stored));
@@ -258,6 +262,16 @@ export class ObjectStore {
       if (deepEqual(old.object, this.#deletions.marked(key, stored).object)) return;
     }
     this.#put(key, stored, this.#listed ? fromServer : { initial: true });
+  }
+
+  /**
+   * Whether the server has lost a state of the object that is not newer than the list: etcd was restored, and its
+   * version has already passed what was seen before.
+   */
+  #hasLost(listed: StoredObject, listVersion: string): boolean {
+    const old = this.#objects.get(keyOfStored(listed));
+    if (old === undefined || isNewer(versionOf(old), listVersion)) return false;
+    return isNewer(versionOf(old), versionOf(listed));
   }
 
   /** Whether the store has a later state of this key than the list. */

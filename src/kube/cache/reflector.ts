@@ -138,16 +138,22 @@ export class Reflector {
     throw new KubeError('kind-missing', message, { status: 404 });
   }
 
-  /** Resumes from the last version, unless the server has an older state. */
+  /** Resumes from the last version, unless the server may have an older state. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (this.#mustCompare && (await this.#hasRolledBack(cut.signal))) return this.#list(cut.signal);
+    if (this.#mustCompare && (this.#isOnePage || (await this.#hasRolledBack(cut.signal))))
+      return this.#list(cut.signal);
     this.#mustCompare = false;
     return this.#watch(cut);
   }
 
+  /** A list costs one request, like a comparison. */
+  get #isOnePage(): boolean {
+    return this.#store.size < this.#pageSize;
+  }
+
   /**
    * After a restore of etcd, the server accepts a watch from a future version and sends nothing until it reaches that
-   * version.
+   * version. If the server has reached it already, only a list shows what was lost.
    */
   async #hasRolledBack(signal: AbortSignal): Promise<boolean> {
     const { progress } = this.#store;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MemberHarness, placedPlan } from '../../../test/support/fakes/member-harness.ts';
+import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 const body = `
@@ -77,6 +78,27 @@ describe('reconcile/observe: objects whose resource the hub does not have', () =
     await harness.clock.advance(600_000);
     await harness.settle();
     assert.ok((await harness.metrics.expose()).includes(`${metric} 0\n`));
+  });
+
+  test('are found also if the hub or the member does not list its objects when the member connects', async () => {
+    const harness = await started();
+    const gone = new KubeError('unavailable', 'no', { status: 0 });
+    harness.stopMember('paris');
+    const member = harness.member('paris').cluster;
+    member.server.put(stray('a'));
+    harness.cluster.lose('PodSet', gone);
+    member.lose('ConfigMap', gone);
+    harness.startMember('paris');
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.deepEqual(unknownEvents(harness), []);
+    member.unblock('ConfigMap');
+    harness.cluster.unblock('PodSet');
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.equal(unknownEvents(harness).length, 1);
   });
 
   test('do not include what is created or deleted meanwhile', async () => {

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { isUsable, type Members } from '../members/members.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
 import { definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
-import { settled } from '../watch/informer-waits.ts';
+import { isKnown, untilInformer } from '../watch/informer-waits.ts';
 
 export interface PlacedObjectsOptions {
   readonly plan: OperatorPlan;
@@ -16,8 +16,10 @@ export interface PlacedObjectsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Whether the hub has the resource with this UID. Undefined: its resources are not known now. */
-  readonly hasOwner: (uid: string) => boolean | undefined;
+  /** Informer of the definition's resources on the hub. */
+  readonly resources: Informer;
+  /** Whether the hub has the resource with this UID, if its resources are known. */
+  readonly hasOwner: (uid: string) => boolean;
   /** Informers of children in a member, while resources need them. */
   readonly informersIn: (member: string) => readonly Informer[];
 }
@@ -110,19 +112,23 @@ export class PlacedObjects {
     kinds: ReturnType<typeof kindsPlacedIn>,
     signal: AbortSignal,
   ): Promise<readonly KubeObject[]> {
-    const { cluster, clock } = this.#options;
+    const { cluster, clock, resources } = this.#options;
     const informers = kinds.map((gvk) =>
       cluster.acquire({ gvk, labelSelector: ownerUidLabel, cluster: member }),
     );
     try {
-      await Promise.all(informers.map((informer) => settled(informer, signal)));
-      const unknown = () =>
-        informers
+      for (const informer of informers)
+        await untilInformer(informer, signal, () => isKnown(informer) || undefined);
+      const unknown = async () => {
+        // Also while the hub does not respond for some time.
+        await untilInformer(resources, signal, () => this.#areOwnersKnown || undefined);
+        return informers
           .flatMap((informer) => Array.from(informer.list(), ({ object }) => object))
           .filter((object) => this.#ownerOf(object) === false);
-      if (unknown().length === 0) return [];
+      };
+      if ((await unknown()).length === 0) return [];
       await clock.sleep(settleMs, signal);
-      return unknown();
+      return await unknown();
     } finally {
       for (const informer of informers) informer.release();
     }
@@ -132,7 +138,11 @@ export class PlacedObjects {
   #ownerOf({ metadata: { labels = {} } }: KubeObject): boolean | undefined {
     const { plan, members, hasOwner } = this.#options;
     const isOurs = labels[definitionLabel] === plan.name && labels[hubLabel] === members.hubUid;
-    return isOurs ? hasOwner(labels[ownerUidLabel] ?? '') : undefined;
+    return isOurs && this.#areOwnersKnown ? hasOwner(labels[ownerUidLabel] ?? '') : undefined;
+  }
+
+  get #areOwnersKnown(): boolean {
+    return this.#options.resources.state.kind === 'synced';
   }
 
   #report(member: string, found: readonly KubeObject[]): void {

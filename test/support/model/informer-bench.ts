@@ -121,11 +121,16 @@ export function namesIn(informer: Informer): readonly string[] {
   return [...informer.list()].map(({ object }) => object.metadata.name);
 }
 
-/** Answers an informer that was cut off and asks which version the collection has now. */
-export async function tellVersion(api: ScriptedApi, version: number): Promise<void> {
+/** Answers the list of an informer whose watch ended before its time, or the comparison if it has more than one page. */
+export async function answerAfterBreak(
+  api: ScriptedApi,
+  version: number,
+  items: readonly unknown[] = [],
+  limit = '500',
+): Promise<void> {
   const asked = await api.nextRequest();
-  assert.deepEqual(asked.request.query, { limit: '1' });
-  asked.answer(listOf(version, []));
+  assert.deepEqual(asked.request.query, { limit });
+  asked.answer(listOf(version, items));
 }
 
 /** Another informer, whose watch stays open: not all connections break at once. */
