@@ -42,6 +42,10 @@ void workspace.start(fragment);
 window.addEventListener('hashchange', () => {
   if (isShareLink(location.hash)) location.reload();
 });
+// A reload would lose the edits: the browser asks.
+window.addEventListener('beforeunload', (event) => {
+  if (workspace.hasEdits) event.preventDefault();
+});
 
 /** The first resource, or the first definition. Not in place of a page that the address names. */
 function showResult({ resources, definitions }: ApplyReport): void {

@@ -49,12 +49,16 @@ describe('playground/workspace', () => {
     assert.equal(workspace.state.title, 'first');
     assert.deepEqual(applied, [{ files: example('first').files }]);
     assert.deepEqual(events, ['opened']);
+    assert.equal(workspace.hasEdits, false);
     workspace.edit('first.yaml', 'edited');
+    assert.equal(workspace.hasEdits, true);
     assert.deepEqual(
       workspace.state.files.map(({ text, applied: runs }) => text === runs),
       [false, true],
     );
     await workspace.apply();
+    // What runs is lost with the page, too.
+    assert.equal(workspace.hasEdits, true);
     assert.deepEqual(
       workspace.state.files.map(({ applied: runs }) => runs),
       ['edited', 'sample'],

@@ -50,6 +50,11 @@ export class Workspace implements Workbench {
     return this.#state;
   }
 
+  /** Whether a file is not as it was opened: only this page has its text. */
+  get hasEdits(): boolean {
+    return this.#state.files.some(({ file, text }) => textIn(this.#original, file) !== text);
+  }
+
   /** Opens the files of a link, or the first example. A broken link is reported beside the example. */
   async start(fragment: string): Promise<void> {
     if (isShareLink(fragment)) {

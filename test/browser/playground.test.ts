@@ -272,6 +272,27 @@ describe('browser/playground', () => {
     await other.close();
   });
 
+  test('a reload that would lose edits is asked about, another one is not', async () => {
+    const other = await open();
+    const { page } = other;
+    await other.untilText('2/2 ready');
+    // Playwright fails on a dialog that nothing answers; there is none.
+    await page.reload();
+    await other.untilText('2/2 ready');
+    await tab(other, 'samples/web-app.yaml').click();
+    await write(other, sample.replace('replicas: 2', 'replicas: 3'));
+    await page.locator('.files .unsaved').waitFor();
+    const asked = page.waitForEvent('dialog');
+    const reloaded = page.reload();
+    const dialog = await asked;
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.accept();
+    await reloaded;
+    await other.untilText('2/2 ready');
+    assert.deepEqual(other.problems, []);
+    await other.close();
+  });
+
   test('"Open in dev" shows the command, and saves the files', async () => {
     const { page } = app;
     await button(app, 'Open in dev').click();
