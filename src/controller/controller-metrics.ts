@@ -1,26 +1,12 @@
-import {
-  type Counter,
-  type MetricRegistry,
-  metricCatalogue,
-  seriesOf,
-} from '../telemetry/roles.ts';
+import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 
 type Result = (typeof metricCatalogue.reconcileTotal.values.result)[number];
 
 /** The `controller_runtime_*` series of one controller. */
-export interface ControllerMetrics {
-  reconciled(result: Result): void;
-  terminal(): void;
-  /** An unexpected error: a bug. */
-  panicked(): void;
-  took(seconds: number): void;
-  activeWorkers(delta: number): void;
-  /** Sets the maximum of concurrent reconciles. */
-  concurrency(most: number): void;
-}
+export type ControllerMetrics = ReturnType<typeof createControllerMetrics>;
 
-export function createControllerMetrics(metrics: MetricRegistry, name: string): ControllerMetrics {
+export function createControllerMetrics(metrics: MetricRegistry, name: string) {
   const total = metrics.counter(metricCatalogue.reconcileTotal);
   const errors = metrics.counter(metricCatalogue.reconcileErrors);
   const terminal = metrics.counter(metricCatalogue.reconcileTerminalErrors);
@@ -36,31 +22,24 @@ export function createControllerMetrics(metrics: MetricRegistry, name: string): 
   active.set(0, series);
   const most = metrics.gauge(metricCatalogue.maxConcurrentReconciles);
   return {
-    reconciled(result) {
+    reconciled(result: Result): void {
       total.increment([name, result]);
       if (result === 'error') errors.increment(series);
     },
     terminal: () => terminal.increment(series),
+    /** An unexpected error: a bug. */
     panicked: () => panics.increment(series),
-    took: (seconds) => time.observe(seconds, series),
-    activeWorkers: (delta) => active.add(delta, series),
-    concurrency: (count) => most.set(count, series),
+    took: (seconds: number) => time.observe(seconds, series),
+    activeWorkers: (delta: number) => active.add(delta, series),
+    /** Sets the maximum of concurrent reconciles. */
+    concurrency: (count: number) => most.set(count, series),
   };
 }
 
 /** The `workqueue_*` series of controller-runtime dashboards, for one controller. */
-export interface QueueMetrics {
-  readonly adds: Pick<Counter, 'increment'>;
-  readonly retries: Pick<Counter, 'increment'>;
-  depth(ready: ReadyQueue): void;
-  queued(seconds: number): void;
-  worked(seconds: number): void;
-  running(agesSeconds: readonly number[]): void;
-  /** Number of keys that wait for the retry budget. */
-  held(keys: number): void;
-}
+export type QueueMetrics = ReturnType<typeof createQueueMetrics>;
 
-export function createQueueMetrics(metrics: MetricRegistry, name: string): QueueMetrics {
+export function createQueueMetrics(metrics: MetricRegistry, name: string) {
   const series = [name, name];
   const depth = metrics.gauge(metricCatalogue.queueDepth);
   const adds = metrics.counter(metricCatalogue.queueAdds);
@@ -85,12 +64,13 @@ export function createQueueMetrics(metrics: MetricRegistry, name: string): Queue
   setRunning([]);
   held.set(0, [name]);
   return {
-    adds: { increment: () => adds.increment(series) },
-    retries: { increment: () => retries.increment(series) },
-    depth: (ready) => setDepth(ready.sizeOf('normal'), ready.sizeOf('low')),
-    queued: (seconds) => queueTime.observe(seconds, series),
-    worked: (seconds) => workTime.observe(seconds, series),
+    added: () => adds.increment(series),
+    retried: () => retries.increment(series),
+    depth: (ready: ReadyQueue) => setDepth(ready.sizeOf('normal'), ready.sizeOf('low')),
+    queued: (seconds: number) => queueTime.observe(seconds, series),
+    worked: (seconds: number) => workTime.observe(seconds, series),
     running: setRunning,
-    held: (keys) => held.set(keys, [name]),
+    /** Number of keys that wait for the retry budget. */
+    held: (keys: number) => held.set(keys, [name]),
   };
 }

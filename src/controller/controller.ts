@@ -9,7 +9,6 @@ import {
 } from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
 import type { Priority, ReconcileContext, ReconcileResult, Reconciler } from './reconciler.ts';
-import { RunningPass } from './running-pass.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ControllerOptions {
@@ -49,13 +48,13 @@ export class Controller {
   readonly #queue: WorkQueue;
   readonly #metrics: ControllerMetrics;
   #concurrency: number;
-  /** The worker loops; empty before {@link run}. */
-  readonly #workers = new Set<Promise<void>>();
-  /** Number of workers that are not stopping. */
-  #activeWorkers = 0;
+  /** Number of workers with a pass. */
+  #busyWorkers = 0;
   #isRunning = false;
-  /** Started passes by key, parked ones included. */
-  readonly #passes = new Map<string, RunningPass>();
+  /** By key, the ends of started passes, parked ones included. */
+  readonly #passes = new Map<string, Promise<void>>();
+  /** By key, continues a pass that has yielded its worker. */
+  readonly #parked = new Map<string, () => void>();
   /** Number of callers that paused it. */
   #pauses = 0;
   /** Aborts the running passes. */
@@ -72,6 +71,7 @@ export class Controller {
       name,
       clock,
       metrics,
+      onReady: () => this.#startReady(),
       ...(baseDelayMs === undefined ? {} : { baseDelayMs }),
       ...(maxDelayMs === undefined ? {} : { maxDelayMs }),
     });
@@ -129,12 +129,12 @@ export class Controller {
     this.#concurrency = concurrency;
     this.#metrics.concurrency(concurrency);
     this.#queue.setDelays(delays);
-    this.#adjustWorkers();
+    this.#startReady();
   }
 
   /** Resolves when all passes that run now have ended. */
   async passesEnded(): Promise<void> {
-    await Promise.all([...this.#passes.values()].map((pass) => pass.ended));
+    await Promise.all(this.#passes.values());
   }
 
   /**
@@ -143,71 +143,68 @@ export class Controller {
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, graceMs = 20_000 } = this.#options;
-    let cancelGrace = () => {};
+    const stopped = Promise.withResolvers<() => void>();
     const stop = () => {
       this.#queue.shutDown();
-      // No worker picks up parked passes any more: let them continue.
-      for (const pass of this.#passes.values()) pass.resume();
-      cancelGrace = clock.after(graceMs, () => this.#passAbort.abort(signal.reason));
+      for (const key of this.#parked.keys()) this.#resume(key);
+      stopped.resolve(clock.after(graceMs, () => this.#passAbort.abort(signal.reason)));
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     this.#isRunning = true;
-    this.#adjustWorkers();
-    while (this.#workers.size > 0) await Promise.all(this.#workers);
-    this.#isRunning = false;
+    this.#startReady();
+    const cancelGrace = await stopped.promise;
     await this.passesEnded();
-    this.#passes.clear();
-    signal.removeEventListener('abort', stop);
+    this.#isRunning = false;
     cancelGrace();
   }
 
-  /** Adjusts the number of workers. Surplus workers end after their current key. */
-  #adjustWorkers(): void {
-    if (!this.#isRunning) return;
-    const missing = this.#concurrency - this.#activeWorkers;
-    this.#activeWorkers = this.#concurrency;
-    if (missing < 0) this.#queue.releaseWorkers(-missing);
-    for (
-      let started = this.#queue.cancelWorkerReleases(Math.max(0, missing));
-      started < missing;
-      started++
-    ) {
-      const worker = this.#work();
-      this.#workers.add(worker);
-      void worker.finally(() => this.#workers.delete(worker));
-    }
-  }
-
-  async #work(): Promise<void> {
-    for (;;) {
-      const key = await this.#queue.next();
+  /** Gives ready keys to idle workers. */
+  #startReady(): void {
+    while (this.#isRunning && this.#busyWorkers < this.#concurrency) {
+      const key = this.#queue.take();
       if (key === undefined) return;
-      this.#metrics.activeWorkers(1);
-      await this.#workOn(key);
-      this.#metrics.activeWorkers(-1);
+      if (this.#parked.has(key)) {
+        this.#resume(key);
+        continue;
+      }
+      this.#occupyWorkers(1);
+      this.#passes.set(key, this.#run(key));
     }
   }
 
-  /** Starts a pass, or continues a parked one. */
-  async #workOn(key: string): Promise<void> {
-    const parked = this.#passes.get(key);
-    const pass = parked ?? this.#begin(key);
-    parked?.resume();
-    if ((await pass.whenDetached()) === 'parked') return;
-    this.#passes.delete(key);
-    this.#queue.done(key);
+  #occupyWorkers(delta: 1 | -1): void {
+    this.#busyWorkers += delta;
+    this.#metrics.activeWorkers(delta);
   }
 
-  #begin(key: string): RunningPass {
-    const pass = new RunningPass({
-      signal: this.#passAbort.signal,
-      run: (context) => this.#reconcileOnce(key, context),
-      onPark: () => this.#queue.park(key),
-      isSuperseded: () => this.#queue.needsAnotherRun(key),
+  async #run(key: string): Promise<void> {
+    // Never within the event that enqueued the key.
+    await undefined;
+    const { signal } = this.#passAbort;
+    await this.#reconcileOnce(key, { signal, yieldWorker: () => this.#park(key) });
+    this.#passes.delete(key);
+    this.#occupyWorkers(-1);
+    this.#queue.done(key);
+    this.#startReady();
+  }
+
+  /** Yields the worker of a pass. Resolves when it continues with another one. */
+  #park(key: string): Promise<'current' | 'superseded'> {
+    return new Promise((resolve) => {
+      this.#parked.set(key, () =>
+        resolve(this.#queue.needsAnotherRun(key) ? 'superseded' : 'current'),
+      );
+      this.#occupyWorkers(-1);
+      if (!this.#queue.park(key)) this.#resume(key);
     });
-    this.#passes.set(key, pass);
-    return pass;
+  }
+
+  #resume(key: string): void {
+    const proceed = this.#parked.get(key);
+    this.#parked.delete(key);
+    this.#occupyWorkers(1);
+    proceed?.();
   }
 
   async #reconcileOnce(key: string, context: ReconcileContext): Promise<void> {

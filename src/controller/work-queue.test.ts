@@ -7,13 +7,18 @@ import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 function setUp(options: Partial<WorkQueueOptions> = {}) {
   const clock = new FakeClock();
   const metrics = freshMetrics();
-  return { clock, metrics, queue: new WorkQueue({ name: 'q', clock, metrics, ...options }) };
+  const onReady = () => undefined;
+  return {
+    clock,
+    metrics,
+    queue: new WorkQueue({ name: 'q', clock, metrics, onReady, ...options }),
+  };
 }
 
 /** Takes all that is ready now. */
-async function drain(queue: WorkQueue): Promise<string[]> {
+function drain(queue: WorkQueue): string[] {
   const keys: string[] = [];
-  while (queue.length > 0) keys.push((await queue.next()) as string);
+  while (queue.length > 0) keys.push(queue.take() as string);
   return keys;
 }
 
@@ -21,27 +26,32 @@ describe('controller/work-queue', () => {
   test('hands a key out once however often it was added', async () => {
     const { queue } = setUp();
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
-    assert.deepEqual(await drain(queue), ['a', 'b']);
+    assert.deepEqual(drain(queue), ['a', 'b']);
   });
 
   test('never gives one key to two workers, and runs it exactly once more', async () => {
     const { queue } = setUp();
     queue.add('a');
-    assert.equal(await queue.next(), 'a');
+    assert.equal(queue.take(), 'a');
     queue.add('a');
     queue.add('a');
     assert.equal(queue.length, 0);
     queue.done('a');
-    assert.deepEqual(await drain(queue), ['a']);
+    assert.deepEqual(drain(queue), ['a']);
     queue.done('a');
     assert.equal(queue.length, 0);
   });
 
-  test('wakes a worker that waits', async () => {
-    const { queue } = setUp();
-    const next = queue.next();
+  test('says that a key is ready, and hands out none while it is paused', () => {
+    const taken: (string | undefined)[] = [];
+    const { queue }: { readonly queue: WorkQueue } = setUp({
+      onReady: () => void taken.push(queue.take()),
+    });
     queue.add('a');
-    assert.equal(await next, 'a');
+    queue.pause();
+    queue.add('b');
+    queue.resume();
+    assert.deepEqual(taken, ['a', undefined, 'b']);
   });
 
   for (const [first, second, readyAtMs] of [
@@ -55,7 +65,7 @@ describe('controller/work-queue', () => {
       await clock.advance(readyAtMs - 1);
       assert.equal(queue.length, 0);
       await clock.advance(1);
-      assert.deepEqual(await drain(queue), ['a']);
+      assert.deepEqual(drain(queue), ['a']);
       queue.done('a');
       await clock.advance(200);
       assert.equal(queue.length, 0, 'the other delay is dropped');
@@ -66,7 +76,7 @@ describe('controller/work-queue', () => {
     const { queue, clock } = setUp();
     queue.addAfter('a', 100);
     queue.add('a');
-    assert.deepEqual(await drain(queue), ['a']);
+    assert.deepEqual(drain(queue), ['a']);
     queue.done('a');
     await clock.advance(200);
     assert.equal(queue.length, 0);
@@ -92,13 +102,13 @@ describe('controller/work-queue', () => {
     }
     queue.addAfter('later', 10_000);
     queue.retryNow();
-    assert.deepEqual(await drain(queue), ['unanswered']);
+    assert.deepEqual(drain(queue), ['unanswered']);
     assert.equal(queue.failuresOf('unanswered'), 0);
     assert.equal(queue.failuresOf('rejected'), 12);
     queue.retryNow();
     assert.equal(queue.length, 0);
     await clock.advance(10_000);
-    assert.deepEqual(await drain(queue), ['rejected', 'later']);
+    assert.deepEqual(drain(queue), ['rejected', 'later']);
   });
 
   test('how long no server answered does not count for how long a rejection is waited out', () => {
@@ -116,7 +126,7 @@ describe('controller/work-queue', () => {
       queue.addRateLimited('a', { isUnreachable: true });
     }
     queue.add('a');
-    assert.equal(await queue.next(), 'a');
+    assert.equal(queue.take(), 'a');
     queue.retryNow();
     assert.equal(queue.addRateLimited('a', { isUnreachable: true }), 5);
   });
@@ -125,7 +135,7 @@ describe('controller/work-queue', () => {
     const { queue } = setUp();
     for (let i = 0; i < 3; i++) queue.add(`low-${i}`, 'low');
     for (let i = 0; i < 20; i++) queue.add(`live-${i}`);
-    const keys = await drain(queue);
+    const keys = drain(queue);
     assert.deepEqual(
       keys.slice(0, 9),
       Array.from({ length: 9 }, (_, i) => `live-${i}`),
@@ -137,31 +147,31 @@ describe('controller/work-queue', () => {
   test('work that was begun and requeued comes after what has not begun, and before what is less urgent', async () => {
     const { queue } = setUp();
     queue.add('begun');
-    assert.equal(await queue.next(), 'begun');
+    assert.equal(queue.take(), 'begun');
     queue.add('low', 'low');
     queue.add('live');
     assert.equal(queue.park('begun'), true);
-    assert.deepEqual(await drain(queue), ['live', 'begun', 'low']);
+    assert.deepEqual(drain(queue), ['live', 'begun', 'low']);
   });
 
   test('among many new keys every tenth pick in turn is parked work', async () => {
     const { queue } = setUp();
     queue.add('begun');
-    await queue.next();
+    queue.take();
     queue.park('begun');
     for (let i = 0; i < 40; i++) queue.add(`live-${i}`);
-    assert.ok((await drain(queue)).indexOf('begun') < 30);
+    assert.ok(drain(queue).indexOf('begun') < 30);
   });
 
   test('with a thousand parked passes they go before new keys', async () => {
     const { queue } = setUp();
     const keys = Array.from({ length: 1_000 }, (_, i) => `begun-${i}`);
     for (const key of keys) queue.add(key);
-    for (const key of keys) assert.equal(await queue.next(), key);
+    for (const key of keys) assert.equal(queue.take(), key);
     for (const key of keys) queue.park(key);
     queue.add('new');
-    assert.equal(await queue.next(), 'begun-0');
-    assert.equal(await queue.next(), 'new');
+    assert.equal(queue.take(), 'begun-0');
+    assert.equal(queue.take(), 'new');
   });
 
   test('a low key that is added as a live one moves up and is handed out once', async () => {
@@ -169,19 +179,17 @@ describe('controller/work-queue', () => {
     queue.add('a', 'low');
     queue.add('b', 'low');
     queue.add('b');
-    assert.deepEqual(await drain(queue), ['b', 'a']);
+    assert.deepEqual(drain(queue), ['b', 'a']);
   });
 
-  test('shut down: idle workers get nothing, delays are dropped, running work may end', async () => {
+  test('shut down: workers get nothing, delays are dropped, running work may end', async () => {
     const { queue, clock } = setUp();
     queue.add('running');
-    assert.equal(await queue.next(), 'running');
-    const idle = queue.next();
+    assert.equal(queue.take(), 'running');
     queue.addAfter('later', 10);
     queue.add('running');
     queue.shutDown();
-    assert.equal(await idle, undefined);
-    assert.equal(await queue.next(), undefined);
+    assert.equal(queue.take(), undefined);
     queue.done('running');
     await clock.advance(100);
     assert.equal(queue.length, 0);
@@ -204,7 +212,7 @@ describe('controller/work-queue', () => {
       if (action === 1) queue.addAfter(key, 1 + random(20));
       if (action <= 1) owed.add(key);
       if (action === 2 && queue.length > 0) {
-        const taken = (await queue.next()) as string;
+        const taken = queue.take() as string;
         assert.ok(!working.has(taken), 'one key with two workers');
         owed.delete(taken);
         working.add(taken);
@@ -214,7 +222,7 @@ describe('controller/work-queue', () => {
     }
     for (const key of working) queue.done(key);
     await clock.advance(100);
-    const rest = await drain(queue);
+    const rest = drain(queue);
     assert.deepEqual(
       [...owed].filter((key) => !rest.includes(key)),
       [],
@@ -227,7 +235,7 @@ describe('controller/work-queue', () => {
     const { queue, metrics, clock } = setUp();
     queue.add('a');
     queue.add('b', 'low');
-    await queue.next();
+    queue.take();
     queue.addRateLimited('c');
     await clock.advance(2_000);
     queue.observe();
@@ -244,8 +252,8 @@ describe('controller/work-queue', () => {
     const many = Array.from({ length: 150 }, (_, index) => `k${index}`);
 
     /** Works once on everything that is ready. */
-    async function workAll(queue: WorkQueue, end: (key: string) => void): Promise<string[]> {
-      const keys = await drain(queue);
+    function workAll(queue: WorkQueue, end: (key: string) => void): string[] {
+      const keys = drain(queue);
       for (const key of keys) {
         end(key);
         queue.done(key);
@@ -257,37 +265,40 @@ describe('controller/work-queue', () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      assert.equal((await workAll(queue, () => {})).length, 100);
+      assert.equal(workAll(queue, () => {}).length, 100);
       await clock.advance(1_000);
-      assert.equal((await workAll(queue, () => {})).length, 10);
+      assert.equal(workAll(queue, () => {}).length, 10);
     });
 
     test('a burst is spread: ten at once, then one each 20 ms', async () => {
       const { queue, clock } = setUp();
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      assert.equal((await workAll(queue, () => {})).length, 10);
+      assert.equal(workAll(queue, () => {}).length, 10);
       await clock.advance(100);
-      assert.equal((await workAll(queue, () => {})).length, 5);
+      assert.equal(workAll(queue, () => {}).length, 5);
     });
 
     test('after the failure the others follow at once', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      const keys = await workAll(queue, (key) => queue.markSucceeded(key));
-      assert.equal(new Set([...keys, ...(await drain(queue))]).size, 150);
+      const keys = workAll(queue, (key) => queue.markSucceeded(key));
+      assert.equal(new Set([...keys, ...drain(queue)]).size, 150);
     });
 
     test('an event wakes a held key at once, and its retry is dropped', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      await workAll(queue, () => {});
+      workAll(queue, () => {});
       queue.add('k149');
-      assert.deepEqual(await workAll(queue, () => {}), ['k149']);
+      assert.deepEqual(
+        workAll(queue, () => {}),
+        ['k149'],
+      );
       await clock.advance(60_000);
-      const later = await drain(queue);
+      const later = drain(queue);
       assert.equal(later.length, 49);
       assert.ok(!later.includes('k149'));
       assert.equal(clock.pending, 0);
@@ -297,21 +308,21 @@ describe('controller/work-queue', () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.retryAfter(key, 5);
       await clock.advance(5);
-      await workAll(queue, () => {});
+      workAll(queue, () => {});
       await clock.advance(100);
       queue.add('new');
-      assert.deepEqual(await drain(queue), ['new', 'k100']);
+      assert.deepEqual(drain(queue), ['new', 'k100']);
     });
 
     test('a key that is held for another reason than a failure outlives the end of an outage', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.retryAfter(key, 5);
       await clock.advance(5);
-      const atOnce = await workAll(queue, () => {});
+      const atOnce = workAll(queue, () => {});
       queue.retryNow();
       assert.equal(queue.length, 0);
       await clock.advance(5_000);
-      const later = await workAll(queue, () => {});
+      const later = workAll(queue, () => {});
       assert.equal(new Set([...atOnce, ...later]).size, 150);
       assert.equal(clock.pending, 0);
     });
@@ -320,21 +331,24 @@ describe('controller/work-queue', () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      await workAll(queue, () => {});
+      workAll(queue, () => {});
       queue.addRateLimited('unanswered', { isUnreachable: true });
       queue.retryNow();
-      assert.deepEqual(await workAll(queue, () => {}), ['unanswered']);
+      assert.deepEqual(
+        workAll(queue, () => {}),
+        ['unanswered'],
+      );
       await clock.advance(1_000);
-      assert.equal((await workAll(queue, () => {})).length, 10);
+      assert.equal(workAll(queue, () => {}).length, 10);
     });
 
     test('the end of an outage is the end of all waiting for it', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key, { isUnreachable: true });
       await clock.advance(5);
-      await workAll(queue, () => {});
+      workAll(queue, () => {});
       queue.retryNow();
-      assert.equal((await drain(queue)).length, 50);
+      assert.equal(drain(queue).length, 50);
       assert.equal(clock.pending, 0);
     });
 

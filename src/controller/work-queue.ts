@@ -11,17 +11,13 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
+  /** A key may be ready for {@link WorkQueue.take}. */
+  readonly onReady: () => void;
   /** Delay after the first failure of a key, in ms. @default 5 */
   readonly baseDelayMs?: number;
   /** Upper bound of that delay, in ms. @default 1_000_000 */
   readonly maxDelayMs?: number;
-  /** Average retries per second of all keys. @default 10 */
-  readonly retriesPerSecond?: number;
-  /** Burst of retries of all keys after an idle time. @default 100 */
-  readonly retryBurst?: number;
-  /** Retries of a burst that run at once. @default 10 */
-  readonly retriesAtOnce?: number;
-  /** Interval between the other retries of a burst, in ms. @default 20 */
+  /** Interval between the retries of a burst that do not run at once, in ms. @default 20 */
   readonly retrySpacingMs?: number;
 }
 
@@ -48,6 +44,7 @@ interface Processing {
  */
 export class WorkQueue {
   readonly #clock: Clock;
+  readonly #onReady: () => void;
   #delays: BackoffOptions;
   readonly #metrics: QueueMetrics;
   readonly #ready = new ReadyQueue();
@@ -65,25 +62,22 @@ export class WorkQueue {
   /** Keys that run with a token of the retry budget. */
   readonly #onBudget = new Set<string>();
   readonly #addedAtMs = new Map<string, number>();
-  readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
-  /** Number of workers to end at their next {@link next}. */
-  #workersToRelease = 0;
   #isShutDown = false;
   #isPaused = false;
 
   constructor(options: WorkQueueOptions) {
-    const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
-    // The rate and burst defaults of controller-runtime.
-    const { retriesPerSecond = 10, retryBurst = 100 } = options;
-    const { retriesAtOnce = 10, retrySpacingMs = 20 } = options;
+    const { name, clock, metrics, onReady, retrySpacingMs = 20 } = options;
+    const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
     this.#clock = clock;
+    this.#onReady = onReady;
     this.#delays = { baseDelayMs, maxDelayMs };
     this.#metrics = createQueueMetrics(metrics, name);
     this.#budget = new RetryBudget({
       clock,
-      perSecond: retriesPerSecond,
-      burst: retryBurst,
-      atOnce: retriesAtOnce,
+      // The rate and burst of controller-runtime.
+      perSecond: 10,
+      burst: 100,
+      atOnce: 10,
       spacingMs: retrySpacingMs,
       onRelease: (key, isLate) => this.#retry(key, isLate),
     });
@@ -105,12 +99,12 @@ export class WorkQueue {
     this.#stopWaiting(key);
     const asked = this.#dirty.get(key);
     if (asked === 'normal' || asked === priority) return;
-    if (asked === undefined) this.#metrics.adds.increment();
+    if (asked === undefined) this.#metrics.added();
     this.#dirty.set(key, priority);
     if (this.#processing.has(key)) return;
     if (!this.#addedAtMs.has(key)) this.#addedAtMs.set(key, this.#clock.monotonicMs());
     this.#ready.add(key, priority);
-    this.#dispatch();
+    this.#onReady();
   }
 
   /** Makes a key ready after a delay. The earliest of several delays wins. */
@@ -137,7 +131,7 @@ export class WorkQueue {
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     const delayMs = backoffMs(failures, delays);
-    this.#metrics.retries.increment();
+    this.#metrics.retried();
     this.#retryAfter(key, delayMs, failures < transientFailures);
     return delayMs;
   }
@@ -167,41 +161,12 @@ export class WorkQueue {
     if (this.#onBudget.delete(key)) this.#budget.returnToken();
   }
 
-  /**
-   * The next key, or undefined when the queue is shut down. Finish it with {@link done}, or with {@link park} to get
-   * it again.
-   */
-  next(): Promise<string | undefined> {
-    if (this.#isShutDown) return Promise.resolve(undefined);
-    if (this.#workersToRelease > 0) {
-      this.#workersToRelease--;
-      return Promise.resolve(undefined);
-    }
-    return new Promise((resolve) => {
-      this.#idleWorkers.push(resolve);
-      this.#dispatch();
-    });
-  }
-
-  /** Ends workers: this many calls of {@link next}, pending or future, resolve with undefined. */
-  releaseWorkers(workers: number): void {
-    this.#workersToRelease += workers;
-    while (this.#workersToRelease > 0) {
-      const idle = this.#idleWorkers.pop();
-      if (idle === undefined) return;
-      this.#workersToRelease--;
-      idle(undefined);
-    }
-  }
-
-  /**
-   * Cancels up to this many pending worker releases.
-   * @returns how many were cancelled
-   */
-  cancelWorkerReleases(workers: number): number {
-    const recalled = Math.min(workers, this.#workersToRelease);
-    this.#workersToRelease -= recalled;
-    return recalled;
+  /** The next key. Undefined: none is ready. Finish it with {@link done}, or with {@link park} to get it again. */
+  take(): string | undefined {
+    if (this.#isShutDown || this.#isPaused) return undefined;
+    const key = this.#ready.take();
+    if (key !== undefined && !this.#processing.has(key)) this.#begin(key);
+    return key;
   }
 
   /** Sets the delays of future failures. */
@@ -216,17 +181,17 @@ export class WorkQueue {
 
   resume(): void {
     this.#isPaused = false;
-    this.#dispatch();
+    this.#onReady();
   }
 
   /**
-   * Queues a running key again, behind keys that have not started. {@link next} returns it again. False: the queue is
+   * Queues a running key again, behind keys that have not started. {@link take} returns it again. False: the queue is
    * shut down.
    */
   park(key: string): boolean {
     if (this.#isShutDown) return false;
     this.#ready.park(key, this.#processing.get(key)?.priority ?? 'normal');
-    this.#dispatch();
+    this.#onReady();
     return true;
   }
 
@@ -246,15 +211,14 @@ export class WorkQueue {
     if (priority === undefined || this.#isShutDown) return;
     this.#addedAtMs.set(key, this.#clock.monotonicMs());
     this.#ready.add(key, priority);
-    this.#dispatch();
+    this.#onReady();
   }
 
-  /** Stops the queue: idle workers get undefined, delays are dropped. Running workers may still call {@link done}. */
+  /** Stops the queue: no key is ready any more, and delays are dropped. Running workers may still call {@link done}. */
   shutDown(): void {
     this.#isShutDown = true;
     for (const { cancel } of this.#waiting.values()) cancel();
     this.#waiting.clear();
-    for (const resolve of this.#idleWorkers.splice(0)) resolve(undefined);
   }
 
   /** Updates the gauges before a scrape: depth, unfinished and longest-running work. */
@@ -293,15 +257,6 @@ export class WorkQueue {
   #stopWaiting(key: string): void {
     this.#waiting.get(key)?.cancel();
     this.#waiting.delete(key);
-  }
-
-  #dispatch(): void {
-    while (this.#idleWorkers.length > 0 && !this.#isPaused) {
-      const key = this.#ready.take();
-      if (key === undefined) return;
-      if (!this.#processing.has(key)) this.#begin(key);
-      this.#idleWorkers.shift()?.(key);
-    }
   }
 
   #begin(key: string): void {
