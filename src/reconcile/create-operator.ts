@@ -1,27 +1,29 @@
 import type { OperatorPlan } from '../compile/index.ts';
 import type { ReconcileContext, ReconcileResult } from '../controller/index.ts';
-import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
+import type { KubeError } from '../kube/roles.ts';
+import {
+  type Counter,
+  type MetricRegistry,
+  metricCatalogue,
+  seriesOf,
+} from '../telemetry/roles.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
-import { type KubeObject, parseKey } from '../util/kube-object.ts';
+import type { KubeObject } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
 import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
 import { detectOrphaning } from './finalize/prepare-deletion.ts';
-import { readOnlyHistory, type WaitingStates } from './history/history.ts';
 import { HistoryRecorder } from './history/history-recorder.ts';
+import type { WaitingStates } from './history/object-track.ts';
+import { kindsByText } from './identity.ts';
 import { Members } from './members/members.ts';
 import { isPlaced } from './members/placements.ts';
 import { createRoutedCluster } from './members/routed-cluster.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import { PlacedObjects } from './observe/placed-objects.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-import {
-  createBudget,
-  type OperatorContext,
-  type PassMetrics,
-  type Uninstall,
-} from './pass/context.ts';
-import { hasRecordInMember, kindsByText } from './pass/inventory.ts';
+import { createBudget, type OperatorContext, type Uninstall } from './pass/context.ts';
+import { hasRecordInMember } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
@@ -122,8 +124,7 @@ class PlanOperator implements Operator {
   }
 
   resource(key: string): KubeObject | undefined {
-    const { namespace, name } = parseKey(key);
-    return this.#context?.watches.resources.get(namespace, name)?.object;
+    return this.#context?.watches.resources.get(key)?.object;
   }
 
   forget(key: string): void {
@@ -143,25 +144,14 @@ class PlanOperator implements Operator {
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    const {
-      plan,
-      cluster: hub,
-      clock,
-      random,
-      logger,
-      metrics,
-      enqueue,
-      onDecisions,
-      trace,
-    } = this.#options;
+    const { plan, cluster: hub, clock, random, enqueue } = this.#options;
+    const { guardedNamespaces = new Set(), previousKinds = [] } = this.#options;
     const queue = this.#createQueue();
-    const { guardedNamespaces = new Set(), previousKinds = [], memory } = this.#options;
     const members = this.#options.members && new Members({ hub, members: this.#options.members });
     const cluster = members === undefined ? hub : createRoutedCluster(hub, members);
     if (members !== undefined && isPlaced(plan)) await settled(members.open(), signal);
     const left =
-      isNarrowed(plan) &&
-      (await hasRemainingFinalizers({ ...plan.definition, watcher: cluster }, signal));
+      isNarrowed(plan) && (await hasRemainingFinalizers(plan.definition, cluster, signal));
     const history = this.#createHistory(queue);
     const watches = new Watches({
       hasRemainingFinalizers: left,
@@ -171,7 +161,7 @@ class PlanOperator implements Operator {
       clock,
       queue,
       guardedNamespaces,
-      previousKinds: previousKinds,
+      previousKinds,
       onSelectedChange: (...change) => history?.noteEvent(...change),
       onLost: (key, stored) => trackLoss(this.#states.get(key), stored),
       onResourceEvent: plan.needsFinalizer
@@ -179,22 +169,15 @@ class PlanOperator implements Operator {
         : undefined,
     });
     this.#context = {
-      plan,
+      ...this.#options,
+      ...this.#role,
       cluster,
       members,
-      clock,
-      random,
-      logger,
-      metrics: createPassMetrics(metrics, plan.name),
+      applies: createCounter(this.#options.metrics, plan.name),
       watches,
-      timeSlicer: this.#options.timeSlicer,
-      memory,
-      history:
-        history && (this.#options.recordsHistory === false ? readOnlyHistory(history) : history),
-      rights: new MissingRights({
-        cluster,
-        onGranted: (key, shared) => this.#onGranted(queue, key, shared),
-      }),
+      history,
+      recorder: this.#options.recordsHistory === false ? undefined : history,
+      rights: new MissingRights(cluster, (key, shared) => this.#onGranted(queue, key, shared)),
       timetable: new Timetable({
         schedule: plan.definition.schedule,
         clock,
@@ -205,19 +188,8 @@ class PlanOperator implements Operator {
       states: this.#states,
       deletedOwners: new Map(),
       childKinds: this.#childKinds(),
-      server: { scopes: new Map() },
+      scopes: new Map(),
       guardedNamespaces,
-      ...this.#role,
-      deletionGuard: this.#options.deletionGuard,
-      enqueueFollowUp: (key) => {
-        trace?.onEnqueue(key, 'follow-up');
-        enqueue(key, 'normal');
-      },
-      trace,
-      onDecisions: (key, record) => {
-        trace?.onDecisions(key, record);
-        onDecisions?.(key, record);
-      },
     };
     this.#history = history;
     await Promise.all([watches.settled(signal), history?.start(signal)]);
@@ -228,20 +200,10 @@ class PlanOperator implements Operator {
   }
 
   #startPlacedObjects(context: OperatorContext, members: Members): void {
-    const { plan, cluster, clock, logger, watches } = context;
     const { metrics, countPlaced } = this.#options;
-    const { resources } = watches;
-    const placed = new PlacedObjects({
-      ...{ plan, cluster, members, clock, logger, metrics },
-      resources: resources.informer,
-      hasOwner: (uid) => resources.keyOfUid(uid) !== undefined,
-      informersIn: (member) =>
-        [...watches.allChildren()].flatMap((watch) =>
-          watch.cluster === member ? watch.informer : [],
-        ),
-    });
+    const placed = new PlacedObjects(context, members, metrics);
     const isComplete = () => this.readiness().unknown === 0;
-    const uncount = countPlaced?.(plan.name, (member) =>
+    const uncount = countPlaced?.(context.plan.name, (member) =>
       isComplete() ? placed.countIn(member) : undefined,
     );
     this.#stopPlacedObjects = () => {
@@ -319,23 +281,14 @@ class PlanOperator implements Operator {
   problems(): readonly OperatorProblem[] {
     if (this.#context === undefined) return [];
     const { watches, rights } = this.#context;
-    const watchProblems = watches.problems().map(({ watching, error, literalName }) => {
-      const { right, code } = error;
-      const message = right === undefined ? error.message : rightText(right, literalName);
-      return { what: watching, code, message };
-    });
-    const historyProblems = (this.#history?.watchErrors() ?? []).map((error) => {
-      const { right, code } = error;
-      const message = right === undefined ? error.message : rightText(right);
-      return { what: 'history', code, message };
-    });
-    const passProblems = rights.all.map((right) => {
-      return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;
-    });
     return [
-      ...watchProblems,
-      ...historyProblems,
-      ...passProblems,
+      ...watches
+        .problems()
+        .map(({ watching, error, literalName }) => problemOf(watching, error, literalName)),
+      ...(this.#history?.watchErrors() ?? []).map((error) => problemOf('history', error)),
+      ...rights.all.map(
+        (right) => ({ what: 'resources', code: 'forbidden', message: rightText(right) }) as const,
+      ),
       ...this.#unservedProblems(this.#context),
     ];
   }
@@ -373,10 +326,15 @@ class PlanOperator implements Operator {
   }
 }
 
-function createPassMetrics(registry: MetricRegistry, definition: string): PassMetrics {
+function problemOf(what: string, error: KubeError, literalName?: string): OperatorProblem {
+  const { right, code, message } = error;
+  return { what, code, message: right === undefined ? message : rightText(right, literalName) };
+}
+
+function createCounter(registry: MetricRegistry, definition: string): Counter {
   const applies = registry.counter(metricCatalogue.applies);
   for (const series of seriesOf(metricCatalogue.applies, { definition })) {
     applies.increment(series, 0);
   }
-  return { applies };
+  return applies;
 }

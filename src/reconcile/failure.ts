@@ -1,7 +1,7 @@
 import type { RenderFailure } from '../compile/index.ts';
 import type { AccessRight, KubeError, KubeErrorCode } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
-import { type Disclosure, fieldTexts, isNamePublic } from './secrecy.ts';
+import { type Disclosure, fieldTexts, isNamePublic, publicContent } from './secrecy.ts';
 
 /** Reasons of the `Ready` condition for errors and blocking conditions (docs/definition/reporting.md#what-homeostat-always-writes). */
 export type ProblemReason =
@@ -204,16 +204,28 @@ function withPlace(message: string, place: string | undefined): string {
   return place === undefined ? message : `${message} (${place})`;
 }
 
-/** A problem of kind `waiting`. */
-export function problemOfWaiting(on: readonly string[]): Problem {
+/** A problem of kind `waiting`. @param message For people. @default a list of what is waited for */
+export function problemOfWaiting(on: readonly string[], message?: string): Problem {
   const distinct = [...new Set(on)].sort();
   return {
     reason: 'Waiting',
-    message: `Waiting for ${distinct.join(', ')}`,
+    message: message ?? `Waiting for ${distinct.join(', ')}`,
     code: 'waiting',
     kind: 'waiting',
     waitingFor: distinct,
   };
+}
+
+/** A rendered value that cannot be used: it stays so until an input changes. */
+export function problemOfValue(message: string, code = 'invalid-manifest'): Problem {
+  return { reason: 'RenderFailed', message, code, kind: 'permanent' };
+}
+
+/** A watch that fails. It retries on its own and enqueues the resource. */
+export function problemOfWatch(error: KubeError, gvk: Gvk, literalName?: string): Problem {
+  const context = { about: publicContent, gvk, literalName };
+  const { reason, message, code } = problemOfRequest(error, context);
+  return { reason, message, code, kind: 'waiting' };
 }
 
 /** The member cluster of an object cannot be used now. Its connection enqueues the resource. */

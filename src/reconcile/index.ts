@@ -2,6 +2,7 @@ export { createFinalizingOperator, createOperator } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
+export { kindText, parseKinds } from './identity.ts';
 export { covers } from './intent/compare.ts';
 export type { Intent } from './intent/intent.ts';
 export { appliedHashOf, withPathHash as stamped } from './intent/marks.ts';
@@ -23,7 +24,6 @@ export {
 } from './names.ts';
 export type { Operator, OperatorOptions, PlacedCount, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
-export { kindText, parseKinds } from './pass/inventory.ts';
 export { DeletionHold } from './preview/deletion-hold.ts';
 export { type Preview, type Previewer, previewAll } from './preview/preview.ts';
 export type { ReconcileEnd, ReconcilePhase, ReconcileTrace } from './trace.ts';

@@ -1,23 +1,29 @@
 /** The API of the room: one running definition. CONTRACT between reconcile and runtime. */
-import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
-import type { Cluster, KubeErrorCode, MemberClusters } from '../kube/roles.ts';
-import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
-import type { ByteSemaphore } from '../util/byte-semaphore.ts';
-import type { Clock } from '../util/clock.ts';
+import type { KubeErrorCode, MemberClusters } from '../kube/roles.ts';
+import type { MetricRegistry } from '../telemetry/roles.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { Random } from '../util/random.ts';
-import type { TimeSlicer } from '../util/time-slicer.ts';
-import type { DecisionRecord } from './decision.ts';
-import type { DeletionGuard } from './deletion-guard.ts';
-import type { WaitingStates } from './history/history.ts';
+import type { WaitingStates } from './history/object-track.ts';
+import type { OperatorContext } from './pass/context.ts';
 import type { Previewer } from './preview/preview.ts';
-import type { ReconcileTrace } from './trace.ts';
 
-export interface OperatorOptions {
-  readonly plan: OperatorPlan;
-  readonly cluster: Cluster;
+/** What an operator passes on to its reconciles. */
+type SharedOptions = Pick<
+  OperatorContext,
+  | 'plan'
+  | 'cluster'
+  | 'clock'
+  | 'random'
+  | 'logger'
+  | 'timeSlicer'
+  | 'memory'
+  | 'deletionGuard'
+  | 'trace'
+  | 'onDecisions'
+>;
+
+export interface OperatorOptions extends SharedOptions {
   /** The member clusters of this one. @default undefined: none */
   readonly members?: MemberClusters;
   /**
@@ -25,9 +31,6 @@ export interface OperatorOptions {
    * ends it. @default undefined: they are not counted
    */
   readonly countPlaced?: (definition: string, countIn: PlacedCount) => () => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly metrics: MetricRegistry;
   /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
@@ -35,20 +38,10 @@ export interface OperatorOptions {
   readonly namespace?: string;
   /** Whether versions of reads with `history` are recorded, or only read. @default true */
   readonly recordsHistory?: boolean;
-  /** Shares the thread with other work. */
-  readonly timeSlicer: TimeSlicer;
-  /** Bounds the memory of all reconciles of the process. @default undefined: no bound */
-  readonly memory?: ByteSemaphore;
   /** Kinds of which the definition had children before: the remaining ones are pruned. @default none */
   readonly previousKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
-  /** Called before objects are deleted that the definition no longer desires. @default undefined: they are deleted */
-  readonly deletionGuard?: DeletionGuard;
-  /** Follows the reconciles, for a record of them. @default undefined: nothing is recorded */
-  readonly trace?: ReconcileTrace;
-  /** Called with the record of every finished pass (logs, tests, the web page). */
-  readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }
 
 /** Number of objects in a member. */

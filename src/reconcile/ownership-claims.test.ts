@@ -4,7 +4,6 @@ import type { OwnerReference } from '../util/kube-object.ts';
 import { definitionLabel, ownerUidLabel } from './names.ts';
 import { claimsOf, ownerText } from './ownership-claims.ts';
 
-const owner = { definition: 'podset', ownerUid: 'u1' };
 const labels = {
   'app.kubernetes.io/managed-by': 'homeostat',
   'homeostat.dev/definition': 'podset',
@@ -19,7 +18,7 @@ function controller(uid: string): OwnerReference {
 describe('reconcile/ownership/owner', () => {
   const claimed = (metadata: object, appliedBy: readonly string[]) => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', ...metadata } };
-    const claims = claimsOf({ object, appliedBy }, owner);
+    const claims = claimsOf({ object, appliedBy }, 'podset', 'u1');
     return Object.entries(claims).flatMap(([claim, isMade]) => (isMade ? [claim] : []));
   };
   for (const [what, metadata, appliedBy, expected] of [

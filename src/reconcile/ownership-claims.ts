@@ -10,37 +10,25 @@ import {
   pausedAnnotation,
 } from './names.ts';
 
-/** The resource whose child an object would be. */
-interface Ownership {
-  readonly definition: string;
-  readonly ownerUid: string;
-}
-
 /** Whether the labels name this definition, with any resource. Not a proof of ownership: operators copy labels. */
 export function isLabelledBy(object: KubeObject, definition: string): boolean {
   const labels = object.metadata.labels;
   return labels?.[managedByLabel] === managedByValue && labels[definitionLabel] === definition;
 }
 
-/** What the metadata of an object claims: every principal who can write the object can write it. */
-interface OwnershipClaims {
-  /** Does it carry all labels of a child of this resource? */
-  readonly isLabelled: boolean;
-  /** Does it have an apply entry of the definition's field manager? */
-  readonly isApplied: boolean;
-  /** Does its controller reference name the resource? */
-  readonly isControlled: boolean;
-}
-
-/** The ownership that an object claims. */
+/** What the metadata of an object claims about this owner: every principal who can write the object can write it. */
 export function claimsOf(
   { object, appliedBy }: StoredObject,
-  { definition, ownerUid }: Ownership,
-): OwnershipClaims {
+  definition: string,
+  ownerUid: string,
+) {
   return {
+    /** Does it carry all labels of a child of this resource? */
     isLabelled:
       isLabelledBy(object, definition) && object.metadata.labels?.[ownerUidLabel] === ownerUid,
+    /** Does it have an apply entry of the definition's field manager? */
     isApplied: appliedBy.includes(fieldManagerOf(definition)),
+    /** Does its controller reference name the resource? */
     isControlled: isControlledBy(object, ownerUid),
   };
 }

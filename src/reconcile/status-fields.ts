@@ -1,4 +1,6 @@
 import type { OperatorPlan } from '../compile/index.ts';
+import { isJsonObject } from '../util/json.ts';
+import { conditionsOf, type KubeObject } from '../util/kube-object.ts';
 
 /** Conditions that every pass reports on a kind of the definition's own. */
 export const standardConditionTypes: ReadonlySet<unknown> = new Set([
@@ -34,4 +36,20 @@ const standardStatusKeys = [
 export function statusKeysOf(plan: OperatorPlan): readonly string[] {
   const mapped = Object.keys(plan.definition.status);
   return isForeign(plan) ? mapped : [...standardStatusKeys, ...mapped];
+}
+
+/** The status of a resource; empty if it has none. */
+export function statusOf(resource: KubeObject | undefined): Readonly<Record<string, unknown>> {
+  return isJsonObject(resource?.status) ? resource.status : {};
+}
+
+/** Our part of the status, as it is. */
+export function ownStatusOf(resource: KubeObject, plan: OperatorPlan) {
+  const status = statusOf(resource);
+  const types = conditionTypesOf(plan);
+  const ours = statusKeysOf(plan).filter((field) => status[field] !== undefined);
+  return {
+    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
+    conditions: conditionsOf(resource).filter(({ type }) => types.has(type)),
+  };
 }

@@ -20,14 +20,14 @@ export class AttemptHistory {
     rejection: undefined,
     serverDefaults: undefined,
   };
-  /** By topic: how the server's response to our last apply differed from the intent (engine.md section 5, step 3). */
+  /** By identity: how the server's response to our last apply differed from the intent (engine.md section 5, step 3). */
   readonly serverDefaults = new Map<string, string>();
-  /** By topic, for children that may be held or wait: the last applied intent. It distinguishes drift from a new intent, to repair drift. */
+  /** By identity, for children that may be held or wait: the last applied intent. It distinguishes drift from a new intent, to repair drift. */
   readonly appliedIntents = new Map<string, Intent>();
   /** By identity. */
   readonly #objects = new Map<string, ObjectAttempts>();
   /** By UID: deletions that the server has rejected. */
-  readonly #deletions = new Map<string, Rejection>();
+  readonly deletions = new Map<string, Rejection>();
 
   /** The attempts for an object; undefined: nothing blocks the next apply. */
   of({ identity }: Pick<Intent, 'identity'>): ObjectAttempts | undefined {
@@ -42,18 +42,10 @@ export class AttemptHistory {
     else this.#objects.set(identity, attempts);
   }
 
-  deletionOf(uid: string): Rejection | undefined {
-    return this.#deletions.get(uid);
-  }
-
-  setDeletionRejection(uid: string, rejection: Rejection): void {
-    this.#deletions.set(uid, rejection);
-  }
-
   /** Forgets the responses to applies of a deleted object. */
-  forgetAnswers(topic: string): void {
-    this.serverDefaults.delete(topic);
-    this.appliedIntents.delete(topic);
+  forgetAnswers(identity: string): void {
+    this.serverDefaults.delete(identity);
+    this.appliedIntents.delete(identity);
   }
 
   /** Forgets rejections for a missing right: one was granted. */
@@ -62,29 +54,30 @@ export class AttemptHistory {
       if (rejection?.problem.right !== undefined)
         this.update({ identity }, { rejection: undefined });
     }
-    for (const [uid, { problem }] of this.#deletions) {
-      if (problem.right !== undefined) this.#deletions.delete(uid);
+    for (const [uid, { problem }] of this.deletions) {
+      if (problem.right !== undefined) this.deletions.delete(uid);
     }
   }
 
   /** Forgets everything that these filters do not keep: names and UIDs may never return. */
-  retain({ keepsObject, keepsAnswers, keepsDeletion }: RetainFilters): void {
+  retain({ isDesired, isExisting, isLeaving }: RetainFilters): void {
     for (const answers of [this.serverDefaults, this.appliedIntents]) {
-      for (const topic of answers.keys()) if (!keepsAnswers(topic)) answers.delete(topic);
+      for (const identity of answers.keys())
+        if (!isDesired(identity) && !isExisting(identity)) answers.delete(identity);
     }
-    for (const uid of this.#deletions.keys()) if (!keepsDeletion(uid)) this.#deletions.delete(uid);
-    for (const identity of this.#objects.keys()) {
-      if (!keepsObject(identity)) this.#objects.delete(identity);
-    }
+    for (const uid of this.deletions.keys()) if (!isLeaving(uid)) this.deletions.delete(uid);
+    for (const identity of this.#objects.keys())
+      if (!isDesired(identity)) this.#objects.delete(identity);
   }
 }
 
 /** What {@link AttemptHistory.retain} keeps. */
 interface RetainFilters {
-  readonly keepsObject: (identity: string) => boolean;
-  readonly keepsAnswers: (topic: string) => boolean;
+  readonly isDesired: (identity: string) => boolean;
+  /** Is it a child, desired or not, or the target of a patch? The server's answers about it are kept. */
+  readonly isExisting: (identity: string) => boolean;
   /** Is the object with this UID still to be deleted? */
-  readonly keepsDeletion: (uid: string) => boolean;
+  readonly isLeaving: (uid: string) => boolean;
 }
 
 /** The attempts to apply one object. */
@@ -130,7 +123,6 @@ export interface Repairs {
   /** Time of the last revert. Monotonic. */
   readonly atMs: number;
   /** Set when other managers have changed the same fields too often. */
-  /** Once others have changed the same fields too often. */
   readonly backoff?: RepairBackoff;
 }
 

@@ -1,8 +1,7 @@
 import type { StoredObject } from '../../kube/roles.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
-import type { Intent } from '../intent/intent.ts';
+import { type Intent, isSameIntent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/marks.ts';
 import {
   isChanged,
@@ -65,7 +64,7 @@ function repeatedRejection(
   const rejection = attempts.of(intent)?.rejection;
   if (rejection === undefined) return undefined;
   const hasSameInputs =
-    isSameIntent(rejection, intent) &&
+    isSameIntent(rejection.intent, intent) &&
     isSameResource(pass, rejection) &&
     areSameReads(pass, rejection);
   if (!hasSameInputs) {
@@ -101,11 +100,9 @@ export function recordRejection(
 ): void {
   const rejection = rejectionOf(pass, problem);
   if (rejection === undefined) return;
-  const {
-    resource,
-    findings: { reads },
-    state: { attempts },
-  } = pass;
+  const { resource, findings, state } = pass;
+  const { reads } = findings;
+  const { attempts } = state;
   const before = attempts.of(intent)?.rejection;
   const retryMs =
     before === undefined
@@ -121,13 +118,13 @@ export function recordRejection(
 
 /** Why an object cannot be deleted now: the server rejected it, until a right is granted or `retry.permanent` ends. */
 export function deletionBlocker(pass: AttemptContext, uid: string): Problem | undefined {
-  const rejection = pass.state.attempts.deletionOf(uid);
+  const rejection = pass.state.attempts.deletions.get(uid);
   return rejection === undefined || isOver(pass, rejection) ? undefined : rejection.problem;
 }
 
 export function recordDeletionRejection(pass: AttemptContext, uid: string, problem: Problem): void {
   const rejection = rejectionOf(pass, problem);
-  if (rejection !== undefined) pass.state.attempts.setDeletionRejection(uid, rejection);
+  if (rejection !== undefined) pass.state.attempts.deletions.set(uid, rejection);
 }
 
 /** The rejection of these status fields. The same fields are not sent again before `retry.permanent` has passed. */
@@ -188,10 +185,6 @@ function permanentMsOf({ context }: Pick<AttemptContext, 'context'>): number {
 
 function isOver({ context }: AttemptContext, { untilMs }: Rejection): boolean {
   return context.clock.monotonicMs() + timerErrorMs >= untilMs;
-}
-
-function isSameIntent({ intent: before }: ApplyRejection, intent: Intent): boolean {
-  return before.pathHash === intent.pathHash && deepEqual(before.manifest, intent.manifest);
 }
 
 function isSameResource({ resource }: ApplyContext, before: ApplyRejection): boolean {

@@ -1,13 +1,12 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { type Cluster, KubeError, type PassToken, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { Problem } from '../failure.ts';
 import { differences } from '../intent/compare.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import { holdsField, valueAtSteps } from '../intent/field-steps.ts';
-import type { Intent } from '../intent/intent.ts';
+import { type Intent, isSameIntent } from '../intent/intent.ts';
 import { appliedAnnotation, fieldManagerOf } from '../names.ts';
 import { type Disclosure, fieldTexts } from '../secrecy.ts';
 import type { AttemptContext, RepairBackoff, RepairedField, Repairs } from './attempt-history.ts';
@@ -46,7 +45,7 @@ export async function ownershipConflict(
   desired: AppliedIntent,
   live: StoredObject,
 ): Promise<Problem | undefined> {
-  const repairs = repairsOf(pass, desired);
+  const repairs = pass.state.attempts.of(desired.intent)?.repairs;
   if (repairs === undefined) return undefined;
   const changed = changedAgain(repairs, desired, live);
   if (changed.length === 0) return undefined;
@@ -70,9 +69,9 @@ export async function ownershipConflict(
 
 /** The conflict to report for an object that is as desired: it ends only when no manager changes the field for a whole backoff. */
 export function ongoingConflict(pass: AttemptContext, desired: AppliedIntent): Problem | undefined {
-  const repairs = repairsOf(pass, desired);
-  if (repairs?.backoff === undefined) return undefined;
   const { intent } = desired;
+  const repairs = pass.state.attempts.of(intent)?.repairs;
+  if (repairs?.backoff === undefined) return undefined;
   const nowMs = pass.context.clock.monotonicMs();
   const isSameField = [...repairs.fields.values()].some(
     ({ steps, want }) => digestOf(valueAtSteps(intent.manifest, steps)) === want,
@@ -92,7 +91,7 @@ export function recordRepair(
   const fields = new Map(
     orAppliedAnnotation(found).map((each) => [fieldName(each.path), repairedField(each)]),
   );
-  const before = repairsOf(pass, desired);
+  const before = pass.state.attempts.of(desired.intent)?.repairs;
   const repeated = new Map(
     [...fields].filter(([name, { want }]) => before?.fields.get(name)?.want === want),
   );
@@ -110,16 +109,8 @@ export function recordRepair(
   }
 }
 
-function repairsOf({ state }: AttemptContext, { intent }: AppliedIntent): Repairs | undefined {
-  return state.attempts.of(intent)?.repairs;
-}
-
 function setRepairs({ state }: AttemptContext, { intent }: AppliedIntent, repairs: Repairs): void {
   state.attempts.update(intent, { repairs });
-}
-
-function isSameIntent(a: Intent, b: Intent): boolean {
-  return a.pathHash === b.pathHash && deepEqual(a.manifest, b.manifest);
 }
 
 interface Drift {

@@ -1,5 +1,6 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import { withAnnotation } from '../intent/marks.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import {
   definitionLabel,
@@ -12,6 +13,7 @@ import {
 import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isOwn } from '../removal/untracked-children.ts';
 import type { DesiredElement } from './element-result.ts';
 
 /** May an existing object be adopted (`adopt: IfUnowned`)? */
@@ -48,17 +50,17 @@ export function isAdopted({ adopt, deletionPolicy }: ChildPlan, { object }: Stor
  * that Homeostat created are deleted as usual.
  */
 export function asAdopted(
+  pass: Pass,
   desired: DesiredElement,
-  live: StoredObject,
-  isOurs: boolean,
+  live: StoredObject | undefined,
 ): DesiredElement {
   const { plan, intent } = desired;
-  if (plan.adopt !== 'IfUnowned' || plan.adoptedPolicy !== 'Orphan') return desired;
+  if (live === undefined || plan.adopt !== 'IfUnowned' || plan.adoptedPolicy !== 'Orphan')
+    return desired;
   const known = live.object.metadata.annotations?.[deletionPolicyAnnotation];
-  if (isOurs && known === undefined) return desired;
-  const { metadata, ...rest } = intent.manifest;
-  if (metadata.annotations?.[deletionPolicyAnnotation] !== undefined) return desired;
-  const annotations = { ...metadata.annotations, [deletionPolicyAnnotation]: 'Orphan' };
-  const manifest = { ...rest, metadata: { ...metadata, annotations } };
+  if (known === undefined && isOwn(pass, live)) return desired;
+  if (intent.manifest.metadata.annotations?.[deletionPolicyAnnotation] !== undefined)
+    return desired;
+  const manifest = withAnnotation(intent.manifest, deletionPolicyAnnotation, 'Orphan');
   return { ...desired, intent: { ...intent, manifest, pathHash: pathHash(manifest, plan.type) } };
 }

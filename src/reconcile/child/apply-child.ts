@@ -1,7 +1,7 @@
 import type { ChildPlan, Element } from '../../compile/index.ts';
 import type { RollingUpdate } from '../../definition/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import type { Problem } from '../failure.ts';
+import { problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/marks.ts';
 import { memberProblem } from '../observe/observe-members.ts';
@@ -12,10 +12,11 @@ import {
   type ElementResult,
   type Pass,
 } from '../pass/pass.ts';
+import { isOwn } from '../removal/untracked-children.ts';
 import { objectText } from '../secrecy.ts';
 import { asAdopted } from './adopt.ts';
-import { applyResolved, cachedObject, isOwn } from './apply-element.ts';
-import { compareIntent, hasNewIntent, isAppliedLast } from './compare-intent.ts';
+import { applyResolved, cachedObject } from './apply-element.ts';
+import { differencesOf, hasNewIntent, isAppliedLast } from './compare-intent.ts';
 import { appliedResult, type DesiredElement, problemResult } from './element-result.ts';
 import { readinessOfElement, unreadyDependencies } from './readiness.ts';
 import { repairApplied, repairElements, repairWaiting } from './repair-waiting.ts';
@@ -25,7 +26,7 @@ import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
 export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<ChildResult> {
   const { plan, isDesired, elements } = resolved;
   if (!isDesired) return { plan, resolution: 'omitted', elements: [] };
-  const waitingFor = await waitingByCluster(pass, resolved);
+  const waitingFor = plan.after.length === 0 ? nothing : await waitingByCluster(pass, resolved);
   const results = isSequential(plan)
     ? await applySequential(pass, resolved, waitingFor)
     : await allSettledOrThrow(
@@ -43,6 +44,8 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
 
 /** What must be ready before an element, by its member cluster: of another child in members, the elements there count. */
 type WaitingFor = (cluster: string | undefined) => readonly string[];
+
+const nothing: WaitingFor = () => [];
 
 async function waitingByCluster(
   pass: Pass,
@@ -68,6 +71,15 @@ function isSequential({ isList, ordered, updateStrategy }: ChildPlan): boolean {
   return isList && (ordered || updateStrategy.rollingUpdate !== undefined);
 }
 
+/** An element that is applied in a sequence. */
+interface Slot {
+  readonly each: ResolvedElement;
+  /** Set: its object has an older intent. */
+  readonly outdated: OutdatedElement | undefined;
+  /** Undefined: it is not handled yet. */
+  result: ElementResult | undefined;
+}
+
 /**
  * Applies the elements of a child in sequence: new ones one after the other (`ordered`), outdated ones a few at a time (`rollingUpdate`).
  * Drift is repaired at once.
@@ -79,57 +91,53 @@ async function applySequential(
   waitingFor: WaitingFor,
 ): Promise<readonly ElementResult[]> {
   const isRolling = plan.updateStrategy.rollingUpdate !== undefined;
-  const outdated = elements.map((each) =>
-    isRolling && each.kind === 'rendered' && waitingFor(clusterOf(each)).length === 0
-      ? outdatedElement(pass, plan, each)
-      : undefined,
-  );
-  const results = plan.ordered
-    ? await applyOrdered(pass, plan, { elements, outdated, waitingForTurn: waitingFor })
-    : await allSettledOrThrow(
-        elements.map(async (each, index) =>
-          outdated[index] === undefined
-            ? applyResolved(pass, plan, { each, waitingFor: waitingFor(clusterOf(each)) })
-            : undefined,
-        ),
-      );
-  return applyRollingUpdate(pass, plan, { outdated, results });
-}
-
-interface OrderedElements {
-  readonly elements: readonly ResolvedElement[];
-  readonly outdated: readonly (OutdatedElement | undefined)[];
-  readonly waitingForTurn: WaitingFor;
+  const slots = elements.map((each): Slot => {
+    const mayBeOutdated =
+      isRolling && each.kind === 'rendered' && waitingFor(clusterOf(each)).length === 0;
+    const outdated = mayBeOutdated ? outdatedElement(pass, plan, each) : undefined;
+    return { each, outdated, result: undefined };
+  });
+  if (plan.ordered) await applyOrdered(pass, plan, { slots, waitingForTurn: waitingFor });
+  else
+    await allSettledOrThrow(
+      slots.map(async (slot) => {
+        const { each, outdated } = slot;
+        if (outdated !== undefined) return;
+        const options = { each, waitingFor: waitingFor(clusterOf(each)) };
+        slot.result = await applyResolved(pass, plan, options);
+      }),
+    );
+  await applyRollingUpdate(pass, plan, slots);
+  return slots.flatMap(({ result }) => result ?? []);
 }
 
 /** Creates an element once the previous one is ready. */
 async function applyOrdered(
   pass: Pass,
   plan: ChildPlan,
-  { elements, outdated, waitingForTurn }: OrderedElements,
-): Promise<readonly (ElementResult | undefined)[]> {
-  const results: (ElementResult | undefined)[] = [];
+  {
+    slots,
+    waitingForTurn,
+  }: { readonly slots: readonly Slot[]; readonly waitingForTurn: WaitingFor },
+): Promise<void> {
   let before: ElementResult | undefined;
-  for (const [index, each] of elements.entries()) {
-    const outdatedElement = outdated[index];
-    if (outdatedElement !== undefined) {
-      results.push(undefined);
-      before = outdatedElement.result;
+  for (const slot of slots) {
+    const { each, outdated } = slot;
+    if (outdated !== undefined) {
+      before = outdated.result;
       continue;
     }
     const waitingFor = waitingForTurn(clusterOf(each));
     const wait = await orderedWait(pass, each, before);
-    const result = await applyResolved(
+    slot.result = await applyResolved(
       pass,
       plan,
       wait === undefined
         ? { each, waitingFor }
         : { each, waitingFor: [...waitingFor, wait], waitsForElements: true },
     );
-    results.push(result);
-    if (!isUnreachable(result)) before = result;
+    if (!isUnreachable(slot.result)) before = slot.result;
   }
-  return results;
 }
 
 /** What a missing element waits for; undefined: it may be created. */
@@ -154,12 +162,6 @@ interface OutdatedElement {
   readonly result: ElementResult;
 }
 
-interface RollingState {
-  /** By index; undefined: handled. */
-  readonly outdated: readonly (OutdatedElement | undefined)[];
-  readonly results: readonly (ElementResult | undefined)[];
-}
-
 /** The element with an outdated object. Undefined: there is no object, only another manager changed it, or it is not a child. */
 function outdatedElement(
   pass: Pass,
@@ -170,16 +172,14 @@ function outdatedElement(
   const isUsable = memberProblem(pass, gvk, cluster) === undefined;
   const live = isUsable ? cachedObject(pass, intent) : undefined;
   if (live === undefined || isTerminating(live.object) || !isOwn(pass, live)) return undefined;
-  const desired = asAdopted({ plan, element, intent, waitingFor: [] }, live, true);
+  const desired = asAdopted(pass, { plan, element, intent, waitingFor: [] }, live);
   if (!hasOldIntent(pass, desired, live)) return undefined;
-  return { desired, live, result: appliedResult(desired, { kind: 'unchanged' }, live) };
+  return { desired, live, result: appliedResult(desired, live) };
 }
 
 function hasOldIntent(pass: Pass, desired: DesiredElement, live: StoredObject): boolean {
-  const { plan, intent } = desired;
   if (intentHashOf(live.object) !== undefined) return hasNewIntent(pass, desired, live);
-  if (compareIntent(pass, { plan, intent, live }).kind === 'same') return false;
-  return !isAppliedLast(pass, intent);
+  return differencesOf(pass, desired, live) !== undefined && !isAppliedLast(pass, desired.intent);
 }
 
 /**
@@ -189,46 +189,37 @@ function hasOldIntent(pass: Pass, desired: DesiredElement, live: StoredObject): 
 async function applyRollingUpdate(
   pass: Pass,
   plan: ChildPlan,
-  { outdated, results }: RollingState,
-): Promise<readonly ElementResult[]> {
+  slots: readonly Slot[],
+): Promise<void> {
   const { rollingUpdate } = plan.updateStrategy;
-  const done = [...results];
-  if (rollingUpdate === undefined || outdated.every((each) => each === undefined)) {
-    return present(done);
-  }
-  const atMost = maxUnavailableOf(rollingUpdate, outdated.length);
+  const old = new Set(slots.flatMap(({ outdated }, index) => (outdated ? [index] : [])));
+  if (rollingUpdate === undefined || old.size === 0) return;
+  const atMost = maxUnavailableOf(rollingUpdate, slots.length);
   const unready = new Map<number, ElementResult>();
-  for (const [index, each] of outdated.entries()) {
-    const result = done[index] ?? each?.result;
+  for (const [index, { outdated, result = outdated?.result }] of slots.entries()) {
     if (result === undefined || isUnreachable(result)) continue;
     if (!(await isReadyNow(pass, result))) unready.set(index, result);
   }
-  const old = new Set(outdated.flatMap((each, index) => (each === undefined ? [] : [index])));
-  for (const index of orderOf(rollingUpdate, outdated)) {
-    const each = outdated[index];
-    if (each === undefined) continue;
+  for (const index of orderOf(rollingUpdate, slots)) {
+    const slot = slots[index];
+    if (slot?.outdated === undefined) continue;
+    const { outdated } = slot;
     if (index < rollingUpdate.partition) {
-      done[index] = await keptByPartition(pass, each);
+      slot.result = await keptByPartition(pass, outdated);
       continue;
     }
     const inFlight = [...unready].filter(([at]) => !old.has(at));
     const mayGo = inFlight.length < atMost && (unready.has(index) || unready.size < atMost);
     if (!mayGo) {
       const [blocker] = inFlight.length < atMost ? [...unready] : inFlight;
-      done[index] = await waitingFor(pass, each, blocker?.[1]);
+      slot.result = await waitingFor(pass, outdated, blocker?.[1]);
       continue;
     }
-    const { element, intent } = each.desired;
-    const result = await applyResolved(pass, plan, {
-      each: { kind: 'rendered', element, intent },
-      waitingFor: [],
-    });
-    done[index] = result;
+    slot.result = await applyResolved(pass, plan, { each: slot.each, waitingFor: [] });
     old.delete(index);
-    if (await isReadyNow(pass, result)) unready.delete(index);
-    else unready.set(index, result);
+    if (await isReadyNow(pass, slot.result)) unready.delete(index);
+    else unready.set(index, slot.result);
   }
-  return present(done);
 }
 
 /** Does the element exist, as desired and ready? */
@@ -271,17 +262,7 @@ function waitingFor(
     blocker === undefined
       ? 'another element'
       : objectText(blocker.plan.gvk.kind, blocker.name, blocker.plan);
-  const problem: Problem = {
-    reason: 'Waiting',
-    message: `Rolling update in progress: waiting for ${what} to be ready`,
-    code: 'waiting',
-    kind: 'waiting',
-    waitingFor: [`${what} to be ready`],
-    isPartial: true,
-  };
-  return repairWaiting(pass, problemResult(desired, problem, live));
-}
-
-function present(results: readonly (ElementResult | undefined)[]): readonly ElementResult[] {
-  return results.filter((result) => result !== undefined);
+  const on = `${what} to be ready`;
+  const waiting = problemOfWaiting([on], `Rolling update in progress: waiting for ${on}`);
+  return repairWaiting(pass, problemResult(desired, { ...waiting, isPartial: true }, live));
 }

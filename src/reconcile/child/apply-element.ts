@@ -1,19 +1,25 @@
 import type { ChildPlan, Element } from '../../compile/index.ts';
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { applyBlocker, forgetRejection } from '../attempt/limiter.ts';
 import { ongoingConflict } from '../attempt/ownership-conflicts.ts';
-import { type Problem, problemOfWaiting } from '../failure.ts';
+import { problemOfValue, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { ownerUidLabel } from '../names.ts';
 import { addObserved, isUnobserved } from '../observe/observe-children.ts';
 import { memberProblem } from '../observe/observe-members.ts';
-import { isChild } from '../ownership/is-child.ts';
 import { isLabelledBy, isTerminating } from '../ownership-claims.ts';
-import { clusterWrite, type ElementResult, type Pass, type PassInput } from '../pass/pass.ts';
-import { isUntrackedChild } from '../removal/untracked-children.ts';
+import {
+  clusterWrite,
+  countApply,
+  type ElementResult,
+  type Pass,
+  type PassInput,
+  requestError,
+} from '../pass/pass.ts';
+import { isOwn } from '../removal/untracked-children.ts';
 import { asAdopted, isAdopted, mayAdopt } from './adopt.ts';
-import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
+import { differencesOf, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import {
   appliedResult,
   type DesiredElement,
@@ -46,20 +52,18 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
     return problemResult(desired, { ...unusable, isPartial });
   }
   let current = desired;
-  traceDesired(pass, current);
   let live = cachedObject(pass, desired.intent);
+  let isReadAgain = false;
+  traceDesired(pass, current);
   for (let tries = 1; ; tries++) {
-    if (
-      live !== undefined &&
-      isUnobserved(pass, current.plan, live) &&
-      isUsable(pass, current, live)
-    ) {
+    if (isReadAgain || isRenderedWithout(pass, current, live)) {
       const again = await renderAgain(pass, current, live);
-      if (again.kind === 'result') return again.result;
-      current = again.desired;
+      if ('name' in again) return again;
+      current = again;
+      isReadAgain = false;
       traceDesired(pass, current);
     }
-    const adopting = live === undefined ? current : withAdoption(pass, current, live);
+    const adopting = asAdopted(pass, current, live);
     const left = withoutIgnored(pass, adopting, live);
     const settled = resultWithoutRequest(pass, left.desired, live);
     if (settled !== undefined) return repairWaiting(pass, withProblem(settled, left.problem));
@@ -80,8 +84,8 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
     try {
       const sent = await sendIntent(pass, left.desired, live);
       return withProblem(withProblem(sent, ongoingConflict(pass, left.desired)), left.problem);
-    } catch (error) {
-      if (!isRequestError(error, pass)) throw error;
+    } catch (thrown) {
+      const error = requestError(thrown, pass);
       if (mayTryAgain && ignoreConflict(pass, adopting, { error, live })) continue;
       const canReplace = mayTryAgain && isReplaceable(pass, current, live);
       if (live && canReplace && mayReplaceImmutable(pass, left.desired, { error, live })) {
@@ -92,81 +96,59 @@ async function applyElement(pass: Pass, desired: DesiredElement): Promise<Elemen
       }
       if (!mayTryAgain || !isStale(error)) return failedElement(pass, left.desired, error, live);
     }
-    const again = await readAndRenderAgain(pass, current);
-    if (again.kind === 'result') return again.result;
-    current = again.desired;
-    traceDesired(pass, current);
-    live = again.live;
+    const found = await readAgain(pass, current);
+    if ('name' in found) return found;
+    live = found.live;
+    isReadAgain = true;
   }
+}
+
+/** Was the intent rendered without its object, though it depends on it? */
+function isRenderedWithout(
+  pass: Pass,
+  { plan }: DesiredElement,
+  live: StoredObject | undefined,
+): boolean {
+  return live !== undefined && isUnobserved(pass, plan, live) && isOwnOrAdoptable(pass, plan, live);
 }
 
 function traceDesired({ context, key }: PassInput, { plan, intent }: DesiredElement): void {
   context.trace?.onDesired(key, plan.id, intent);
 }
 
-type RenderedAgain =
-  | {
-      readonly kind: 'rendered';
-      readonly desired: DesiredElement;
-      readonly live: StoredObject | undefined;
-    }
-  | { readonly kind: 'result'; readonly result: ElementResult };
-
-/** The cache was stale: reads the object and renders the intent again. */
-async function readAndRenderAgain(pass: Pass, desired: DesiredElement): Promise<RenderedAgain> {
-  const { intent } = desired;
-  // Before the request: events of the object during the request must not be missed.
-  pass.dependencies.desiredChild(intent.ref);
-  let live: StoredObject | undefined;
+/** The cache was stale: reads the object. Events of the object during the request are not missed. */
+async function readAgain(
+  pass: Pass,
+  desired: DesiredElement,
+): Promise<{ readonly live: StoredObject | undefined } | ElementResult> {
+  const { ref } = desired.intent;
+  pass.dependencies.desiredChild(ref);
   try {
-    live = await pass.context.cluster.get(intent.ref, clusterWrite(pass), pass.signal);
+    return { live: await pass.context.cluster.get(ref, clusterWrite(pass), pass.signal) };
   } catch (error) {
-    if (!isRequestError(error, pass)) throw error;
-    return { kind: 'result', result: failedElement(pass, desired, error) };
+    return failedElement(pass, desired, requestError(error, pass));
   }
-  return renderAgain(pass, desired, live);
 }
 
-/** An intent that was rendered without the object is never applied to it. */
+/** Renders an intent with its object: one that was rendered without the object is never applied to it. */
 async function renderAgain(
   pass: Pass,
   desired: DesiredElement,
   live: StoredObject | undefined,
-): Promise<RenderedAgain> {
-  if (live !== undefined && isUsable(pass, desired, live)) addObserved(pass, desired.plan, live);
+): Promise<DesiredElement | ElementResult> {
+  if (live !== undefined && isOwnOrAdoptable(pass, desired.plan, live))
+    addObserved(pass, desired.plan, live);
   const again = await resolveElement(pass, desired.plan, desired.element);
-  if (again.kind === 'blocked') {
-    return { kind: 'result', result: problemResult(desired, again.problem) };
-  }
+  if (again.kind === 'blocked') return problemResult(desired, again.problem);
   // The cache was not checked for the other name, and another element may have it.
-  if (again.intent.identity !== desired.intent.identity) {
-    return { kind: 'result', result: problemResult(desired, unstableName) };
-  }
-  return { kind: 'rendered', desired: { ...desired, intent: again.intent }, live };
+  if (again.intent.identity !== desired.intent.identity)
+    return problemResult(desired, problemOfValue(unstableName));
+  return { ...desired, intent: again.intent };
 }
 
-const unstableName: Problem = {
-  reason: 'RenderFailed',
-  message: 'metadata.name: Expected the same name whether or not the object exists',
-  code: 'invalid-manifest',
-  kind: 'permanent',
-};
+const unstableName = 'metadata.name: Expected the same name whether or not the object exists';
 
-function isRequestError(error: unknown, { signal }: PassInput): error is KubeError {
-  return error instanceof KubeError && !signal.aborted;
-}
-
-/** For an object that existed before, the intent is extended. */
-function withAdoption(pass: Pass, desired: DesiredElement, live: StoredObject): DesiredElement {
-  return desired.plan.adopt === 'Never' ? desired : asAdopted(desired, live, isOwn(pass, live));
-}
-
-/** Is it the child, or about to be adopted? Expressions never see objects of others. */
-function isUsable(pass: Pass, { plan }: DesiredElement, live: StoredObject): boolean {
-  return isOwnOrAdoptable(pass, plan, live);
-}
-
-/** Is it a child, or may it be adopted? */
+/** Is it a child, or may it be adopted? Expressions never see objects of others. */
 export function isOwnOrAdoptable(pass: Pass, plan: ChildPlan, live: StoredObject): boolean {
   return isOwn(pass, live) || mayAdopt(pass, plan, live);
 }
@@ -180,16 +162,11 @@ function isReplaceable(
   return live !== undefined && isOwn(pass, live) && !isAdopted(plan, live);
 }
 
-/** Is it a child of this very resource? */
-export function isOwn(pass: Pass, live: StoredObject): boolean {
-  return isChild(pass, live) || isUntrackedChild(pass, live);
-}
-
 /** The object in the cache: among the children, or from a watch by name. */
 export function cachedObject({ context }: PassInput, { ref }: Intent): StoredObject | undefined {
   const watch = context.watches.findChildren(ref.gvk, ref.cluster);
   return (
-    watch?.informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.peekNamed(ref))
+    watch?.informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.named.peek(ref))
   );
 }
 
@@ -216,10 +193,11 @@ function resultWithoutRequest(
     return isHeld ? heldResult(pass, desired) : undefined;
   }
   if (desired.plan.updateStrategy.type === 'OnDelete') return onDeleteResult(pass, desired, live);
-  if (isSame(pass, desired, live)) {
-    pass.context.metrics.applies.increment([definition, 'skipped']);
-    const unchanged = appliedResult(desired, { kind: 'unchanged' }, live);
-    return withProblem(unchanged, ongoingConflict(pass, desired));
+  if (differencesOf(pass, desired, live) === undefined) {
+    rememberIntent(pass, desired.plan, desired.intent);
+    forgetRejection(pass, desired.intent);
+    countApply(pass, 'skipped');
+    return withProblem(appliedResult(desired, live), ongoingConflict(pass, desired));
   }
   return isHeld && !isAppliedLast(pass, desired.intent)
     ? heldResult(pass, desired, live)
@@ -228,17 +206,10 @@ function resultWithoutRequest(
 
 /** The object is kept until a user deletes it (`updateStrategy: OnDelete`). */
 function onDeleteResult(pass: Pass, desired: DesiredElement, live: StoredObject): ElementResult {
-  pass.context.metrics.applies.increment([pass.context.plan.name, 'skipped']);
+  countApply(pass, 'skipped');
   // Without our label, the watch on children does not show its deletion.
   watchUnlabelled(pass, desired, live);
-  return appliedResult(desired, { kind: 'unchanged' }, live);
-}
-
-function isSame(pass: Pass, { plan, intent }: DesiredElement, live: StoredObject): boolean {
-  if (compareIntent(pass, { plan, intent, live }).kind === 'different') return false;
-  rememberIntent(pass, plan, intent);
-  forgetRejection(pass, intent);
-  return true;
+  return appliedResult(desired, live);
 }
 
 function heldResult(pass: Pass, desired: DesiredElement, live?: StoredObject): ElementResult {
@@ -268,9 +239,8 @@ export async function applyResolved(
     const { element, intent } = each;
     return applyElement(pass, { plan, element, intent, waitingFor, waitsForElements });
   }
-  const { problem, element, cluster } = each;
-  const name = await nameOf(pass, plan, element);
-  return repairWaiting(pass, unrenderedResult(pass, { plan, element, name, problem, cluster }));
+  const name = await nameOf(pass, plan, each.element);
+  return repairWaiting(pass, unrenderedResult(pass, { plan, each, name }));
 }
 
 /** The name of an element that cannot be rendered; empty if unknown. */

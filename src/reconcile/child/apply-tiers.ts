@@ -1,5 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { refOfStored, topicOfRef } from '../identity.ts';
+import { identityOfObject } from '../identity.ts';
 import { observeChildren } from '../observe/observe-children.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { observeReads } from '../observe/observe-reads.ts';
@@ -30,36 +30,26 @@ export function forgetUndesired({ uid, state, context, findings, effects }: Clea
   const { desiredObjects } = findings;
   let existing: ReadonlySet<string> | undefined;
   state.attempts.retain({
-    keepsObject: (identity) => desiredObjects.has(identity),
-    keepsAnswers: (topic) => {
+    isDesired: (identity) => desiredObjects.has(identity),
+    isExisting: (identity) => {
       // Responses to a patch belong to an object of another owner.
-      if (topic.startsWith('patch ') || desiredObjects.has(identityOfTopic(topic))) return true;
-      existing ??= topicsOf(context.watches, uid);
-      return existing.has(topic);
+      if (identity.startsWith('patch ')) return true;
+      existing ??= identitiesOf(context.watches, uid);
+      return existing.has(identity);
     },
-    keepsDeletion: (deleted) =>
-      effects.pruned.some(({ object }) => object.metadata.uid === deleted),
+    isLeaving: (deleted) => effects.pruned.some(({ object }) => object.metadata.uid === deleted),
   });
   for (const identity of state.replaced.keys()) {
     if (!desiredObjects.has(identity)) state.replaced.delete(identity);
   }
 }
 
-/** The {@link identityOf} of a {@link topicOf}. */
-function identityOfTopic(topic: string): string {
-  const bar = topic.indexOf('|');
-  const start = topic.slice(0, bar).indexOf(':') + 1;
-  const steps = topic.slice(start, bar).split('/');
-  const [kind = '', , group = ''] = steps.reverse();
-  return `${topic.slice(0, start)}${group}/${kind}${topic.slice(bar)}`;
-}
-
-function topicsOf(watches: Pick<Watches, 'allChildren'>, uid: string): ReadonlySet<string> {
-  const topics = new Set<string>();
+function identitiesOf(watches: Pick<Watches, 'allChildren'>, uid: string): ReadonlySet<string> {
+  const identities = new Set<string>();
   for (const watch of watches.allChildren()) {
-    for (const { object } of watch.labelledWith(uid)) topics.add(topicOfRef(refOfStored(object)));
+    for (const { object } of watch.labelledWith(uid)) identities.add(identityOfObject(object));
   }
-  return topics;
+  return identities;
 }
 
 /** Renders and applies the children of one tier. The next tier is rendered with the server's responses. */
@@ -71,7 +61,7 @@ export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise
   // In sequence: so that a limit is always exceeded at the same place.
   const resolved: ResolvedChild[] = [];
   for (const plan of tier) resolved.push(await resolveChild(pass, plan));
-  await observeMembers(pass, clustersOf(resolved));
+  if (pass.members !== undefined) await observeMembers(pass, clustersOf(resolved));
   const claimed = await ensureFinalizer(pass, rejectDuplicates(pass, resolved));
   const results = await allSettledOrThrow(claimed.map((child) => applyChild(pass, child)));
   for (const result of results) {
@@ -82,7 +72,7 @@ export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise
 
 /** The phase *wanting*: observes the cluster and applies all children, tier by tier. */
 export async function applyChildren(pass: Pass): Promise<void> {
-  await observeMembers(pass, placesOf(pass));
+  if (pass.members !== undefined) await observeMembers(pass, placesOf(pass));
   await observeChildren(pass);
   for (const tier of pass.context.plan.tiers) await applyTier(pass, tier);
   await observeReads(pass);

@@ -1,10 +1,9 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import type { Problem } from '../failure.ts';
-import { identityOfRef, topicOfRef } from '../identity.ts';
+import { identityOfRef, refTo } from '../identity.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
@@ -46,16 +45,9 @@ export function buildIntent(
   const manifest = prepare(withOwnership(pass, plan, { ...rendered, namespace }), plan.type, {
     hasStatus,
   });
-  const ref: ObjectRef = {
-    gvk: plan.gvk,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(!isNamePublic(plan) && { isPrivate: true }),
-    ...(cluster === undefined ? {} : { cluster }),
-  };
+  const ref = refTo(plan.gvk, namespace, name, cluster);
   return {
-    ref,
-    topic: topicOfRef(ref),
+    ref: isNamePublic(plan) ? ref : { ...ref, isPrivate: true },
     identity: identityOfRef(ref),
     manifest,
     pathHash: pathHash(manifest, plan.type),

@@ -1,50 +1,45 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/compare.ts';
 import type { Difference } from '../intent/difference.ts';
-import type { Intent } from '../intent/intent.ts';
+import { type Intent, isSameIntent } from '../intent/intent.ts';
 import { appliedHashOf, intentHash, intentHashOf } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import type { DesiredElement } from './element-result.ts';
 
-interface ComparedObject {
-  readonly plan: ChildPlan;
-  readonly intent: Intent;
-  readonly live: StoredObject;
-}
+/** An intent and the child that it is of. */
+type ComparedIntent = Pick<DesiredElement, 'plan' | 'intent'>;
 
-export type Comparison =
-  | { readonly kind: 'same' }
-  /** `found`: the differing values. Empty if only a dropped field is still ours, or the annotation of the applied intent is missing. */
-  | { readonly kind: 'different'; readonly found: readonly Difference[] };
-
-/** Is a live object as desired, so that an apply would change nothing? */
-export function compareIntent(pass: Pass, compared: ComparedObject): Comparison {
-  const { intent, plan, live } = compared;
-  if (isLastApplied(pass, compared) && covers(intent.manifest, live.object, plan.type)) {
-    return { kind: 'same' };
-  }
-  const remembered = pass.state.attempts.serverDefaults.get(intent.topic);
-  if (remembered !== undefined && remembered === fingerprint(pass, compared)) {
-    return { kind: 'same' };
-  }
-  return { kind: 'different', found: differences(intent.manifest, live.object, plan.type) };
+/**
+ * The differing values of a live object. Empty: only a dropped field is still ours, or the annotation of the applied intent is missing.
+ * Undefined: it is as desired, so that an apply would change nothing.
+ */
+export function differencesOf(
+  pass: Pass,
+  desired: ComparedIntent,
+  live: StoredObject,
+): readonly Difference[] | undefined {
+  const { intent, plan } = desired;
+  if (isLastApplied(pass, desired, live) && covers(intent.manifest, live.object, plan.type))
+    return undefined;
+  const remembered = pass.state.attempts.serverDefaults.get(intent.identity);
+  if (remembered !== undefined && remembered === fingerprint(pass, desired, live)) return undefined;
+  return differences(intent.manifest, live.object, plan.type);
 }
 
 /**
  * Stores how the server's response to our own apply differs from the intent. Such differences are not drift: they would remain after
  * every further apply.
  */
-export function rememberResponse(pass: Pass, applied: ComparedObject): void {
-  const { plan, intent } = applied;
+export function rememberResponse(pass: Pass, desired: ComparedIntent, answer: StoredObject): void {
+  const { plan, intent } = desired;
   const { serverDefaults } = pass.state.attempts;
   const isAsDesired =
-    isLastApplied(pass, applied) && covers(intent.manifest, applied.live.object, plan.type);
-  if (isAsDesired) serverDefaults.delete(intent.topic);
-  else serverDefaults.set(intent.topic, fingerprint(pass, applied));
+    isLastApplied(pass, desired, answer) && covers(intent.manifest, answer.object, plan.type);
+  if (isAsDesired) serverDefaults.delete(intent.identity);
+  else serverDefaults.set(intent.identity, fingerprint(pass, desired, answer));
   rememberIntent(pass, plan, intent);
 }
 
@@ -56,17 +51,21 @@ export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): voi
   const mayWait =
     after.length + childrenRead.length + readsUsed.length > 0 ||
     updateStrategy.rollingUpdate !== undefined;
-  if (mayWait) pass.state.attempts.appliedIntents.set(intent.topic, intent);
+  if (mayWait) pass.state.attempts.appliedIntents.set(intent.identity, intent);
 }
 
 /** Was this intent the last one applied, so that another manager changed the object? */
 export function isAppliedLast({ state }: PassInput, intent: Intent): boolean {
-  const last = state.attempts.appliedIntents.get(intent.topic);
-  return last?.pathHash === intent.pathHash && deepEqual(last.manifest, intent.manifest);
+  const last = state.attempts.appliedIntents.get(intent.identity);
+  return last !== undefined && isSameIntent(last, intent);
 }
 
 /** Did our last apply have exactly these fields? */
-function isLastApplied({ context }: PassInput, { plan, intent, live }: ComparedObject): boolean {
+function isLastApplied(
+  { context }: PassInput,
+  { plan, intent }: ComparedIntent,
+  live: StoredObject,
+): boolean {
   return (
     (!keepsIntentHash(plan) || intentHashOf(live.object) !== undefined) &&
     appliedHashOf(live.object) === intent.pathHash &&
@@ -74,7 +73,7 @@ function isLastApplied({ context }: PassInput, { plan, intent, live }: ComparedO
   );
 }
 
-function fingerprint(pass: Pass, { plan, intent, live }: ComparedObject): string {
+function fingerprint(pass: Pass, { plan, intent }: ComparedIntent, live: StoredObject): string {
   const found = differences(intent.manifest, live.object, plan.type);
   const marks = [
     intent.pathHash,
@@ -101,10 +100,10 @@ export function hasNewIntent(pass: Pass, desired: DesiredElement, live: StoredOb
   const last = intentHashOf(live.object);
   if (last === undefined || last === hashOfIntent(pass, intent)) return false;
   // If the object is as desired, only the representation of the intent has changed.
-  const comparison = compareIntent(pass, { plan: desired.plan, intent, live });
-  if (comparison.kind === 'same') return false;
+  const found = differencesOf(pass, desired, live);
+  if (found === undefined) return false;
   const applied = appliedHashOf(live.object);
-  return comparison.found.length > 0 || (applied !== undefined && applied !== intent.pathHash);
+  return found.length > 0 || (applied !== undefined && applied !== intent.pathHash);
 }
 
 /** Do objects of this child have the hash of their last intent? Secrets never do. */

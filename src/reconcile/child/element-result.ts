@@ -8,6 +8,7 @@ import { watchesOf } from '../observe/observe-members.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass } from '../pass/pass.ts';
+import type { BlockedElement } from './resolve-child.ts';
 
 /** An element to apply. */
 export interface DesiredElement {
@@ -22,13 +23,13 @@ export interface DesiredElement {
   readonly force?: boolean;
 }
 
-/** The result of an element that is as desired. */
+/** The result of an element that is as desired. `change`: what was done to the object. @default nothing */
 export function appliedResult(
   { plan, element, intent }: DesiredElement,
-  verdict: Verdict,
   live: StoredObject,
+  change?: ElementResult['change'],
 ): ElementResult {
-  return { plan, element, ...placeOf(intent), verdict, live };
+  return { plan, element, ...placeOf(intent), live, ...(change && { change }) };
 }
 
 /** The result of an element with a problem. `live`: the existing object, if any. */
@@ -37,7 +38,7 @@ export function problemResult(
   problem: Problem,
   live?: StoredObject,
 ): ElementResult {
-  const result = { plan, element, ...placeOf(intent), verdict: verdictOf(problem), problem };
+  const result = { plan, element, ...placeOf(intent), problem };
   return live === undefined ? result : { ...result, live };
 }
 
@@ -51,34 +52,35 @@ function placeOf({
   };
 }
 
-/** Adds a problem to a result; actions that were taken remain in the verdict. */
+/** Adds a problem to a result. */
 export function withProblem(result: ElementResult, problem: Problem | undefined): ElementResult {
-  if (problem === undefined || result.problem !== undefined) return result;
-  const isDone = result.verdict.kind !== 'unchanged';
-  return { ...result, problem, verdict: isDone ? result.verdict : verdictOf(problem) };
+  return problem === undefined || result.problem !== undefined ? result : { ...result, problem };
 }
 
 interface UnrenderedElement {
   readonly plan: ChildPlan;
-  readonly element: Element | undefined;
+  readonly each: BlockedElement;
   /** The desired name; empty if unknown. */
   readonly name: string;
-  readonly problem: Problem;
-  readonly cluster?: string | undefined;
 }
 
 /** The result of an element that could not be rendered: its object is kept as it is. */
 export function unrenderedResult(
   pass: Pass,
-  { plan, element, name: wantedName, problem, cluster }: UnrenderedElement,
+  { plan, each: { element, problem, cluster }, name: wantedName }: UnrenderedElement,
 ): ElementResult {
   if (!plan.isList && wantedName !== '') pass.findings.names.set(plan.id, wantedName);
   // Without a name only a child without `forEach` can be found, by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
   const name = live?.object.metadata.name ?? wantedName;
   const place = cluster === undefined ? {} : { cluster };
-  const result = { plan, element, name, ...place, verdict: verdictOf(problem), problem };
+  const result = { plan, element, name, ...place, problem };
   return live === undefined ? result : { ...result, live };
+}
+
+/** What the pass did to the object of an element, or why it did nothing. */
+export function verdictOfElement({ change, problem }: ElementResult): Verdict {
+  return change ?? (problem === undefined ? { kind: 'unchanged' } : verdictOf(problem));
 }
 
 /** The verdict of a problem. */
@@ -129,7 +131,7 @@ export function inputForReport(
   );
 }
 
-function presentInput(isList: boolean, objects: readonly KubeObject[]): ExpressionInput {
+export function presentInput(isList: boolean, objects: readonly KubeObject[]): ExpressionInput {
   if (isList) return { state: 'present', value: objects };
   const [object] = objects;
   return object === undefined ? { state: 'absent' } : { state: 'present', value: object };

@@ -1,7 +1,6 @@
-import type { ChildPlan, HistoryPlan } from '../../compile/index.ts';
-import { KubeError } from '../../kube/roles.ts';
+import type { HistoryPlan } from '../../compile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { type Placements, placementsText, recordedUid } from '../members/placements.ts';
 import {
   clustersAnnotationOf,
@@ -16,13 +15,18 @@ import { clustersAfter, remainingObjects } from '../ownership/maintain-inventory
 import { currentPlacements, isGivenUp } from '../ownership/placement.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  emitEvent,
+  type Pass,
+  problemOfResource,
+  requestError,
+} from '../pass/pass.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
-import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { cachedObject, isOwnOrAdoptable } from './apply-element.ts';
 import { unreadyDependencies } from './readiness.ts';
-import { clustersOf, type ResolvedChild } from './resolve-child.ts';
+import { blocked, clustersOf, type ResolvedChild } from './resolve-child.ts';
 
 /**
  * Sets the finalizer before the first object is created that the garbage collector would not delete. Children that need it are blocked
@@ -33,8 +37,8 @@ export async function ensureFinalizer(
   children: readonly ResolvedChild[],
 ): Promise<readonly ResolvedChild[]> {
   const { plan } = pass.context;
-  const detached = children.filter(needsFinalizer);
-  if (!plan.needsFinalizer || detached.length === 0) return children;
+  const detached = plan.needsFinalizer ? children.filter(needsFinalizer) : [];
+  if (detached.length === 0) return children;
   const unrecorded = isForeign(plan) ? await unrecordedOf(pass, detached) : [];
   const current = currentPlacements(pass);
   const placements = placementsWith(pass, detached, current);
@@ -42,7 +46,7 @@ export async function ensureFinalizer(
   if (hasMetadata(pass) && isRecorded) return children;
   const problem = await applyMetadata(pass, unrecorded, placements);
   if (problem === undefined) return children;
-  return children.map((child) => (needsFinalizer(child) ? blockedChild(child, problem) : child));
+  return children.map((child) => (needsFinalizer(child) ? blocked(child.plan, problem) : child));
 }
 
 /** Sets the finalizer for `onDelete`, which runs with or without children, and for versions in other namespaces. */
@@ -94,25 +98,16 @@ export async function removeOldPlacements(pass: Pass): Promise<void> {
   else pass.effects.finalizerProblem ??= problem;
 }
 
-function reportGivenUp({ context, resource }: Pass, clusters: readonly string[]): void {
+function reportGivenUp(pass: Pass, clusters: readonly string[]): void {
   const names = clusters.map((cluster) => `"${cluster}"`).sort();
-  context.cluster.events.record({
-    regarding: resource,
-    type: 'Warning',
-    reason: 'ObjectsGivenUp',
-    action: 'Reconcile',
-    note: `The objects in cluster ${names.join(', ')} are given up and stay there: its Cluster object was deleted, or is another cluster now`,
-    definition: context.plan.name,
-  });
+  const note = `The objects in cluster ${names.join(', ')} are given up and stay there: its Cluster object was deleted, or is another cluster now`;
+  emitEvent(pass, { type: 'Warning', reason: 'ObjectsGivenUp', note });
 }
 
 /** Removes the inventory annotation of an earlier version once the status has an inventory. */
 export async function removeOldInventory(pass: Pass): Promise<void> {
-  const {
-    context,
-    resource,
-    findings: { inventory },
-  } = pass;
+  const { context, resource, findings } = pass;
+  const { inventory } = findings;
   const annotation = inventoryAnnotationOf(context.plan.name);
   if (isForeign(context.plan) || !inventory.exists) return;
   if (resource.metadata.annotations?.[annotation] === undefined) return;
@@ -122,10 +117,6 @@ export async function removeOldInventory(pass: Pass): Promise<void> {
 
 function needsFinalizer({ plan, isDesired, elements }: ResolvedChild): boolean {
   return plan.isDetached && isDesired && elements.some(({ kind }) => kind === 'rendered');
-}
-
-function blockedChild({ plan }: { readonly plan: ChildPlan }, problem: Problem): ResolvedChild {
-  return { plan, isDesired: true, elements: [{ kind: 'blocked', problem }] };
 }
 
 /** Objects that may be created now and are not recorded. Waiting ones are not recorded: another user could create an object of that name. */
@@ -172,13 +163,8 @@ async function applyMetadata(
   unrecorded: readonly string[],
   placements: Placements,
 ): Promise<Problem | undefined> {
-  const {
-    context,
-    resource,
-    uid,
-    signal,
-    findings: { inventory },
-  } = pass;
+  const { context, resource, uid, signal, findings } = pass;
+  const { inventory } = findings;
   const { plan, cluster } = context;
   const { name, namespace } = resource.metadata;
   const remaining = remainingObjects(pass);
@@ -215,12 +201,6 @@ async function applyMetadata(
     for (const identity of unrecorded) inventory.addCreated(identity);
     return undefined;
   } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfFinalizer(pass, error);
+    return problemOfResource(pass, requestError(error, pass), 'finalizer');
   }
-}
-
-function problemOfFinalizer({ context }: PassInput, error: KubeError): Problem {
-  const problem = problemOfRequest(error, { about: disclosureOfResource(context.plan) });
-  return { ...problem, message: `finalizer: ${problem.message}` };
 }

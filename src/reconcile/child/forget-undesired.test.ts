@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { identityOf, topicOf } from '../identity.ts';
+import { identityOf } from '../identity.ts';
 import { createResourceState } from '../pass/resource-state.ts';
 import { ResourceQueue } from '../watch/resource-queue.ts';
 import { Watches } from '../watch/watches.ts';
@@ -48,14 +48,15 @@ async function watchesOn(): Promise<Watches> {
 describe('reconcile/child forget answers', () => {
   test('forgets what is neither wanted nor there, and nothing else', async () => {
     const state = createResourceState('uid-a');
-    const topics = {
-      wanted: topicOf(deployment, 'default', 'wanted'),
+    const identities = {
+      wanted: identityOf(deployment, 'default', 'wanted'),
       // It waits, say, and is as it was.
-      there: topicOf(configMap, 'default', 'there'),
-      left: topicOf(configMap, 'default', 'left'),
-      patched: `patch p ${topicOf(configMap, 'default', 'other')}`,
+      there: identityOf(configMap, 'default', 'there'),
+      left: identityOf(configMap, 'default', 'left'),
+      patched: `patch p ${identityOf(configMap, 'default', 'other')}`,
     };
-    for (const topic of Object.values(topics)) state.attempts.serverDefaults.set(topic, 'digest');
+    for (const identity of Object.values(identities))
+      state.attempts.serverDefaults.set(identity, 'digest');
     const pass = {
       uid: 'uid-a',
       state,
@@ -66,7 +67,7 @@ describe('reconcile/child forget answers', () => {
     forgetUndesired(pass);
     assert.deepEqual(
       [...state.attempts.serverDefaults.keys()],
-      [topics.wanted, topics.there, topics.patched],
+      [identities.wanted, identities.there, identities.patched],
     );
   });
 });

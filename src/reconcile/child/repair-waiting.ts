@@ -1,10 +1,10 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { applyBlocker } from '../attempt/limiter.ts';
-import { identityOfObject, refOfStored, topicOfRef } from '../identity.ts';
-import type { ElementResult, Pass } from '../pass/pass.ts';
-import { compareIntent } from './compare-intent.ts';
+import { identityOfObject } from '../identity.ts';
+import { type ElementResult, type Pass, requestError } from '../pass/pass.ts';
+import { differencesOf } from './compare-intent.ts';
 import { liveOf, problemResult } from './element-result.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
@@ -41,30 +41,26 @@ export async function repairApplied(
   plan: ChildPlan,
   live: StoredObject,
 ): Promise<ElementResult | undefined> {
-  const intent = pass.state.attempts.appliedIntents.get(topicOfStored(live));
+  const intent = pass.state.attempts.appliedIntents.get(identityOfObject(live.object));
   if (intent === undefined) return undefined;
-  if (compareIntent(pass, { plan, intent, live }).kind === 'same') return undefined;
+  if (differencesOf(pass, { plan, intent }, live) === undefined) return undefined;
   const applied = { plan, element: { item: undefined, index: 0 }, intent, waitingFor: [] };
   const { desired } = withoutIgnored(pass, applied, live);
   const problem = await applyBlocker(pass, desired, live);
   if (problem !== undefined) return problemResult(desired, problem, live);
   try {
     return await sendIntent(pass, desired, live);
-  } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     const isLeft = ignoreConflict(pass, applied, { error, live });
     if (!isLeft && !isStale(error)) return failedElement(pass, desired, error, live);
     // The next pass reverts the rest, or finds the object replaced or deleted. As the error came to this pass, no event enqueues the
     // resource.
-    pass.context.enqueueFollowUp(pass.key);
+    pass.context.watches.queue.enqueueFollowUp(pass.key);
     return undefined;
   }
 }
 
 function isDesired({ findings: { desiredObjects } }: Pass, { object }: StoredObject): boolean {
   return desiredObjects.has(identityOfObject(object));
-}
-
-function topicOfStored({ object }: StoredObject): string {
-  return topicOfRef(refOfStored(object));
 }

@@ -1,12 +1,18 @@
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { tryReplace } from '../attempt/limiter.ts';
-import type { Problem } from '../failure.ts';
+import { type Problem, problemOfWaiting } from '../failure.ts';
 import { hubLabel, ownerUidLabel } from '../names.ts';
 import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isLabelledBy, ownerText } from '../ownership-claims.ts';
-import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  countApply,
+  type ElementResult,
+  type Pass,
+  requestError,
+} from '../pass/pass.ts';
 import { type DeletePermission, deletePermission } from '../removal/removal-rules.ts';
 import { objectText } from '../secrecy.ts';
 import { mayAdopt } from './adopt.ts';
@@ -22,13 +28,7 @@ export function deletingResult(
 ): ElementResult {
   watch(pass, desired, live);
   const what = objectText(live.object.kind, live.object.metadata.name, desired.plan);
-  const problem: Problem = {
-    reason: 'Waiting',
-    message: `${what} is being deleted`,
-    code: 'waiting',
-    kind: 'waiting',
-    waitingFor: [`the deletion of ${what}`],
-  };
+  const problem = problemOfWaiting([`the deletion of ${what}`], `${what} is being deleted`);
   return problemResult(desired, problem);
 }
 
@@ -39,7 +39,7 @@ export function conflictResult(
   live: StoredObject,
 ): ElementResult {
   const { context } = pass;
-  context.metrics.applies.increment([context.plan.name, 'conflict']);
+  countApply(pass, 'conflict');
   const isWatched = watch(pass, desired, live);
   const maybeLater =
     desired.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
@@ -82,7 +82,8 @@ function watch(pass: Pass, { intent }: DesiredElement, { object }: StoredObject)
   const watched = pass.dependencies.conflict(intent.ref);
   // The watch of another resource may have observed its deletion already: no further event comes.
   const isDeleted = watched?.stored?.object.metadata.uid !== object.metadata.uid;
-  if (watched?.state.kind === 'synced' && isDeleted) pass.context.enqueueFollowUp(pass.key);
+  if (watched?.state.kind === 'synced' && isDeleted)
+    pass.context.watches.queue.enqueueFollowUp(pass.key);
   return watched !== undefined;
 }
 
@@ -110,14 +111,7 @@ function heldResult(
   if (leave.kind === 'failed') return problemResult(desired, leave.problem, live);
   const { kind, metadata } = live.object;
   const on = `permission to replace ${objectText(kind, metadata.name, desired.plan)}`;
-  const message = `Replacement on hold: ${leave.message}`;
-  const problem = {
-    reason: 'Waiting',
-    message,
-    code: 'waiting',
-    kind: 'waiting',
-    waitingFor: [on],
-  } as const;
+  const problem = problemOfWaiting([on], `Replacement on hold: ${leave.message}`);
   return problemResult(desired, problem, live);
 }
 
@@ -138,12 +132,12 @@ export async function removeOutdated(
       pass.signal,
     );
     pass.effects.hasWritten = true;
-    pass.state.attempts.serverDefaults.delete(intent.topic);
+    pass.state.attempts.serverDefaults.delete(intent.identity);
     // Expressions keep its values until the new object exists: a password is carried over.
     pass.state.replaced.set(intent.identity, { childId: plan.id, stored: live });
     return answer === 'deleting' ? deletingResult(pass, desired, live) : undefined;
-  } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     // Another object has the name: the outdated one is deleted.
     if (error.code === 'uid-mismatch') return undefined;
     return failedElement(pass, desired, error, live);

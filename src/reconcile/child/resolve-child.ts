@@ -1,12 +1,17 @@
 import type { ChildPlan, Element, Rendered } from '../../compile/index.ts';
-import type { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { inMember } from '../../util/member-cluster.ts';
-import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import {
+  type Problem,
+  problemOfRender,
+  problemOfValue,
+  problemOfWaiting,
+  problemOfWatch,
+} from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { clusterRejection } from '../ownership/placement.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isNamePublic, publicContent } from '../secrecy.ts';
+import { isNamePublic } from '../secrecy.ts';
 import { buildIntent } from './build-intent.ts';
 
 /** Limits of docs/definition/children.md#limits; beyond them a child fails with `LimitReached`. */
@@ -22,13 +27,16 @@ export interface ResolvedChild {
 
 export type ResolvedElement =
   | { readonly kind: 'rendered'; readonly element: Element; readonly intent: Intent }
-  | {
-      readonly kind: 'blocked';
-      readonly element?: Element;
-      readonly problem: Problem;
-      /** The member cluster, if it is known. */
-      readonly cluster?: string;
-    };
+  | BlockedElement;
+
+/** An element that could not be rendered, or may not be applied. */
+export interface BlockedElement {
+  readonly kind: 'blocked';
+  readonly element?: Element;
+  readonly problem: Problem;
+  /** The member cluster, if it is known. */
+  readonly cluster?: string;
+}
 
 /** The member clusters of resolved children. */
 export function clustersOf(children: readonly ResolvedChild[]): ReadonlySet<string> {
@@ -125,12 +133,7 @@ function unlessDuplicate(
     const message = isNamePublic(plan)
       ? `metadata.name: "${ref.name}" is ${by}`
       : `metadata.name: Expected a unique name, found one that is ${by}`;
-    const problem: Problem = {
-      reason: 'RenderFailed',
-      message,
-      code: 'duplicate-name',
-      kind: 'permanent',
-    };
+    const problem = problemOfValue(message, 'duplicate-name');
     pass.findings.desiredObjects.set(identity, owner ?? plan.id);
     const { cluster } = each.intent.ref;
     const place = cluster === undefined ? {} : { cluster };
@@ -150,7 +153,8 @@ function countIdentities({ elements }: ResolvedChild): ReadonlyMap<string, numbe
   return uses;
 }
 
-function blocked(plan: ChildPlan, problem: Problem): ResolvedChild {
+/** A child of which no element can be applied. */
+export function blocked(plan: ChildPlan, problem: Problem): ResolvedChild {
   return { plan, isDesired: true, elements: [{ kind: 'blocked', problem }] };
 }
 
@@ -165,18 +169,7 @@ function problemOf(
 ): Problem {
   if (rendered.kind === 'waiting') return problemOfWaiting(rendered.on);
   if (rendered.kind === 'failed') return problemOfRender(rendered.failure);
-  return {
-    reason: 'RenderFailed',
-    message: `${field}: Expected a value, found none`,
-    code: 'missing-value',
-    kind: 'permanent',
-  };
-}
-
-/** A failing informer retries on its own and enqueues the resource. */
-function waitingForInformer(failure: KubeError, { gvk }: ChildPlan): Problem {
-  const { reason, message, code } = problemOfRequest(failure, { about: publicContent, gvk });
-  return { reason, message, code, kind: 'waiting' };
+  return problemOfValue(`${field}: Expected a value, found none`, 'missing-value');
 }
 
 /** Why objects of this kind cannot be applied now: the existing ones are unknown. */
@@ -190,6 +183,6 @@ function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
     case 'waiting':
       return problemOfWaiting([`the list of ${plan.gvk.kind} objects`]);
     case 'failing':
-      return waitingForInformer(state.error, plan);
+      return problemOfWatch(state.error, plan.gvk);
   }
 }

@@ -1,23 +1,28 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { forgetRejection, recordRejection } from '../attempt/limiter.ts';
 import { recordRepair } from '../attempt/ownership-conflicts.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { fieldsOf } from '../intent/difference.ts';
 import { withIntentHash, withPathHash } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  countApply,
+  type ElementResult,
+  type Pass,
+  problemOfResource,
+} from '../pass/pass.ts';
 import { trackCreation } from '../removal/untracked-children.ts';
 import { sendStatus } from '../resource/write-status.ts';
-import { disclosureOfResource, fieldTexts, isNamePublic } from '../secrecy.ts';
-import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
+import { fieldTexts, isNamePublic } from '../secrecy.ts';
+import { isForeign, ownStatusOf } from '../status-fields.ts';
 import {
-  compareIntent,
+  differencesOf,
   hashOfIntent,
   keepsIntentHash,
   rememberResponse,
@@ -34,6 +39,7 @@ const staleCodes: ReadonlySet<string> = new Set([
 ]);
 /** Maximum size of a rendered child (docs/definition/children.md#limits): a server accepts about 1.5 MiB. */
 const maxBytes = 1_048_576;
+const resourceDeleted = 'The resource was deleted';
 
 /**
  * Sends one apply: to exactly the object `live`, or one that only creates.
@@ -48,22 +54,18 @@ export async function sendIntent(
   const unrecorded = await recordInInventory(pass, plan, intent.identity);
   if (unrecorded !== undefined) return problemResult(desired, unrecorded, live);
   if (live === undefined) return createObject(pass, desired);
-  const comparison = compareIntent(pass, { plan, intent, live });
-  const found = comparison.kind === 'different' ? comparison.found : [];
+  const found = differencesOf(pass, desired, live) ?? [];
   const body = bodyOf(pass, desired, preconditionOf(pass, plan, live));
   const { force = plan.conflicts === 'Force' } = desired;
   const { stored } = await apply(pass, desired, { body, force });
   pass.state.untracked.delete(intent.identity);
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
-  rememberResponse(pass, { plan, intent, live: stored });
+  rememberResponse(pass, desired, stored);
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
   if (!isNoop) recordRepair(pass, desired, found);
-  return appliedResult(
-    desired,
-    { kind: 'applied', fields: fieldTexts(fieldsOf(found), plan) },
-    stored,
-  );
+  const fields = fieldTexts(fieldsOf(found), plan);
+  return appliedResult(desired, stored, { kind: 'applied', fields });
 }
 
 /** The result of an element whose request failed. */
@@ -115,10 +117,10 @@ async function createObject(pass: Pass, desired: DesiredElement): Promise<Elemen
     ? await trackCreation(pass, desired, send)
     : await send();
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
-  rememberResponse(pass, { plan, intent, live: stored });
+  rememberResponse(pass, desired, stored);
   pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');
-  return appliedResult(desired, { kind: 'created' }, stored);
+  return appliedResult(desired, stored, { kind: 'created' });
 }
 
 async function apply(
@@ -156,9 +158,9 @@ function bodyOf(pass: Pass, { plan, intent }: DesiredElement, guard: Preconditio
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 
-function count({ context, effects }: Pass, result: string): void {
-  if (result === 'created' || result === 'changed') effects.hasWritten = true;
-  context.metrics.applies.increment([context.plan.name, result]);
+function count(pass: Pass, result: string): void {
+  if (result === 'created' || result === 'changed') pass.effects.hasWritten = true;
+  countApply(pass, result);
 }
 
 /**
@@ -172,10 +174,8 @@ async function recordInInventory(
   plan: ChildPlan,
   identity: string,
 ): Promise<Problem | undefined> {
-  const {
-    context,
-    findings: { inventory },
-  } = pass;
+  const { context, findings } = pass;
+  const { inventory } = findings;
   // For kinds of `for`, the inventory was written with the finalizer.
   if (!plan.isDetached || isForeign(context.plan) || !inventory.exists) return undefined;
   if (inventory.has(identity) || inventory.written.has(identity)) return undefined;
@@ -189,38 +189,20 @@ async function writeInventory(
   pass: Pass,
   identities: readonly string[],
 ): Promise<Problem | undefined> {
-  const {
-    resource,
-    context,
-    findings: { inventory },
-  } = pass;
-  const status = isJsonObject(resource.status) ? resource.status : {};
-  const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
-  const types = conditionTypesOf(context.plan);
+  const { resource, context, findings } = pass;
+  const { inventory } = findings;
   const all = [...inventory.recorded.keys(), ...inventory.written, ...identities];
   const outcome = await sendStatus(pass, {
-    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
-    conditions: conditionsOf(resource).filter(({ type }) => types.has(type)),
+    ...ownStatusOf(resource, context.plan),
     childInventory: entriesFor(all),
   });
   switch (outcome.kind) {
     case 'written':
-      inventory.addWritten(identities);
+      for (const identity of identities) inventory.written.add(identity);
       return undefined;
-    case 'failed': {
-      const problem = problemOfRequest(outcome.error, {
-        about: disclosureOfResource(pass.context.plan),
-      });
-      return { ...problem, message: `inventory: ${problem.message}` };
-    }
+    case 'failed':
+      return problemOfResource(pass, outcome.error, 'inventory');
     default:
-      return resourceDeleted;
+      return problemOfWaiting([resourceDeleted], resourceDeleted);
   }
 }
-
-const resourceDeleted: Problem = {
-  reason: 'Waiting',
-  message: 'The resource was deleted',
-  code: 'waiting',
-  kind: 'waiting',
-};

@@ -48,21 +48,16 @@ export async function deletionOptionsOf(pass: Pass): Promise<DeletionOptions> {
   };
 }
 
-interface TimeoutStart {
-  /** Start of the timeout: wall clock, ms. */
-  readonly sinceMs: number;
-  readonly problem?: Problem;
-}
-
 /**
  * The timeout of a deletion starts with the deletion. With `onTimeout: Continue`, it starts with the first attempt if no process was running
  * before; an annotation of the resource has that time. So no object is abandoned without an attempt to delete it.
+ * @returns its start by the wall clock, in ms
  */
 async function timeoutStartOf(
   pass: Pass,
   { timeoutMs, onTimeout }: NonNullable<OperatorPlan['onDelete']>,
   deletedMs: number,
-): Promise<TimeoutStart> {
+): Promise<{ readonly sinceMs: number; readonly problem?: Problem }> {
   const { context, resource, state } = pass;
   const annotation = onDeleteAnnotationOf(context.plan.name);
   const mark = resource.metadata.annotations?.[annotation] ?? '';

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import { entriesFor } from '../pass/inventory.ts';
@@ -9,7 +8,7 @@ import { standardConditions } from '../report/conditions.ts';
 import { type Summary, summarise } from '../report/summary.ts';
 import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
 import { objectText } from '../secrecy.ts';
-import { conditionTypesOf, isForeign, standardConditionTypes } from '../status-fields.ts';
+import { conditionTypesOf, isForeign, standardConditionTypes, statusOf } from '../status-fields.ts';
 
 /** Maximum number of objects in the message; `status.children` has all of them. */
 const maxNames = 5;
@@ -42,9 +41,8 @@ async function writeDeletionStatus(
   summary: Summary,
   entries: readonly ChildEntry[],
 ): Promise<StatusOutcome> {
-  const { resource, context, phaseInput } = pass;
+  const { resource, context } = pass;
   if (isForeign(context.plan)) return { kind: 'unchanged' };
-  const status = isJsonObject(resource.status) ? resource.status : {};
   const types = conditionTypesOf(context.plan);
   // Without the definition, the author's conditions are unknown: all of them are kept.
   const others = conditionsOf(resource).filter(
@@ -52,10 +50,10 @@ async function writeDeletionStatus(
   );
   const listed = entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
-    ...status,
+    ...statusOf(resource),
     ...inventoryFields(pass),
     observedGeneration: resource.metadata.generation ?? 0,
-    conditions: [...standardConditions({ resource, summary, now: phaseInput.now }), ...others],
+    conditions: [...standardConditions(pass, summary), ...others],
     children: listChildren(listed),
     childCounts: countChildren(listed),
   });

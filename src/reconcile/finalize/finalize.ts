@@ -1,5 +1,4 @@
 import type { ReconcileResult } from '../../controller/index.ts';
-import { type KubeObject, parseKey } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import { identityOfObject } from '../identity.ts';
 import { historyAnnotationOf } from '../names.ts';
@@ -7,41 +6,35 @@ import { hasFinalizer, isControlledBy, isPaused, isTerminating } from '../owners
 import type { OperatorContext, PassTurn, Uninstall } from '../pass/context.ts';
 import {
   beginPass,
+  emitEvent,
   isRemoved,
   loggerOf,
   type Pass,
-  type PassInput,
+  type PassRequest,
   type PrunedObject,
+  publishDecisions,
 } from '../pass/pass.ts';
-import { stateOf } from '../pass/resource-state.ts';
-import { type ChildEntry, describeOnDelete, describePruned } from '../report/child-entries.ts';
+import { describeOnDelete, describePruned } from '../report/child-entries.ts';
 import { resultOfProblems } from '../report/reconcile-result.ts';
 import { reportFailures } from '../report/report-failures.ts';
 import { removeFinalizer } from '../resource/write-metadata.ts';
-import type { StatusOutcome } from '../resource/write-status.ts';
 import { type DeletionOptions, deletionOptionsOf } from './deletion-options.ts';
 import { messageOf, reportDeletion, reportUninstalled, wasOverdue } from './deletion-report.ts';
 import { type Preparation, prepareDeletion, recordOrphaning } from './prepare-deletion.ts';
-import { findRemaining, type RemainingChildren } from './remaining-children.ts';
+import { findRemaining } from './remaining-children.ts';
 import { removeInOrder, removeRecords } from './remove-in-order.ts';
 
-export interface FinalizeOptions {
-  readonly key: string;
-  /** A resource that is being deleted with our finalizer, or whose definition is being removed. */
-  readonly resource: KubeObject;
-  readonly turn: PassTurn;
-}
-
 /**
- * Completes the deletion of a resource (docs/definition/deletion.md): creates `onDelete.children`, removes the children in order, and removes
+ * Completes the deletion of a resource that is being deleted with our finalizer, or whose definition is being removed
+ * (docs/definition/deletion.md): creates `onDelete.children`, removes the children in order, and removes
  * our finalizer at the end. Needs no valid plan: labels and inventory identify the children.
  */
 export async function finalize(
   context: OperatorContext,
-  { key, resource, turn }: FinalizeOptions,
+  request: PassRequest,
 ): Promise<ReconcileResult> {
-  const state = stateOf(context, key, resource);
-  const pass = beginPass({ context, key, resource, state, turn });
+  const { resource } = request;
+  const pass = beginPass(context, request);
   const deletion = await deletionOptionsOf(pass);
 
   const preparation = await prepareDeletion(pass, deletion);
@@ -72,17 +65,13 @@ export async function finalize(
   return reportPending(pass, {
     deletion,
     preparation,
-    remaining,
     problems: finalizerProblem ? [finalizerProblem] : problems,
   });
 }
 
 function finishDeletion(pass: Pass): ReconcileResult {
-  const {
-    context,
-    key,
-    effects: { pruned },
-  } = pass;
+  const { context, key, effects } = pass;
+  const { pruned } = effects;
   context.rights.retain(key, []);
   const count = (state: string) => pruned.filter((each) => each.state === state).length;
   loggerOf(pass).info(
@@ -94,12 +83,8 @@ function finishDeletion(pass: Pass): ReconcileResult {
 
 /** The resource is kept, without its children. */
 async function finishUninstall(pass: Pass): Promise<ReconcileResult> {
-  const {
-    context,
-    key,
-    state,
-    effects: { pruned },
-  } = pass;
+  const { context, key, state, effects } = pass;
+  const { pruned } = effects;
   state.isReady = false;
   const status = await reportUninstalled(pass);
   const outcome = resultOfProblems(pass, [], status);
@@ -114,21 +99,32 @@ async function finishUninstall(pass: Pass): Promise<ReconcileResult> {
 interface PendingDeletion {
   readonly deletion: DeletionOptions;
   readonly preparation: Preparation;
-  readonly remaining: RemainingChildren;
   readonly problems: readonly Problem[];
 }
 
-async function reportPending(pass: Pass, waiting: PendingDeletion): Promise<ReconcileResult> {
-  const { deletion, problems } = waiting;
-  const entries = await entriesOf(pass, waiting);
-  const report = { entries, problems, isOverdue: deletion.isOverdue };
-  if (deletion.isOverdue && !wasOverdue(pass)) emitTimedOut(pass, messageOf(entries, problems));
-  const status = await reportDeletion(pass, report);
+async function reportPending(
+  pass: Pass,
+  { deletion: { isOverdue, remainingMs }, preparation, problems }: PendingDeletion,
+): Promise<ReconcileResult> {
+  const entries = preparation.isDone
+    ? pass.effects.pruned.map((pruned) => describePruned(pass, pruned))
+    : await describeOnDelete(pass);
+  if (isOverdue && !wasOverdue(pass)) {
+    const note = messageOf(entries, problems);
+    emitEvent(pass, { type: 'Warning', reason: 'DeletionTimedOut', action: 'Delete', note });
+  }
+  const status = await reportDeletion(pass, { entries, problems, isOverdue });
   const all = [...problems, ...entries.flatMap(({ problem }) => problem ?? [])];
   reportFailures(pass, { entries, problems: all }, status);
-  recordDecisions(pass, entries, { all, status });
+  pass.state.isReady = false;
+  publishDecisions(pass, {
+    children: entries.map(({ decision }) => decision),
+    status: status.kind,
+    isReady: false,
+    problemCodes: all.map(({ code }) => code),
+  });
   const outcome = resultOfProblems(pass, all, status);
-  return noLaterThan(outcome, deletion.remainingMs);
+  return noLaterThan(outcome, remainingMs);
 }
 
 /** Limits a delay to the end of `onDelete.timeout`. */
@@ -136,48 +132,6 @@ function noLaterThan(outcome: ReconcileResult, remainingMs: number | undefined):
   const isInTime = 'afterMs' in outcome && outcome.afterMs <= (remainingMs ?? Infinity);
   if (remainingMs === undefined || isInTime || outcome.kind === 'retry') return outcome;
   return { kind: 'requeue', afterMs: remainingMs, reason: 'Terminating' };
-}
-
-async function entriesOf(
-  pass: Pass,
-  { preparation }: PendingDeletion,
-): Promise<readonly ChildEntry[]> {
-  if (!preparation.isDone) return describeOnDelete(pass);
-  return pass.effects.pruned.map((pruned) => describePruned(pass, pruned));
-}
-
-function emitTimedOut({ context, resource }: PassInput, note: string): void {
-  context.cluster.events.record({
-    regarding: resource,
-    type: 'Warning',
-    reason: 'DeletionTimedOut',
-    action: 'Delete',
-    note,
-    definition: context.plan.name,
-  });
-}
-
-function recordDecisions(
-  pass: Pass,
-  entries: readonly ChildEntry[],
-  { all, status }: { readonly all: readonly Problem[]; readonly status: StatusOutcome },
-): void {
-  pass.state.isReady = false;
-  pass.context.onDecisions(pass.key, {
-    children: entries.map(({ decision }) => decision),
-    status: status.kind,
-    isReady: false,
-    problemCodes: all.map(({ code }) => code),
-  });
-}
-
-/** Handles a resource that is being deleted. Without our finalizer, the garbage collector deletes its children. */
-export async function finalizeResource(
-  context: OperatorContext,
-  options: FinalizeOptions,
-): Promise<ReconcileResult> {
-  const isHeld = hasFinalizer(options.resource, context.plan.name);
-  return isHeld ? finalize(context, options) : { kind: 'done' };
 }
 
 /**
@@ -190,13 +144,11 @@ export async function finalizeUnmatched(
   key: string,
   turn: PassTurn,
 ): Promise<ReconcileResult | undefined> {
-  const { namespace, name } = parseKey(key);
-  const resource = context.watches.resources.unmatched(namespace, name)?.object;
+  const resource = context.watches.resources.unmatched(key)?.object;
   if (resource === undefined || !hasFinalizer(resource, context.plan.name)) return undefined;
   if (isPaused(resource)) return { kind: 'done' };
   if (isTerminating(resource)) return finalize(context, { key, resource, turn });
-  const state = stateOf(context, key, resource);
-  const pass = beginPass({ context, key, resource, state, turn });
+  const pass = beginPass(context, { key, resource, turn });
   const { objects, problems } = await findRemaining(pass);
   if (objects.length > 0 || problems.length > 0) return undefined;
   const problem = await removeFinalizer(pass);
@@ -211,7 +163,7 @@ export async function finalizeUnmatched(
 export async function uninstallResource(
   context: OperatorContext,
   { deletesChildren, onRemoved }: Uninstall,
-  options: FinalizeOptions,
+  options: PassRequest,
 ): Promise<ReconcileResult> {
   const { plan } = context;
   // With `onDelete`, a resource without our finalizer has no children, and nothing to prepare.

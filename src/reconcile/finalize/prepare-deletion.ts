@@ -1,9 +1,9 @@
 import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
-import { type CacheEvent, KubeError } from '../../kube/roles.ts';
+import type { CacheEvent } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { keyOf } from '../../util/kube-object.ts';
 import { applyTier } from '../child/apply-tiers.ts';
-import { liveOf } from '../child/element-result.ts';
+import { liveOf, presentInput } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf, orphaningAnnotationOf } from '../names.ts';
@@ -11,7 +11,13 @@ import { isAllListed, observeChildren } from '../observe/observe-children.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { observeReads } from '../observe/observe-reads.ts';
 import { placesOf } from '../ownership/placement.ts';
-import { clusterWrite, type ElementResult, type Pass, type PassInput } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  type ElementResult,
+  type Pass,
+  type PassInput,
+  requestError,
+} from '../pass/pass.ts';
 import type { ResourceState } from '../pass/resource-state.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 import { publicContent } from '../secrecy.ts';
@@ -64,10 +70,10 @@ function seenOf(pass: Pass, child: ChildPlan): ExpressionInput {
     if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
   } else if (!isAllListed(pass, child))
     return { state: 'waiting', on: `the list of ${child.gvk.kind} objects in every cluster` };
-  const objects = liveOf(pass, child).map(({ object }) => object);
-  if (child.isList) return { state: 'present', value: objects };
-  const [object] = objects;
-  return object === undefined ? { state: 'absent' } : { state: 'present', value: object };
+  return presentInput(
+    child.isList,
+    liveOf(pass, child).map(({ object }) => object),
+  );
 }
 
 async function readinessOf(
@@ -103,8 +109,8 @@ async function isNamespaceTerminating(pass: Pass): Promise<boolean | Problem> {
     const ref = { gvk: namespaceKind, name: namespace };
     const found = await context.cluster.get(ref, clusterWrite(pass), signal);
     return found?.object.metadata.deletionTimestamp !== undefined;
-  } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     return error.isPermanent ? false : problemOfRequest(error, { about: publicContent });
   }
 }

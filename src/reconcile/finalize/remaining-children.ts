@@ -1,15 +1,20 @@
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import { type Problem, problemOfMember, problemOfRequest, problemOfWaiting } from '../failure.ts';
-import { identityOfObject, inFixedOrder } from '../identity.ts';
+import {
+  type Problem,
+  problemOfMember,
+  problemOfRequest,
+  problemOfWaiting,
+  problemOfWatch,
+} from '../failure.ts';
+import { identityOfObject, inFixedOrder, kindsByText, kindText, parseKinds } from '../identity.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { checkInventory } from '../ownership/maintain-inventory.ts';
 import { placesOf } from '../ownership/placement.ts';
-import { kindsByText, kindText, parseKinds } from '../pass/inventory.ts';
-import type { Pass } from '../pass/pass.ts';
+import { type Pass, requestError } from '../pass/pass.ts';
 import { disclosureOfUntracked, findUntracked } from '../removal/untracked-children.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import type { ChildWatch } from '../watch/child-watch.ts';
@@ -69,8 +74,7 @@ async function watchRecordedKinds(pass: Pass): Promise<readonly Problem[]> {
       const gvk = watched.get(kindText(kind)) ?? (await cluster.findKind(kind, pass.signal))?.gvk;
       if (gvk !== undefined) gvks.push(gvk);
     } catch (error) {
-      if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-      problems.push(problemOfRequest(error, { about: publicContent }));
+      problems.push(problemOfRequest(requestError(error, pass), { about: publicContent }));
     }
   }
   await watches.watchInventoryKinds(pass.key, gvks, pass.signal);
@@ -111,10 +115,7 @@ async function observePlaces(pass: Pass): Promise<readonly Problem[]> {
 function informerProblem({ informer }: ChildWatch): Problem | undefined {
   if (isKnown(informer)) return undefined;
   const { state, query } = informer;
-  if (state.kind !== 'failing') return problemOfWaiting([listOf(informer)]);
-  const { reason, message, code } = problemOfRequest(state.error, {
-    about: publicContent,
-    gvk: query.gvk,
-  });
-  return { reason, message, code, kind: 'waiting' };
+  return state.kind === 'failing'
+    ? problemOfWatch(state.error, query.gvk)
+    : problemOfWaiting([listOf(informer)]);
 }

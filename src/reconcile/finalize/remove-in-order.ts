@@ -1,4 +1,4 @@
-import { type Informer, KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { Informer, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isRecord, revisionKind, secretKind } from '../history/record.ts';
@@ -6,7 +6,13 @@ import { refOfStored } from '../identity.ts';
 import { historyAnnotationOf, recordOfLabel } from '../names.ts';
 import { childPlanOf, isInInventory } from '../ownership/is-child.ts';
 import { isControlledBy, isTerminating } from '../ownership-claims.ts';
-import { clusterWrite, isRemoved, type Pass, type PrunedObject } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  isRemoved,
+  type Pass,
+  type PrunedObject,
+  requestError,
+} from '../pass/pass.ts';
 import { queuedObject, removeObjects } from '../removal/remove-objects.ts';
 import { publicContent } from '../secrecy.ts';
 import { listOf, settledSoon } from '../watch/informer-waits.ts';
@@ -142,8 +148,8 @@ async function removeFrom(pass: Pass, informer: Informer): Promise<readonly Prob
       try {
         const options = { ...clusterWrite(pass), uid };
         await context.cluster.delete(refOfStored(next.object), options, signal);
-      } catch (error) {
-        if (!(error instanceof KubeError) || signal.aborted) throw error;
+      } catch (thrown) {
+        const error = requestError(thrown, pass);
         if (error.code === 'uid-mismatch') continue;
         problems.push(problemOfRequest(error, { about: publicContent }));
         return;

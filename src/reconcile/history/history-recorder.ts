@@ -22,8 +22,7 @@ import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import { settled } from '../watch/informer-waits.ts';
-import type { History, OverwrittenObject, WaitingStates } from './history.ts';
-import type { ObjectTrack } from './object-track.ts';
+import type { ObjectTrack, WaitingStates } from './object-track.ts';
 import { isRecord, type RecordOwner, type StateRecord, seriesOf } from './record.ts';
 import { RecordStore } from './record-store.ts';
 import { type HistoryLimits, RecordWriter } from './record-writer.ts';
@@ -54,11 +53,19 @@ export interface HistoryRecorderOptions {
   readonly limits?: HistoryLimits | undefined;
 }
 
+/** An object that is about to be overwritten, or created. */
+interface OverwrittenObject {
+  readonly namespace: string | undefined;
+  readonly name: string;
+  /** Undefined: it does not exist. */
+  readonly live: StoredObject | undefined;
+}
+
 /**
  * Records the states of the objects that a definition reads with `history`. A reconcile names these objects; from then on every watch event
  * is recorded, in order for each object. Recording has a queue of its own: whether the resource fails or waits makes no difference.
  */
-export class HistoryRecorder implements History {
+export class HistoryRecorder {
   readonly #options: HistoryRecorderOptions;
   readonly #store: RecordStore;
   readonly #writer: RecordWriter;
@@ -70,23 +77,17 @@ export class HistoryRecorder implements History {
 
   constructor(options: HistoryRecorderOptions) {
     this.#options = options;
-    const { plan, history, cluster, clusterNamespace, metrics, clock, logger, limits } = options;
+    const { plan, metrics, clock, logger } = options;
     const definition = plan.name;
     this.#tracks = new Tracks(definition);
     this.#gauge = metrics.gauge(metricCatalogue.historyRecords);
     this.#gauge.set(0, [definition]);
-    this.#store = new RecordStore({
-      ...{ definition, history, clusterNamespace },
-      reads: plan.reads,
-      watcher: cluster,
+    this.#store = new RecordStore(options, {
       onChange: (uid) => this.#onRecords(uid),
       onLost: (series) => this.#recordAgain(series),
       onState: () => this.#onStoreState(),
     });
-    const store = this.#store;
-    this.#writer = new RecordWriter({
-      ...{ definition, cluster, clock, metrics, store, clusterNamespace, limits },
-    });
+    this.#writer = new RecordWriter(options, this.#store);
     this.#queue = new Controller({
       ...{ name: definition, clock, logger, concurrency, baseDelayMs, maxDelayMs, graceMs: 0 },
       // The metrics of the definition count its reconciles.
@@ -108,14 +109,17 @@ export class HistoryRecorder implements History {
     this.#store.stop();
   }
 
+  /** Records are never treated as missing before they have been listed. */
   get state(): InformerState {
     return this.#store.state;
   }
 
+  /** `history` in expressions of the resource with this UID. Undefined: not listed yet. */
   entries(uid: string): readonly HistoryEntry[] | undefined {
     return this.state.kind === 'synced' ? this.#store.entriesOf(uid) : undefined;
   }
 
+  /** The resource reads these objects, all that the read finds: from now on their changes are recorded. */
   observe(owner: RecordOwner, read: ReadPlan, objects: readonly StoredObject[]): void {
     const state = this.#stateOf(owner);
     const seen = new Set<ObjectTrack>();
@@ -130,6 +134,7 @@ export class HistoryRecorder implements History {
     this.#removeUnused(state, read, seen);
   }
 
+  /** An object that the resource reads changed or was deleted. Ignored before {@link observe}. */
   noteEvent(key: string, read: ReadPlan, { old, current, initial }: CacheEvent): void {
     const state = this.#tracks.ofKey(key);
     const stored = current ?? old;
@@ -149,6 +154,7 @@ export class HistoryRecorder implements History {
     this.#offer(track, current);
   }
 
+  /** Records the state of an object that a restore is about to overwrite. Returns why it cannot be recorded. */
   async ensureRecorded(
     owner: RecordOwner,
     read: ReadPlan,
@@ -165,6 +171,7 @@ export class HistoryRecorder implements History {
     return track.problem;
   }
 
+  /** Whether a version of the object is stored for the resource. */
   isRecorded(uid: string, read: ReadPlan, object: Omit<OverwrittenObject, 'live'>): boolean {
     const subject = { ownerUid: uid, readId: read.id, ...object };
     return this.#store.recordsOf(uid, seriesOf(this.#options.plan.name, subject)).length > 0;
@@ -177,6 +184,7 @@ export class HistoryRecorder implements History {
     );
   }
 
+  /** Why objects of the resource are not recorded. */
   problems(key: string): readonly Problem[] {
     const { state } = this;
     if (state.kind === 'failing') return [problemOf(state.error)];
@@ -184,18 +192,15 @@ export class HistoryRecorder implements History {
     return tracks.flatMap(({ problem }) => problem ?? []);
   }
 
+  /** Records that are no longer to be kept: expired, or because settings changed. */
   removable(uid: string): readonly PruneCandidate[] {
     if (this.state.kind !== 'synced') return [];
     const { clock, plan } = this.#options;
-    return removableRecords(this.#store, uid, {
-      reads: plan.reads,
-      nowMs: clock.nowMs(),
-      // The oldest record is deleted after a new one is written.
-      isBusy: (series) => this.#tracks.ofSeries(series)?.isBusy === true,
-      holdsOldest: (series) => this.#tracks.ofSeries(series)?.holdsOldest === true,
-    });
+    const [store, tracks] = [this.#store, this.#tracks];
+    return removableRecords(uid, { store, tracks, reads: plan.reads, nowMs: clock.nowMs() });
   }
 
+  /** Deletes records. Returns the first error, if any. */
   async remove(
     records: readonly PruneCandidate[],
     signal: AbortSignal,

@@ -21,9 +21,8 @@ function trackOf(keep: number): ObjectTrack {
   };
   const resource: KubeObject = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a' } };
   const subject = { ownerUid: 'u', readId: 'configs', namespace: 'default', name: 'app' };
-  const ref = { gvk, namespace: 'default', name: 'app' };
   const owner = { key: 'default/a', uid: 'u', resource };
-  return new ObjectTrack(owner, { read, subject, series: 'x-0', ref });
+  return new ObjectTrack(owner, { read, subject, series: 'x-0' });
 }
 
 function state(value: string): SeenState {

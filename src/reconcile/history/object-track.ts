@@ -2,6 +2,7 @@ import type { ReadPlan } from '../../compile/index.ts';
 import type { ObjectRef } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import { refTo } from '../identity.ts';
 import type { RecordOwner, RecordSubject } from './record.ts';
 import { isSameState, isSameVersion } from './recorded-state.ts';
 
@@ -19,13 +20,19 @@ export interface SeenState {
 }
 
 /** What was seen of an object and is not recorded yet, for another operator of the definition. */
-export interface WaitingObject {
+interface WaitingObject {
   readonly read: ReadPlan;
   readonly subject: RecordSubject;
   /** In order; not empty. */
   readonly states: readonly PendingState[];
   readonly seenVersion: string | undefined;
   readonly seenUid: string | undefined;
+}
+
+/** States of what a resource reads that were seen and are not recorded yet. */
+export interface WaitingStates {
+  readonly owner: RecordOwner;
+  readonly objects: readonly WaitingObject[];
 }
 
 /** More records than this within {@link windowMs} are throttled. */
@@ -39,8 +46,6 @@ export interface TrackOptions {
   readonly subject: RecordSubject;
   /** The name of its records without the version. */
   readonly series: string;
-  /** The object itself. */
-  readonly ref: ObjectRef;
 }
 
 /** One object that is recorded for one resource: the states that wait to be written, in order. */
@@ -48,6 +53,7 @@ export class ObjectTrack {
   readonly read: ReadPlan;
   readonly subject: RecordSubject;
   readonly series: string;
+  /** The object itself. */
   readonly ref: ObjectRef;
   /** Since the last reconcile. */
   owner: RecordOwner;
@@ -76,12 +82,12 @@ export class ObjectTrack {
   /** Monotonic times of the records within the window. */
   #times: number[] = [];
 
-  constructor(owner: RecordOwner, { read, subject, series, ref }: TrackOptions) {
+  constructor(owner: RecordOwner, { read, subject, series }: TrackOptions) {
     this.owner = owner;
     this.read = read;
     this.subject = subject;
     this.series = series;
-    this.ref = ref;
+    this.ref = refTo(read.gvk, subject.namespace, subject.name);
   }
 
   /** Whether a state is being written. */

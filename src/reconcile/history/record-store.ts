@@ -1,17 +1,13 @@
-import type { HistoryEntry, HistoryPlan, ReadPlan } from '../../compile/index.ts';
-import type { CacheEvent, Informer, InformerState, Watcher } from '../../kube/roles.ts';
+import type { HistoryEntry } from '../../compile/index.ts';
+import type { CacheEvent, Informer, InformerState } from '../../kube/roles.ts';
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
 import { keyOf } from '../../util/kube-object.ts';
 import { recordedByLabel } from '../names.ts';
+import type { HistoryRecorderOptions } from './history-recorder.ts';
 import { parseRecord, type StateRecord } from './record.ts';
 
-export interface RecordStoreOptions {
-  readonly definition: string;
-  readonly history: HistoryPlan;
-  readonly reads: readonly ReadPlan[];
-  readonly watcher: Watcher;
-  /** Where the records of cluster-scoped objects are. */
-  readonly clusterNamespace: string;
+/** What a store notifies of. */
+interface StoreEvents {
   /** Called with the UID of a resource whose records changed, apart from the first list. */
   readonly onChange: (ownerUid: string) => void;
   /** Called when a newest record or its deletion mark is lost: others removed it, or etcd was restored from a backup. */
@@ -49,7 +45,8 @@ class OwnerRecords {
 /** All records of a definition, from one watch for each kind that stores them. */
 export class RecordStore {
   readonly informers: readonly Informer[];
-  readonly #options: RecordStoreOptions;
+  readonly #options: HistoryRecorderOptions;
+  readonly #events: StoreEvents;
   /** Kinds of the reads that keep versions, by id. */
   readonly #kinds: ReadonlyMap<string, string>;
   readonly #owners = new Map<string, OwnerRecords>();
@@ -58,18 +55,19 @@ export class RecordStore {
   readonly #stops: readonly (() => void)[];
   #usage = noUsage;
 
-  constructor(options: RecordStoreOptions) {
+  constructor(options: HistoryRecorderOptions, events: StoreEvents) {
     this.#options = options;
-    const { definition, history, reads, watcher, onState } = options;
+    this.#events = events;
+    const { plan, history, cluster } = options;
     this.#kinds = new Map(
-      reads.flatMap((read) => (read.history ? [[read.id, groupKindKey(read.gvk)]] : [])),
+      plan.reads.flatMap((read) => (read.history ? [[read.id, groupKindKey(read.gvk)]] : [])),
     );
     this.informers = history.recordKinds.map((gvk) =>
-      watcher.acquire({ gvk, labelSelector: `${recordedByLabel}=${definition}` }),
+      cluster.acquire({ gvk, labelSelector: `${recordedByLabel}=${plan.name}` }),
     );
     this.#stops = this.informers.flatMap((informer) => [
       informer.subscribe((event) => this.#onEvent(informer.query.gvk, event)),
-      informer.onState(onState),
+      informer.onState(events.onState),
     ]);
   }
 
@@ -136,14 +134,15 @@ export class RecordStore {
   #onEvent(gvk: Gvk, { namespace, name, current, initial }: CacheEvent): void {
     const key = `${gvk.kind} ${keyOf(namespace, name)}`;
     const before = this.#byKey.get(key);
-    const after = current && parseRecord(current, this.#options);
+    const { plan, clusterNamespace } = this.#options;
+    const after = current && parseRecord(current, plan.name, clusterNamespace);
     const isLost = before !== undefined && this.#isNewest(before) && !isAsComplete(after, before);
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
     if (initial) return;
-    if (isLost) this.#options.onLost(before.series);
+    if (isLost) this.#events.onLost(before.series);
     for (const uid of new Set([before?.ownerUid, after?.ownerUid]))
-      if (uid !== undefined) this.#options.onChange(uid);
+      if (uid !== undefined) this.#events.onChange(uid);
   }
 
   #isNewest({ ownerUid, series, version }: StateRecord): boolean {

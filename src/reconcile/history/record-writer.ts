@@ -1,16 +1,11 @@
-import { type Cluster, KubeError, type WriteOptions } from '../../kube/roles.ts';
-import {
-  type Counter,
-  type MetricRegistry,
-  metricCatalogue,
-  seriesOf,
-} from '../../telemetry/roles.ts';
-import type { Clock } from '../../util/clock.ts';
+import { KubeError, type WriteOptions } from '../../kube/roles.ts';
+import { type Counter, metricCatalogue, seriesOf } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import { deletedAtAnnotation, recordManagerOf } from '../names.ts';
+import type { HistoryRecorderOptions } from './history-recorder.ts';
 import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
 import { isRecord, recordManifest, refOfRecord, type StateRecord, sizeOfRecord } from './record.ts';
 import type { RecordStore, RecordUsage } from './record-store.ts';
@@ -36,28 +31,21 @@ const defaultLimits: HistoryLimits = {
 /** Records that are deleted at the same time. */
 const concurrency = 10;
 
-export interface RecordWriterOptions {
-  readonly definition: string;
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  readonly metrics: MetricRegistry;
-  readonly store: RecordStore;
-  /** Where the records of cluster-scoped objects are. */
-  readonly clusterNamespace: string;
-  /** @default those of docs/definition/history.md#limits */
-  readonly limits?: HistoryLimits | undefined;
-}
-
 /** Writes records. Every write may be lost or repeated: the records that exist decide what is written next. */
 export class RecordWriter {
-  readonly #options: RecordWriterOptions;
+  readonly #options: HistoryRecorderOptions;
+  readonly #store: RecordStore;
+  readonly #definition: string;
   readonly #writes: Counter;
   readonly #write: WriteOptions;
   readonly #limits: HistoryLimits;
 
-  constructor(options: RecordWriterOptions) {
+  constructor(options: HistoryRecorderOptions, store: RecordStore) {
     this.#options = options;
-    const { metrics, definition, limits = defaultLimits } = options;
+    this.#store = store;
+    const { metrics, plan, limits = defaultLimits } = options;
+    const definition = plan.name;
+    this.#definition = definition;
     this.#limits = limits;
     this.#writes = metrics.counter(metricCatalogue.historyWrites);
     for (const series of seriesOf(metricCatalogue.historyWrites, { definition }))
@@ -140,9 +128,9 @@ export class RecordWriter {
   }
 
   #manifestOf(track: ObjectTrack, { object, uid }: SeenState, version: number): KubeObject {
-    const { definition, clock, clusterNamespace } = this.#options;
+    const { clock, clusterNamespace } = this.#options;
     return recordManifest({
-      definition,
+      definition: this.#definition,
       owner: track.owner,
       readId: track.read.id,
       series: track.series,
@@ -161,7 +149,8 @@ export class RecordWriter {
     version: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { cluster, definition } = this.#options;
+    const { cluster } = this.#options;
+    const definition = this.#definition;
     const options = { ...this.#write, fieldManager: recordManagerOf(definition), force: true };
     try {
       await cluster.apply(manifest, options, signal);
@@ -219,7 +208,7 @@ export class RecordWriter {
    * @returns false: that would not be enough, and nothing is deleted
    */
   async #makeRoom(track: ObjectTrack, sizeBytes: number, signal: AbortSignal): Promise<boolean> {
-    const { store } = this.#options;
+    const store = this.#store;
     const { resource, definition } = this.#limits;
     const uid = track.subject.ownerUid;
     const fits = ({ count, sizeBytes: used }: RecordUsage, max: RecordUsage) =>
@@ -244,7 +233,7 @@ export class RecordWriter {
   }
 
   #records({ subject, series }: ObjectTrack): readonly StateRecord[] {
-    return this.#options.store.recordsOf(subject.ownerUid, series);
+    return this.#store.recordsOf(subject.ownerUid, series);
   }
 
   #newest(track: ObjectTrack): StateRecord | undefined {
@@ -252,7 +241,7 @@ export class RecordWriter {
   }
 
   #count(result: (typeof metricCatalogue.historyWrites.values.result)[number]): void {
-    this.#writes.increment([this.#options.definition, result]);
+    this.#writes.increment([this.#definition, result]);
   }
 }
 

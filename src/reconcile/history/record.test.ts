@@ -52,7 +52,7 @@ describe('reconcile/history record', () => {
     test(`of ${what} has its state and is in the namespace "${place}"`, () => {
       const stored = recordOf(state);
       assert.equal(stored.object.metadata.namespace, place);
-      const record = parseRecord(stored, options);
+      const record = parseRecord(stored, options.definition, options.clusterNamespace);
       assert.deepEqual(record?.object, state);
       assert.equal(record?.version, 3);
       assert.equal(record?.objectUid, 'object-uid');
@@ -102,6 +102,6 @@ describe('reconcile/history record', () => {
     ['whose content is not base64 of JSON', changed(secret, { data: { object: '!' } })],
   ] as const)
     test(`${what} does not count`, () => {
-      assert.equal(parseRecord(forged, options), undefined);
+      assert.equal(parseRecord(forged, options.definition, options.clusterNamespace), undefined);
     });
 });

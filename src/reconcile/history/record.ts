@@ -81,16 +81,15 @@ export function sizeOfRecord({ kind, data }: KubeObject): number {
   return new TextEncoder().encode(JSON.stringify(data)).length;
 }
 
-interface ParseOptions {
-  readonly definition: string;
-  /** Where the records of cluster-scoped objects are. */
-  readonly clusterNamespace: string;
-}
-
-/** Reads a record. Undefined: it is none, or one that this definition would not have written. */
+/**
+ * Reads a record.
+ * @param clusterNamespace Where the records of cluster-scoped objects are.
+ * @returns undefined: it is none, or one that this definition would not have written.
+ */
 export function parseRecord(
   stored: StoredObject,
-  { definition, clusterNamespace }: ParseOptions,
+  definition: string,
+  clusterNamespace: string,
 ): StateRecord | undefined {
   const { object: record } = stored;
   const { labels = {}, annotations = {}, namespace: place, name = '' } = record.metadata;

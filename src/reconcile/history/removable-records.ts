@@ -2,6 +2,7 @@ import type { ReadPlan } from '../../compile/index.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { refOfRecord, type StateRecord } from './record.ts';
 import type { RecordStore } from './record-store.ts';
+import type { Tracks } from './tracks.ts';
 
 /** A record that is to be deleted. */
 export function candidateOf(record: StateRecord): PruneCandidate {
@@ -24,14 +25,12 @@ export function expiryOf(
   return Number.isNaN(expiryMs) ? undefined : expiryMs;
 }
 
-interface RemovableOptions {
+interface RemovalContext {
+  readonly store: RecordStore;
+  readonly tracks: Tracks;
   readonly reads: readonly ReadPlan[];
   /** Wall clock. */
   readonly nowMs: number;
-  /** Whether a state of this series is being written. */
-  readonly isBusy: (series: string) => boolean;
-  /** Whether a restore may still need the oldest record. */
-  readonly holdsOldest: (series: string) => boolean;
 }
 
 /**
@@ -39,17 +38,19 @@ interface RemovableOptions {
  * versions any more.
  */
 export function removableRecords(
-  store: RecordStore,
   ownerUid: string,
-  { reads, nowMs, isBusy, holdsOldest }: RemovableOptions,
+  { store, tracks, reads, nowMs }: RemovalContext,
 ): readonly PruneCandidate[] {
   return [...store.seriesOf(ownerUid)].flatMap((records) => {
     const [first] = records;
-    if (first === undefined || isBusy(first.series)) return [];
+    if (first === undefined) return [];
+    const track = tracks.ofSeries(first.series);
+    // The oldest record is deleted after a new one is written.
+    if (track?.isBusy === true) return [];
     const keep = reads.find(({ id }) => id === first.readId)?.history?.keep;
     const isKept = keep !== undefined && store.isKept(first);
     const isExpired = (expiryOf(records, reads) ?? Infinity) <= nowMs;
     if (!isKept || isExpired) return records.map(candidateOf);
-    return holdsOldest(first.series) ? [] : records.slice(0, -(keep + 1)).map(candidateOf);
+    return track?.holdsOldest === true ? [] : records.slice(0, -(keep + 1)).map(candidateOf);
   });
 }

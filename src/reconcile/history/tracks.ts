@@ -63,8 +63,7 @@ export class Tracks {
     if (track === undefined) {
       const subject = { ownerUid: owner.uid, readId: read.id, namespace, name };
       const series = seriesOf(this.#definition, subject);
-      const ref = { gvk: read.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
-      track = new ObjectTrack(owner, { read, subject, series, ref });
+      track = new ObjectTrack(owner, { read, subject, series });
       tracks.set(id, track);
       this.#bySeries.set(series, track);
     }

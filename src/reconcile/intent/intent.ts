@@ -1,18 +1,22 @@
 import type { ObjectRef } from '../../kube/roles.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 /** The desired state of an object: an element of a child, or the fields of a patch. */
 export interface Intent {
   readonly ref: ObjectRef;
-  /** Key of stored results, for the object in one version of its kind. */
-  readonly topic: string;
-  /** Key without the version: at most one element desires an object. */
+  /** Key of the object in any version of its kind: at most one element desires it. */
   readonly identity: string;
   /** The prepared manifest that is compared: with our labels and annotations, except the annotation with {@link pathHash}. */
   readonly manifest: KubeObject;
   readonly pathHash: string;
   /** The manifest including fields that are released to other managers. @default undefined: equals {@link manifest} */
   readonly fullManifest?: KubeObject;
+}
+
+/** Do both desire the same state of the object? */
+export function isSameIntent(a: Intent, b: Intent): boolean {
+  return a.pathHash === b.pathHash && deepEqual(a.manifest, b.manifest);
 }
 
 /** The fields of a JSON object. */

@@ -37,8 +37,7 @@ export function intentHashOf(live: KubeObject): string | undefined {
 
 /** Adds the annotation with the intent hash. */
 export function withIntentHash(intent: KubeObject, hash: string): KubeObject {
-  const annotations = { ...intent.metadata.annotations, [intentAnnotation]: hash };
-  return { ...intent, metadata: { ...intent.metadata, annotations } };
+  return withAnnotation(intent, intentAnnotation, hash);
 }
 
 /**
@@ -46,7 +45,12 @@ export function withIntentHash(intent: KubeObject, hash: string): KubeObject {
  * fields was applied last.
  */
 export function withPathHash(intent: KubeObject, hash: string): KubeObject {
-  const annotations = { ...intent.metadata.annotations, [appliedAnnotation]: hash };
+  return withAnnotation(intent, appliedAnnotation, hash);
+}
+
+/** Adds an annotation to an intent. */
+export function withAnnotation(intent: KubeObject, key: string, value: string): KubeObject {
+  const annotations = { ...intent.metadata.annotations, [key]: value };
   return { ...intent, metadata: { ...intent.metadata, annotations } };
 }
 

@@ -1,10 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { KubeError } from '../../kube/roles.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
-import { type Problem, problemOfMember, problemOfRequest } from '../failure.ts';
-import { kindText } from '../pass/inventory.ts';
-import type { Pass } from '../pass/pass.ts';
-import { publicContent } from '../secrecy.ts';
+import { type Problem, problemOfMember, problemOfWatch } from '../failure.ts';
+import { kindText } from '../identity.ts';
+import { type Pass, requestError } from '../pass/pass.ts';
 import type { ChildWatch } from '../watch/child-watch.ts';
 
 /** Registers the dependency on member clusters, and watches the children of the resource in those that are usable. */
@@ -21,7 +19,7 @@ export async function observeMembers(pass: Pass, names: Iterable<string>): Promi
 export function dependOnMember({ dependencies, members, context, key }: Pass, name: string): void {
   dependencies.member(name);
   // A change since the pass began has enqueued nothing.
-  if (members?.isStale(name) === true) context.enqueueFollowUp(key);
+  if (members?.isStale(name) === true) context.watches.queue.enqueueFollowUp(key);
 }
 
 /** The kinds that the resource may have children of in a member: those that the definition places, and the recorded ones. */
@@ -47,14 +45,14 @@ async function kindsIn(pass: Pass, cluster: string): Promise<readonly Gvk[]> {
 
 /** Undefined: it is not served there, or unknown now: its recorded objects then count as existing. */
 async function findKind(
-  { context, signal }: Pass,
+  pass: Pass,
   kind: Parameters<Pass['context']['cluster']['findKind']>[0],
   cluster: string,
 ): Promise<Gvk | undefined> {
   try {
-    return (await context.cluster.findKind(kind, signal, cluster))?.gvk;
+    return (await pass.context.cluster.findKind(kind, pass.signal, cluster))?.gvk;
   } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    requestError(error, pass);
     return undefined;
   }
 }
@@ -86,14 +84,8 @@ export function memberProblem(
   const state = watch?.informer.state;
   if (state?.kind === 'synced') return undefined;
   if (state?.kind === 'failing' && state.error.code !== 'member-unreachable') {
-    const { reason, message, code } = problemOfRequest(state.error, { about: publicContent, gvk });
-    return {
-      reason,
-      message: `Cluster "${cluster}": ${message}`,
-      code,
-      kind: 'waiting',
-      isUnknown: true,
-    };
+    const problem = problemOfWatch(state.error, gvk);
+    return { ...problem, message: `Cluster "${cluster}": ${problem.message}`, isUnknown: true };
   }
   pass.effects.expectsMember = true;
   return problemOfMember(cluster, `its ${gvk.kind} objects are not listed yet`);

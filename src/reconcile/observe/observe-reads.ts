@@ -1,13 +1,14 @@
 import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRender, problemOfValue, problemOfWatch } from '../failure.ts';
 import { isRecord } from '../history/record.ts';
+import { refTo } from '../identity.ts';
 import { clusterRejection } from '../ownership/placement.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
-import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
+import { isNamePublic, objectText } from '../secrecy.ts';
 import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
 import { dependOnMember, memberUnusable } from './observe-members.ts';
 
@@ -72,7 +73,7 @@ function recordStates(pass: Pass, { plan, objects, isKnown, problem, request }: 
   if (plan.history === undefined || !isRead || isTerminating(resource)) return;
   // Versions in other namespaces are deleted by the finalizer.
   if (context.plan.history?.isDetached === true && !hasOwnFinalizer(pass)) return;
-  context.history?.observe({ key, uid, resource }, plan, objects);
+  context.recorder?.observe({ key, uid, resource }, plan, objects);
 }
 
 function hasOwnFinalizer({ context, resource, effects }: Pass): boolean {
@@ -116,7 +117,7 @@ function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResu
   if (cluster !== undefined) {
     dependOnMember(pass, cluster);
     const problem = clusterRejection(pass, plan, cluster) ?? readProblem(pass, cluster);
-    if (problem !== undefined) return unusableRead(plan, request, problem);
+    if (problem !== undefined) return failedRead(plan, request, problem);
   }
   return request.by === 'name'
     ? readByName(pass, plan, request)
@@ -129,8 +130,8 @@ function readProblem(pass: Pass, cluster: string): Problem | undefined {
   return memberUnusable(pass, cluster);
 }
 
-function unusableRead(plan: ReadPlan, request: ReadRequest, problem: Problem): ReadResult {
-  const message = `reads.${plan.id}: ${problem.message}`;
+/** The result of a read that fails: its objects are not absent. */
+function failedRead(plan: ReadPlan, request: ReadRequest, problem: Problem): ReadResult {
   return {
     plan,
     request,
@@ -138,15 +139,20 @@ function unusableRead(plan: ReadPlan, request: ReadRequest, problem: Problem): R
     isKnown: problem.isUnknown !== true,
     isOpen: false,
     input: waitingFor(plan, problem.message),
-    problem: { ...problem, message },
+    problem: ofRead(plan, problem),
   };
+}
+
+function ofRead({ id }: ReadPlan, problem: Problem): Problem {
+  return { ...problem, message: `reads.${id}: ${problem.message}` };
 }
 
 function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
   const ref = refOf(pass, plan, request);
   if (ref === undefined) {
     const where = request.namespace ?? pass.namespace;
-    return rejectedRead(plan, request, namespaceRejection(pass, plan, where) ?? '');
+    const message = namespaceRejection(pass, plan, where) ?? '';
+    return failedRead(plan, request, problemOfValue(message));
   }
   const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
@@ -165,12 +171,12 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
 
 function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
   const { cluster } = request;
-  const { state } = pass.context.watches.list(plan.id, cluster);
+  const { state } = pass.context.watches.list(plan.id, cluster).informer;
   const found =
     isNamespaced(pass.context, plan.gvk, cluster) === false
       ? wholeCluster
       : scopeOf(pass, plan, request.scope);
-  if (found.kind === 'rejected') return rejectedRead(plan, request, found.message);
+  if (found.kind === 'rejected') return failedRead(plan, request, problemOfValue(found.message));
   if (found.kind === 'unknown') return unknownRead(plan, request, found.state);
   const { selector } = request;
   const objects = pass.dependencies
@@ -192,39 +198,11 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
 
 const wholeCluster: ScopeResult = { kind: 'scope', scope: { kind: 'named', namespaces: [''] } };
 
-/** The result of a rejected read: its objects are not absent. */
-function rejectedRead(plan: ReadPlan, request: ReadRequest, message: string): ReadResult {
-  const problem: Problem = {
-    reason: 'RenderFailed',
-    message: `reads.${plan.id}: ${message}`,
-    code: 'invalid-manifest',
-    kind: 'permanent',
-  };
-  return {
-    plan,
-    request,
-    objects: [],
-    isKnown: true,
-    isOpen: false,
-    input: waitingFor(plan, message),
-    problem,
-  };
-}
-
 function unknownRead(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
   const base = { plan, request, objects: [], isKnown: false, isOpen: false };
   if (state.kind !== 'failing') return { ...base, input: waitingFor(plan, 'not read yet') };
-  const { gvk, literalName } = plan;
-  const context = { about: publicContent, gvk, literalName };
-  const { reason, message, code } = problemOfRequest(state.error, context);
-  // Never permanent: the informer retries and enqueues the resource.
-  const problem: Problem = {
-    reason,
-    message: `reads.${plan.id}: ${message}`,
-    code,
-    kind: 'waiting',
-  };
-  return { ...base, problem, input: waitingFor(plan, message) };
+  const problem = problemOfWatch(state.error, plan.gvk, plan.literalName);
+  return { ...base, problem: ofRead(plan, problem), input: waitingFor(plan, problem.message) };
 }
 
 function waitingFor(plan: ReadPlan, why?: string): ExpressionInput {
@@ -241,15 +219,10 @@ function refOf(
   { name, namespace, cluster }: NameRequest,
 ): ObjectRef | undefined {
   const { gvk } = plan;
-  const member = cluster === undefined ? {} : { cluster };
-  if (isNamespaced(pass.context, gvk, cluster) === false) return { gvk, name, ...member };
+  if (isNamespaced(pass.context, gvk, cluster) === false)
+    return refTo(gvk, undefined, name, cluster);
   const where = namespace ?? pass.namespace;
   if (namespaceRejection(pass, plan, where) !== undefined) return undefined;
-  return {
-    gvk,
-    name,
-    ...(where === undefined ? {} : { namespace: where }),
-    ...(!isNamePublic(plan) && { isPrivate: true }),
-    ...member,
-  };
+  const ref = refTo(gvk, where, name, cluster);
+  return isNamePublic(plan) ? ref : { ...ref, isPrivate: true };
 }

@@ -1,28 +1,11 @@
-import type { OperatorPlan } from '../../compile/index.ts';
-import type { Cluster, Informer } from '../../kube/roles.ts';
-import { type Logger, type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
-import type { Clock } from '../../util/clock.ts';
+import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isUsable, type Members } from '../members/members.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
 import { definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
+import type { OperatorContext } from '../pass/context.ts';
 import { isKnown, untilInformer } from '../watch/informer-waits.ts';
-
-export interface PlacedObjectsOptions {
-  readonly plan: OperatorPlan;
-  readonly cluster: Cluster;
-  readonly members: Members;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  /** Informer of the definition's resources on the hub. */
-  readonly resources: Informer;
-  /** Whether the hub has the resource with this UID, if its resources are known. */
-  readonly hasOwner: (uid: string) => boolean;
-  /** Informers of children in a member, while resources need them. */
-  readonly informersIn: (member: string) => readonly Informer[];
-}
 
 /** The hub and the members are not read at one moment: what is found is looked at again after this time. */
 const settleMs = 5_000;
@@ -34,7 +17,9 @@ const repeatMs = 600_000;
  * these are searched once per connection and reported, never deleted.
  */
 export class PlacedObjects {
-  readonly #options: PlacedObjectsOptions;
+  readonly #context: OperatorContext;
+  readonly #members: Members;
+  readonly #metrics: MetricRegistry;
   readonly #stopper = new AbortController();
   readonly #unsubscribe: () => void;
   /** The connection that was searched last, by member. */
@@ -45,9 +30,10 @@ export class PlacedObjects {
   /** Number of objects without a known owner, by member. */
   readonly #unknown = new Map<string, number>();
 
-  constructor(options: PlacedObjectsOptions) {
-    this.#options = options;
-    const { members } = options;
+  constructor(context: OperatorContext, members: Members, metrics: MetricRegistry) {
+    this.#context = context;
+    this.#members = members;
+    this.#metrics = metrics;
     this.#unsubscribe = members.onChange((name) => this.#check(name));
     for (const name of members.states.keys()) this.#check(name);
   }
@@ -59,7 +45,9 @@ export class PlacedObjects {
 
   /** Number of objects that resources have in a member. Undefined: not known now. */
   countIn(member: string): number | undefined {
-    const informers = this.#options.informersIn(member);
+    const informers = [...this.#context.watches.allChildren()].flatMap(({ informer, cluster }) =>
+      cluster === member ? informer : [],
+    );
     if (!this.#isUsable(member) || informers.some(({ state }) => state.kind !== 'synced'))
       return undefined;
     let count = 0;
@@ -69,14 +57,14 @@ export class PlacedObjects {
   }
 
   #isUsable(member: string): boolean {
-    const state = this.#options.members.states.get(member);
+    const state = this.#members.states.get(member);
     return state !== undefined && isUsable(state);
   }
 
   #check(name: string | undefined): void {
     if (name === undefined) return;
     const connection = this.#isUsable(name)
-      ? this.#options.members.states.get(name)?.member?.cluster
+      ? this.#members.states.get(name)?.member?.cluster
       : undefined;
     const before = this.#searched.get(name);
     if (connection === before?.connection) return;
@@ -88,7 +76,7 @@ export class PlacedObjects {
     const signal = AbortSignal.any([this.#stopper.signal, stopper.signal]);
     this.#search(name, signal).catch((error: unknown) => {
       if (signal.aborted) return;
-      const { logger, plan } = this.#options;
+      const { logger, plan } = this.#context;
       logger.warn(
         { definition: plan.name, cluster: name, ...errorLogFields(error) },
         'The objects in a member cluster cannot be searched',
@@ -97,8 +85,8 @@ export class PlacedObjects {
   }
 
   async #search(name: string, signal: AbortSignal): Promise<void> {
-    const { plan, members, clock } = this.#options;
-    const kinds = kindsPlacedIn(plan, name, members.states.get(name)?.labels);
+    const { plan, clock } = this.#context;
+    const kinds = kindsPlacedIn(plan, name, this.#members.states.get(name)?.labels);
     for (;;) {
       const found = await this.#unknownIn(name, kinds, signal);
       this.#report(name, found);
@@ -112,7 +100,7 @@ export class PlacedObjects {
     kinds: ReturnType<typeof kindsPlacedIn>,
     signal: AbortSignal,
   ): Promise<readonly KubeObject[]> {
-    const { cluster, clock, resources } = this.#options;
+    const { cluster, clock, watches } = this.#context;
     const informers = kinds.map((gvk) =>
       cluster.acquire({ gvk, labelSelector: ownerUidLabel, cluster: member }),
     );
@@ -121,7 +109,11 @@ export class PlacedObjects {
         await untilInformer(informer, signal, () => isKnown(informer) || undefined);
       const unknown = async () => {
         // Also while the hub does not respond for some time.
-        await untilInformer(resources, signal, () => this.#areOwnersKnown || undefined);
+        await untilInformer(
+          watches.resources.informer,
+          signal,
+          () => this.#areOwnersKnown || undefined,
+        );
         return informers
           .flatMap((informer) => Array.from(informer.list(), ({ object }) => object))
           .filter((object) => this.#ownerOf(object) === false);
@@ -136,28 +128,31 @@ export class PlacedObjects {
 
   /** Whether the owner of the object exists. Undefined: not known now, or the object does not belong to the definition. */
   #ownerOf({ metadata: { labels = {} } }: KubeObject): boolean | undefined {
-    const { plan, members, hasOwner } = this.#options;
-    const isOurs = labels[definitionLabel] === plan.name && labels[hubLabel] === members.hubUid;
-    return isOurs && this.#areOwnersKnown ? hasOwner(labels[ownerUidLabel] ?? '') : undefined;
+    const { plan, watches } = this.#context;
+    const isOurs =
+      labels[definitionLabel] === plan.name && labels[hubLabel] === this.#members.hubUid;
+    return isOurs && this.#areOwnersKnown
+      ? watches.resources.keyOfUid(labels[ownerUidLabel] ?? '') !== undefined
+      : undefined;
   }
 
   get #areOwnersKnown(): boolean {
-    return this.#options.resources.state.kind === 'synced';
+    return this.#context.watches.resources.informer.state.kind === 'synced';
   }
 
   #report(member: string, found: readonly KubeObject[]): void {
-    const { plan, cluster, members, logger, metrics } = this.#options;
+    const { plan, cluster, logger } = this.#context;
     const before = this.#unknown.get(member) ?? 0;
     this.#unknown.set(member, found.length);
     const total = [...this.#unknown.values()].reduce((sum, each) => sum + each, 0);
-    metrics.gauge(metricCatalogue.unknownOwners).set(total, [plan.name]);
+    this.#metrics.gauge(metricCatalogue.unknownOwners).set(total, [plan.name]);
     if (found.length === 0 || found.length === before) return;
     const kinds = [...new Set(found.map(({ kind }) => kind))].sort().join(', ');
     const message = 'Objects in a member cluster have no resource on the hub';
     logger.warn({ definition: plan.name, cluster: member, count: found.length, kinds }, message);
     const objects = found.length === 1 ? '1 object' : `${found.length} objects`;
     const note = `Found ${objects} of definition "${plan.name}" (${kinds}) without a resource on the hub, for example because it was restored from a backup. Nothing there is changed. Label: ${definitionLabel}=${plan.name}`;
-    const regarding = members.object(member);
+    const regarding = this.#members.object(member);
     if (regarding === undefined) return;
     cluster.events.record({
       ...{ regarding, note, type: 'Warning', reason: 'UnknownOwners', action: 'Search' },

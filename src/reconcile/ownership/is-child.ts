@@ -18,8 +18,8 @@ import { placementOf } from './placement.ts';
 export function isChild(pass: Pass, stored: StoredObject): boolean {
   const { object } = stored;
   if (isControlledByAnother(object, pass.uid) || isOfAnotherHub(pass, object)) return false;
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  const { isLabelled, isApplied, isControlled } = claimsOf(stored, owner);
+  const { name } = pass.context.plan;
+  const { isLabelled, isApplied, isControlled } = claimsOf(stored, name, pass.uid);
   // A user may remove one of them: the next apply restores it.
   if (!isLabelled && !isApplied) return false;
   // Two resources of a definition may have applied it in turn: the label names the current owner.
@@ -67,10 +67,8 @@ export function isInInventory({ findings: { inventory } }: Pass, object: KubeObj
 
 /** Does it have the name of its child, now or in the last report? */
 function isNameOfChild(pass: Pass, plan: ChildPlan, object: KubeObject): boolean {
-  const {
-    namespace,
-    findings: { desiredObjects, inventory, names },
-  } = pass;
+  const { namespace, findings } = pass;
+  const { desiredObjects, inventory, names } = findings;
   const identity = identityOfObject(object);
   return (
     desiredObjects.get(identity) === plan.id ||

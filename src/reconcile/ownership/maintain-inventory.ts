@@ -1,6 +1,6 @@
-import { identityOf, identityOfObject } from '../identity.ts';
+import { identityOf, identityOfObject, parseIdentity, refTo } from '../identity.ts';
 import { hasFinalizer, isControlledBy } from '../ownership-claims.ts';
-import { entriesFor, parseIdentity } from '../pass/inventory.ts';
+import { entriesFor } from '../pass/inventory.ts';
 import { isRemoved, loggerOf, type Pass } from '../pass/pass.ts';
 import { isKnown } from '../watch/informer-waits.ts';
 import { isChild } from './is-child.ts';
@@ -28,10 +28,8 @@ export function inventoryAfter(pass: Pass): readonly string[] | undefined {
  * Undefined: an informer has not synced, so that no inventory can be written yet.
  */
 export function remainingObjects(pass: Pass): readonly string[] | undefined {
-  const {
-    state,
-    findings: { inventory },
-  } = pass;
+  const { state, findings } = pass;
+  const { inventory } = findings;
   const unanswered = [...state.untracked].flatMap(([identity, { isUnanswered }]) =>
     isUnanswered === true ? [identity] : [],
   );
@@ -78,7 +76,7 @@ function removedBy({ effects: { pruned } }: Pass): readonly string[] {
 function foreignObjects(pass: Pass): readonly string[] {
   const elements = [...pass.effects.children.values()].flatMap((result) => result.elements);
   return elements
-    .filter(({ verdict }) => verdict.kind === 'conflict')
+    .filter(({ change, problem }) => change === undefined && problem?.owner !== undefined)
     .map(({ plan, name, cluster, namespace = ownNamespace(pass, plan, cluster) }) =>
       identityOf(plan.gvk, namespace, name, cluster),
     );
@@ -93,13 +91,15 @@ export function clustersAfter(pass: Pass): ReadonlySet<string> | undefined {
   return new Set(
     identities
       .filter((identity) => !removed.has(identity))
-      .flatMap((identity) => parseIdentity(identity).cluster ?? []),
+      .flatMap((identity) => parseIdentity(identity)?.cluster ?? []),
   );
 }
 
 /** False: a synced informer does not have it, and no create request of it is unanswered. */
 function mayExist(pass: Pass, identity: string): boolean {
-  const { kind, namespace, name, cluster } = parseIdentity(identity);
+  const place = parseIdentity(identity);
+  if (place === undefined) return false;
+  const { kind, namespace, name, cluster } = place;
   if (cluster !== undefined && isGivenUp(pass, cluster)) return false;
   if (pass.state.untracked.has(identity)) return true;
   const informer = pass.context.watches.informerOf(kind, cluster);
@@ -113,14 +113,13 @@ function mayExist(pass: Pass, identity: string): boolean {
  * server before they would be removed. Once per process: informers show later losses.
  */
 export function checkInventory(pass: Pass): void {
-  const {
-    state,
-    findings: { inventory, desiredObjects },
-  } = pass;
+  const { state, findings } = pass;
+  const { inventory, desiredObjects } = findings;
   if (state.isInventoryChecked) return;
   state.isInventoryChecked = true;
   for (const [identity, childId] of childIdsByIdentity(pass)) {
     const place = parseIdentity(identity);
+    if (place === undefined) continue;
     const { cluster } = place;
     const informer = pass.context.watches.informerOf(place.kind, cluster);
     if (informer === undefined) {
@@ -134,14 +133,7 @@ export function checkInventory(pass: Pass): void {
       !desiredObjects.has(identity) &&
       informer.get(place.namespace, place.name) === undefined
     ) {
-      const { namespace, name } = place;
-      const { gvk } = informer.query;
-      const ref = {
-        gvk,
-        name,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(cluster === undefined ? {} : { cluster }),
-      };
+      const ref = refTo(informer.query.gvk, place.namespace, place.name, cluster);
       if (!state.untracked.has(identity)) state.untracked.set(identity, { ref, childId });
     }
   }

@@ -4,7 +4,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { matchesSelector } from '../../util/label-selector.ts';
 import { memberOf } from '../../util/member-cluster.ts';
-import type { Problem } from '../failure.ts';
+import { type Problem, problemOfValue } from '../failure.ts';
 import { type Placements, placementsOf } from '../members/placements.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
@@ -25,27 +25,27 @@ export function placementOf(pass: Pass, plan: PlacedPlan, object: KubeObject): P
   if (!isNamespacedPlan(pass, plan, memberOf(object))) {
     if (requested !== undefined) {
       const found = isNamePublic(plan) ? `"${requested}"` : 'one';
-      return invalid(
+      return problemOfValue(
         `metadata.namespace: Expected none, "${kind}" is cluster-scoped; found ${found}`,
       );
     }
     const mayLeave = plan.crossNamespace !== false || pass.namespace === undefined;
-    if (!mayLeave) return invalid(crossNamespaceError(`kind: "${kind}" is cluster-scoped`));
+    if (!mayLeave) return problemOfValue(crossNamespaceError(`kind: "${kind}" is cluster-scoped`));
     // For a Namespace its name counts: who writes it controls the objects in it.
     const why = isNamespaceKind(plan.gvk)
       ? namespaceError('name', metadata.name, pass, plan)
       : undefined;
-    return why === undefined ? { namespace: undefined } : invalid(why);
+    return why === undefined ? { namespace: undefined } : problemOfValue(why);
   }
   const namespace = requested ?? pass.namespace;
   if (namespace === undefined) {
-    return invalid(
+    return problemOfValue(
       'metadata.namespace: Expected a namespace, the resource is cluster-scoped; found none',
     );
   }
   if (namespace === pass.namespace) return { namespace };
   const why = namespaceError('namespace', namespace, pass, plan);
-  return why === undefined ? { namespace } : invalid(why);
+  return why === undefined ? { namespace } : problemOfValue(why);
 }
 
 /** The default namespace of a child; undefined for cluster-scoped kinds. */
@@ -107,11 +107,7 @@ export function clusterRejection(
   const labels = members?.labelsOf(cluster);
   if (allowed === 'all' || labels === undefined || matchesSelector(allowed, labels))
     return undefined;
-  return invalid(`cluster: "${cluster}" does not match the selector of "crossCluster"`);
-}
-
-function invalid(message: string): Problem {
-  return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
+  return problemOfValue(`cluster: "${cluster}" does not match the selector of "crossCluster"`);
 }
 
 /** The placements of the resource, with those that the pass has added. */

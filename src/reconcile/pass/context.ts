@@ -9,7 +9,7 @@ import type { Random } from '../../util/random.ts';
 import type { TimeSlicer } from '../../util/time-slicer.ts';
 import type { DecisionRecord } from '../decision.ts';
 import type { DeletionGuard } from '../deletion-guard.ts';
-import type { History } from '../history/history.ts';
+import type { HistoryRecorder } from '../history/history-recorder.ts';
 import type { Members } from '../members/members.ts';
 import type { ReconcileTrace } from '../trace.ts';
 import type { MissingRights } from '../watch/missing-rights.ts';
@@ -24,16 +24,19 @@ export interface OperatorContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly metrics: PassMetrics;
+  /** `homeostat_applies_total{definition,result}` */
+  readonly applies: Counter;
   readonly watches: Watches;
   /** Undefined: there are no member clusters. */
   readonly members: Members | undefined;
   /** Shares the thread with other work. */
   readonly timeSlicer: TimeSlicer;
-  /** Bounds the memory of all reconciles of the process. */
-  readonly memory: ByteSemaphore | undefined;
-  /** Versions of what the definition reads. @default undefined: it keeps none */
-  readonly history: History | undefined;
+  /** Bounds the memory of all reconciles of the process. @default undefined: no bound */
+  readonly memory?: ByteSemaphore;
+  /** Versions of what the definition reads. Undefined: it keeps none. */
+  readonly history: Pick<HistoryRecorder, 'entries' | 'isRecorded' | 'removable'> | undefined;
+  /** Records these versions. Undefined: they are only read. */
+  readonly recorder: HistoryRecorder | undefined;
   readonly rights: MissingRights;
   readonly timetable: Timetable;
   /** By key. */
@@ -42,20 +45,20 @@ export interface OperatorContext {
   readonly deletedOwners: Map<string, ReadonlySet<string>>;
   /** By text, the kinds of which the definition has or had children. Undefined: unknown. */
   readonly childKinds: ReadonlyMap<string, GroupKind> | undefined;
-  readonly server: ServerTraits;
+  /** By kind: is it namespaced? A scope never changes, but discovery may be temporarily incomplete. */
+  readonly scopes: Map<string, boolean>;
   /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. */
   readonly guardedNamespaces: ReadonlySet<string>;
   /** The definition is broken or deleted: only pending deletions are completed, nothing is created or changed. */
   readonly isFinalizeOnly: boolean;
   /** The definition is being removed with its created objects: nothing is created or changed. @default undefined */
   readonly uninstall?: Uninstall;
-  /** Undefined: undesired objects are deleted without a check. */
-  readonly deletionGuard: DeletionGuard | undefined;
-  /** Enqueues a resource because of what its own pass wrote. */
-  readonly enqueueFollowUp: (key: string) => void;
-  /** Undefined: nothing is recorded. */
-  readonly trace: ReconcileTrace | undefined;
-  readonly onDecisions: (key: string, record: DecisionRecord) => void;
+  /** Called before objects are deleted that the definition no longer desires. @default undefined: they are deleted */
+  readonly deletionGuard?: DeletionGuard | undefined;
+  /** Follows the reconciles, for a record of them. @default undefined: nothing is recorded */
+  readonly trace?: ReconcileTrace | undefined;
+  /** Called with the record of every finished pass (logs, tests, the web page). */
+  readonly onDecisions?: ((key: string, record: DecisionRecord) => void) | undefined;
 }
 
 /** The removal of a definition together with created objects (docs/definition/deletion.md#deletion-of-a-definition). */
@@ -68,28 +71,16 @@ export interface Uninstall {
   readonly onRemoved: (key: string) => void;
 }
 
-/** Facts about the server that passes have found. */
-interface ServerTraits {
-  /** By kind: is it namespaced? A scope never changes, but discovery may be temporarily incomplete. */
-  readonly scopes: Map<string, boolean>;
-}
-
 /** Is the kind namespaced? Undefined: discovery has not found it yet. */
 export function isNamespaced(
-  { cluster, server }: OperatorContext,
+  { cluster, scopes }: OperatorContext,
   gvk: Gvk,
   member?: string,
 ): boolean | undefined {
   const found = cluster.resourceFor(gvk, member)?.namespaced;
   const key = member === undefined ? gvkKey(gvk) : `${member}:${gvkKey(gvk)}`;
-  if (found !== undefined) server.scopes.set(key, found);
-  return found ?? server.scopes.get(key);
-}
-
-/** The metrics of a pass. */
-export interface PassMetrics {
-  /** `homeostat_applies_total{definition,result}` */
-  readonly applies: Counter;
+  if (found !== undefined) scopes.set(key, found);
+  return found ?? scopes.get(key);
 }
 
 /** The worker turn of a pass, with its budget for computation and memory. */

@@ -1,31 +1,16 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 import { type GroupKind, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
-import { type KubeObject, keyOf } from '../../util/kube-object.ts';
-import { identityOf } from '../identity.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { identityOf, kindText, type ObjectIdentity, parseIdentity } from '../identity.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
-import { isForeign } from '../status-fields.ts';
+import { isForeign, statusOf } from '../status-fields.ts';
+import type { OperatorContext } from './context.ts';
 import type { ResourceState } from './resource-state.ts';
 
 /** Maximum number of inventory entries in use, twice the maximum number of children: the others may be terminating. */
-const maxRecordedObjects = 4_000;
-
-/** An object in the inventory of a resource. */
-interface RecordedObject {
-  readonly kind: GroupKind;
-  readonly namespace: string | undefined;
-  readonly name: string;
-  /** The member cluster. @default undefined: the cluster of the resource */
-  readonly cluster?: string;
-}
-
-interface InventoryOptions {
-  readonly plan: OperatorPlan;
-  /** Kinds of which the definition has or had children, keyed by {@link kindText}. Undefined: unknown. */
-  readonly childKinds: ReadonlyMap<string, GroupKind> | undefined;
-  readonly state: Pick<ResourceState, 'hadNoFinalizer' | 'created'>;
-}
+const maxObjectIdentitys = 4_000;
 
 /**
  * The recorded children of a resource. Children without an owner reference are in `status.childInventory`, or in an annotation for kinds
@@ -42,21 +27,29 @@ export class Inventory {
   readonly isMissing: boolean;
   /** Number of unused entries: invalid, of kinds that the definition never had, or beyond the limit. */
   readonly ignoredCount: number;
-  readonly #recorded: Map<string, RecordedObject>;
+  /** Objects that the pass added to the stored inventory before it created them. */
+  readonly written = new Set<string>();
+  readonly #recorded: Map<string, ObjectIdentity>;
   readonly #resource: KubeObject;
   readonly #plan: OperatorPlan;
   readonly #created: Set<string>;
-  readonly #written = new Set<string>();
   #reported: ReadonlyMap<string, string> | undefined;
 
-  constructor(resource: KubeObject, { plan, childKinds: kinds, state }: InventoryOptions) {
+  constructor(
+    { plan, childKinds: kinds }: OperatorContext,
+    resource: KubeObject,
+    { created, hadNoFinalizer = false }: ResourceState,
+  ) {
     const written = entriesOf(resource, plan);
-    const { created, hadNoFinalizer = false } = state;
-    const isUsed = ({ kind }: RecordedObject) => kinds === undefined || kinds.has(kindText(kind));
+    const isUsed = ({ kind }: ObjectIdentity) => kinds === undefined || kinds.has(kindText(kind));
     const found = (written ?? [])
-      .slice(0, maxRecordedObjects)
-      .flatMap((entry) => parseEntry(entry) ?? []);
-    this.#recorded = new Map(found.filter(isUsed).map((each) => [identityOfRecorded(each), each]));
+      .slice(0, maxObjectIdentitys)
+      .flatMap((entry) => parseIdentity(entry) ?? []);
+    this.#recorded = new Map(
+      found
+        .filter(isUsed)
+        .map((each) => [identityOf(each.kind, each.namespace, each.name, each.cluster), each]),
+    );
     this.exists = written !== undefined;
     const isNeeded = plan.needsFinalizer || hasFinalizer(resource, plan.name);
     this.isMissing = !this.exists && isNeeded && !hadNoFinalizer;
@@ -64,7 +57,7 @@ export class Inventory {
     // Also beside an inventory: it may be that of an earlier report, whose response was lost.
     for (const identity of [...created]) {
       if (this.#recorded.has(identity)) created.delete(identity);
-      else this.#recorded.set(identity, parseIdentity(identity));
+      else this.#record(identity);
     }
     this.#created = created;
     this.#resource = resource;
@@ -77,23 +70,19 @@ export class Inventory {
   }
 
   /** All recorded objects, by identity. */
-  get recorded(): ReadonlyMap<string, RecordedObject> {
+  get recorded(): ReadonlyMap<string, ObjectIdentity> {
     return this.#recorded;
   }
 
   /** The pass created or adopted the object. */
   addCreated(identity: string): void {
     this.#created.add(identity);
-    if (!this.#recorded.has(identity)) this.#recorded.set(identity, parseIdentity(identity));
+    if (!this.#recorded.has(identity)) this.#record(identity);
   }
 
-  /** Objects that the pass added to the stored inventory before it created them. */
-  get written(): ReadonlySet<string> {
-    return this.#written;
-  }
-
-  addWritten(identities: Iterable<string>): void {
-    for (const identity of identities) this.#written.add(identity);
+  #record(identity: string): void {
+    const object = parseIdentity(identity);
+    if (object !== undefined) this.#recorded.set(identity, object);
   }
 
   /** By identity, the child ids in the last report. */
@@ -111,47 +100,14 @@ export function hasRecordInMember(
 ): boolean {
   const entries = entriesOf(resource, plan) ?? [];
   return entries.some((entry) => {
-    const { cluster, kind } = parseEntry(entry) ?? {};
+    const { cluster, kind } = parseIdentity(entry) ?? {};
     return cluster !== undefined && kind !== undefined && kindText(kind) === kindText(gvk);
   });
 }
 
-/** Inventory entries: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`, `paris-1:Secret team-a/db`; unique and sorted. */
+/** Inventory entries: unique and sorted. */
 export function entriesFor(identities: Iterable<string>): readonly string[] {
-  return Array.from(new Set(identities), entryOf).sort();
-}
-
-function entryOf(identity: string): string {
-  const { kind, namespace, name, cluster } = parseIdentity(identity);
-  const where = cluster === undefined ? '' : `${cluster}:`;
-  return `${where}${kindText(kind)} ${namespace === undefined ? name : keyOf(namespace, name)}`;
-}
-
-function parseEntry(entry: unknown): RecordedObject | undefined {
-  const [, cluster, kind = '', namespace, name = ''] =
-    (typeof entry === 'string' && /^(?:([a-z0-9-]+):)?(\S+) (?:([^/]+)\/)?([^/]+)$/.exec(entry)) ||
-    [];
-  if (name === '') return undefined;
-  return { kind: parseKind(kind), namespace, name, ...(cluster === undefined ? {} : { cluster }) };
-}
-
-function identityOfRecorded({ kind, namespace, name, cluster }: RecordedObject): string {
-  return identityOf(kind, namespace, name, cluster);
-}
-
-/** The reverse of {@link identityOf}. */
-export function parseIdentity(identity: string): RecordedObject {
-  const bar = identity.indexOf('|');
-  const colon = identity.slice(0, bar).indexOf(':');
-  const place = identity.slice(bar + 1);
-  const slash = place.indexOf('/');
-  const namespace = slash === 0 ? undefined : place.slice(0, slash);
-  return {
-    kind: parseKind(identity.slice(colon + 1, bar)),
-    namespace,
-    name: place.slice(slash + 1),
-    ...(colon < 0 ? {} : { cluster: identity.slice(0, colon) }),
-  };
+  return [...new Set(identities)].sort();
 }
 
 /** The stored entries; undefined: there is no inventory, or one of kinds only (of an earlier version). */
@@ -185,36 +141,5 @@ function reportedIn(resource: KubeObject, plan: OperatorPlan): ReadonlyMap<strin
       const member = typeof cluster === 'string' && cluster !== '' ? cluster : undefined;
       return [[identityOf(gvk, place, name, member), String(id)] as const];
     }),
-  );
-}
-
-function statusOf({ status }: KubeObject): Readonly<Record<string, unknown>> {
-  return isJsonObject(status) ? status : {};
-}
-
-/** The kinds in an annotation: `Secret,apps/Deployment`. Invalid entries are skipped: people edit annotations. */
-export function parseKinds(text: string | undefined): readonly GroupKind[] {
-  return (text ?? '')
-    .split(',')
-    .map((part) => parseKind(part.trim()))
-    .filter(({ kind }) => kind !== '');
-}
-
-/** `Secret`, `apps/Deployment`. */
-export function kindText({ group, kind }: GroupKind): string {
-  return group === '' ? kind : `${group}/${kind}`;
-}
-
-/** The reverse of {@link kindText}. */
-function parseKind(text: string): GroupKind {
-  const slash = text.lastIndexOf('/');
-  const group = slash < 0 ? '' : text.slice(0, slash).trim();
-  return { group, kind: text.slice(slash + 1).trim() };
-}
-
-/** Kinds by {@link kindText}. */
-export function kindsByText(kinds: Iterable<GroupKind>): ReadonlyMap<string, GroupKind> {
-  return new Map(
-    Array.from(kinds, ({ group, kind }) => [kindText({ group, kind }), { group, kind }]),
   );
 }

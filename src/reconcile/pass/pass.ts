@@ -9,21 +9,27 @@ import type {
   WorkBudget,
 } from '../../compile/index.ts';
 import type { ReconcileContext } from '../../controller/index.ts';
-import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
+import {
+  KubeError,
+  type PassToken,
+  type StoredObject,
+  type WriteOptions,
+} from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { CallBatcher } from '../../util/call-batcher.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { Verdict } from '../decision.ts';
-import type { Problem } from '../failure.ts';
+import type { DecisionRecord, Verdict } from '../decision.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import { MemberView } from '../members/members.ts';
 import { isPlaced, type Placements, placementsOf } from '../members/placements.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
-import type { PassDependencies } from '../watch/dependency-index.ts';
+import { disclosureOfResource } from '../secrecy.ts';
+import { PassDependencies } from '../watch/dependency-index.ts';
 import type { ReadObservation } from '../watch/object-change.ts';
 import type { OperatorContext, PassTurn } from './context.ts';
 import { Inventory } from './inventory.ts';
-import type { ResourceState } from './resource-state.ts';
+import { type ResourceState, stateOf } from './resource-state.ts';
 
 /** The input of a pass. It does not change while the pass runs. */
 export interface PassInput {
@@ -120,7 +126,8 @@ export interface ElementResult {
   readonly namespace?: string;
   /** The member cluster. @default undefined: on the hub, or unknown because it could not be rendered */
   readonly cluster?: string;
-  readonly verdict: Verdict;
+  /** What the pass did to the object. @default undefined: nothing */
+  readonly change?: Extract<Verdict, { kind: 'created' | 'applied' }>;
   /** The error or blocking condition; undefined: the object is as desired. */
   readonly problem?: Problem;
   /** A notice to report, though nothing blocks the element. */
@@ -149,6 +156,47 @@ export function clusterWrite({ context, token }: PassInput): WriteOptions {
   return { flow: { name: context.plan.name, priority: 'object' }, pass: token };
 }
 
+/** The error of a request of the pass. @throws any other error, and that of an aborted pass */
+export function requestError(error: unknown, { signal }: Pick<PassInput, 'signal'>): KubeError {
+  if (!(error instanceof KubeError) || signal.aborted) throw error;
+  return error;
+}
+
+/** The problem of a failed request about the resource itself. `what`: the part that it was about. */
+export function problemOfResource({ context }: PassInput, error: KubeError, what = ''): Problem {
+  const problem = problemOfRequest(error, { about: disclosureOfResource(context.plan) });
+  return what === '' ? problem : { ...problem, message: `${what}: ${problem.message}` };
+}
+
+/** Counts an apply of the pass: `homeostat_applies_total`. */
+export function countApply({ context }: PassInput, result: string): void {
+  context.applies.increment([context.plan.name, result]);
+}
+
+/** Passes on the record of a finished pass. */
+export function publishDecisions({ context, key }: PassInput, record: DecisionRecord): void {
+  context.trace?.onDecisions(key, record);
+  context.onDecisions?.(key, record);
+}
+
+/** An Event on the resource. */
+interface PassEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** @default Reconcile */
+  readonly action?: string;
+  readonly note: string;
+}
+
+/** Emits an Event on the resource. */
+export function emitEvent(
+  { context, resource }: PassInput,
+  { action = 'Reconcile', ...event }: PassEvent,
+): void {
+  const definition = context.plan.name;
+  context.cluster.events.record({ regarding: resource, ...event, action, definition });
+}
+
 /** The logger of a pass. Created on demand: most passes log nothing. */
 export function loggerOf({ context, resource, id }: PassInput): Logger {
   const { namespace, name } = resource.metadata;
@@ -162,18 +210,22 @@ export function loggerOf({ context, resource, id }: PassInput): Logger {
   });
 }
 
-export interface BeginPassOptions {
-  readonly context: OperatorContext;
+/** What a pass is to work on. */
+export interface PassRequest {
   readonly key: string;
   readonly resource: KubeObject;
-  readonly state: ResourceState;
   readonly turn: PassTurn;
+  /** @default the state that is kept of this resource */
+  readonly state?: ResourceState;
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /** Takes the snapshot that a pass works on. */
-export function beginPass({ context, key, resource, state, turn }: BeginPassOptions): Pass {
+export function beginPass(
+  context: OperatorContext,
+  { key, resource, turn, state = stateOf(context, key, resource) }: PassRequest,
+): Pass {
   const { plan, clock, random, cluster, watches } = context;
   const { uid, namespace } = resource.metadata;
   invariant(uid !== undefined, `A ${resource.kind} of the cache has no uid`);
@@ -186,7 +238,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     ...historyInput(context, uid),
   };
   state.hadNoFinalizer ??= !hasFinalizer(resource, plan.name);
-  const inventory = new Inventory(resource, { ...context, state });
+  const inventory = new Inventory(context, resource, state);
   const pass: Pass = {
     context,
     key,
@@ -199,7 +251,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginPassOpti
     signal: turn.signal,
     yieldWorker: turn.yieldWorker,
     budget: turn.budget,
-    dependencies: watches.startPass(key),
+    dependencies: new PassDependencies(key, watches),
     members: memberViewOf(context, resource, inventory),
     phaseInput,
     desiredPhase: plan.startPhase({ phase: 'wanting', ...phaseInput }),

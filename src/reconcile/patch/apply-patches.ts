@@ -1,8 +1,10 @@
 import type { PatchPlan, RenderedPatch, ReportPhase } from '../../compile/index.ts';
-import { type Problem, problemOfRender, problemOfWaiting } from '../failure.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { type Problem, problemOfRender, problemOfValue, problemOfWaiting } from '../failure.ts';
+import { onceAnnotationOf } from '../names.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
+import { annotateResource } from '../resource/write-metadata.ts';
 import { objectText } from '../secrecy.ts';
-import { isSentFor, markSent } from './once.ts';
 import { observeTarget, type PatchWithKind, targetOf } from './patch-target.ts';
 import { fieldsOfWhole, isWholePatch, readOfTarget, restoreTarget } from './restore.ts';
 import { patchIntent, sendPatch } from './send-patch.ts';
@@ -50,22 +52,11 @@ async function applyRendered(
   const intent = patchIntent(pass, { plan, ref: target.ref, fields });
   pass.findings.desiredObjects.set(intent.identity, plan.id);
   const state = 'state' in target ? target.state : await observeTarget(pass, plan, target);
-  switch (state.kind) {
-    case 'stale':
-      return undefined;
-    case 'unknown':
-      return problemOfPatch(plan, state.problem);
-    case 'absent':
-      if (!plan.create) {
-        const { name } = target.ref;
-        return problemOfPatch(
-          plan,
-          problemOfWaiting([`${objectText(plan.gvk.kind, name, plan)}, which does not exist`]),
-        );
-      }
-      break;
-    case 'present':
-      break;
+  if (state.kind === 'stale') return undefined;
+  if (state.kind === 'unknown') return problemOfPatch(plan, state.problem);
+  if (state.kind === 'absent' && !plan.create) {
+    const what = objectText(plan.gvk.kind, target.ref.name, plan);
+    return problemOfPatch(plan, problemOfWaiting([`${what}, which does not exist`]));
   }
   const live = state.kind === 'present' ? state.live : undefined;
   const { isSelf } = target;
@@ -89,10 +80,30 @@ function hasStatusSubresource({ context }: PassInput, { gvk }: PatchWithKind): b
 }
 
 function statusProblem({ gvk }: PatchWithKind): Problem {
-  return {
-    reason: 'RenderFailed',
-    message: `status: Expected none, "${gvk.kind}" has a status subresource, which patches cannot write`,
-    code: 'invalid-manifest',
-    kind: 'permanent',
-  };
+  return problemOfValue(
+    `status: Expected none, "${gvk.kind}" has a status subresource, which patches cannot write`,
+  );
+}
+
+/** Whether the patch has been sent for this value of `once`. */
+function isSentFor(pass: Pass, { id }: PatchPlan, value: string): boolean {
+  return sentValues(pass)[id] === value;
+}
+
+/** Stores on the resource that the patch has been sent for this value. Returns the error, if any. */
+function markSent(pass: Pass, { id }: PatchPlan, value: string): Promise<Problem | undefined> {
+  const sent = JSON.stringify({ ...sentValues(pass), [id]: value });
+  return annotateResource(pass, { [onceAnnotationOf(pass.context.plan.name)]: sent });
+}
+
+/** Digests of values, by patch. */
+function sentValues({ context, resource, effects }: Pass): JsonObject {
+  const { annotations } = (effects.updatedResource ?? resource).metadata;
+  try {
+    const sent: unknown = JSON.parse(annotations?.[onceAnnotationOf(context.plan.name)] ?? '{}');
+    return isJsonObject(sent) ? (sent as JsonObject) : {};
+  } catch {
+    // Edited by another manager: no value counts as sent.
+    return {};
+  }
 }

@@ -1,11 +1,11 @@
 import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
-import { identityOf } from '../identity.ts';
+import { type Problem, problemOfWaiting, problemOfWatch } from '../failure.ts';
+import { identityOfRef, refTo } from '../identity.ts';
 import { placementOf } from '../ownership/placement.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
-import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
+import { isNamePublic, objectText } from '../secrecy.ts';
 
 /** The target of a patch. */
 export interface PatchTarget {
@@ -30,11 +30,9 @@ export function targetOf(
   const manifest = { apiVersion: '', kind: gvk.kind, metadata };
   const placement = placementOf(pass, plan, manifest);
   if ('reason' in placement) return placement;
-  const place = placement.namespace === undefined ? {} : { namespace: placement.namespace };
-  const ref = { gvk, name, ...place, ...(!isNamePublic(plan) && { isPrivate: true as const }) };
-  const isSelf =
-    identityOf(gvk, ref.namespace, name) === identityOf(own.gvk, own.namespace, own.name);
-  return { ref: isSelf ? own : ref, isSelf };
+  const ref = refTo(gvk, placement.namespace, name);
+  if (identityOfRef(ref) === identityOfRef(own)) return { ref: own, isSelf: true };
+  return { ref: isNamePublic(plan) ? ref : { ...ref, isPrivate: true }, isSelf: false };
 }
 
 /** The state of a target: the object, its absence, or why it is unknown. */
@@ -62,8 +60,7 @@ export async function observeTarget(
 
 /** The resource in the cache, unless it changed since the patch was rendered. */
 function observeSelf(pass: Pass): TargetState {
-  const { context, namespace = '', resource } = pass;
-  const live = context.watches.resources.get(namespace, resource.metadata.name);
+  const live = pass.context.watches.resources.get(pass.key);
   if (live === undefined || isChanged(pass, live)) return { kind: 'stale' };
   return { kind: 'present', live };
 }
@@ -78,12 +75,9 @@ export function isChanged({ resource }: PassInput, { object }: StoredObject): bo
 }
 
 function selfRef({ context, resource, namespace }: PassInput): ObjectRef {
-  const { gvk } = context.plan.definition.kind;
-  const { name } = resource.metadata;
-  return { gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+  return refTo(context.plan.definition.kind.gvk, namespace, resource.metadata.name);
 }
 
-/** Never permanent: the informer retries and enqueues the resource. */
 function unknownProblem(
   plan: PatchWithKind,
   { name }: ObjectRef,
@@ -93,6 +87,5 @@ function unknownProblem(
   if (state.kind === 'waiting') {
     return problemOfWaiting([`${objectText(gvk.kind, name, plan)} to be read`]);
   }
-  const { reason, message, code } = problemOfRequest(state.error, { about: publicContent, gvk });
-  return { reason, message, code, kind: 'waiting' };
+  return problemOfWatch(state.error, gvk);
 }

@@ -1,12 +1,13 @@
 import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts';
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf, groupKindKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { ObjectMeta } from '../../util/kube-object.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRequest, problemOfValue } from '../failure.ts';
+import { refTo } from '../identity.ts';
 import { scopeOf } from '../observe/list-scope.ts';
 import { isNamespaced } from '../pass/context.ts';
-import { clusterWrite, type Pass } from '../pass/pass.ts';
+import { clusterWrite, type Pass, requestError } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import type { PatchTarget, PatchWithKind, TargetState } from './patch-target.ts';
 
@@ -37,12 +38,12 @@ export async function restoreTarget(
       pass.context.history?.isRecorded(pass.uid, each, { namespace, name }),
   );
   if (read === undefined)
-    return rejected(`Expected an object that this resource has recorded, found ${what}`);
-  const ref = { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+    return problemOfValue(`Expected an object that this resource has recorded, found ${what}`);
+  const ref = refTo(plan.gvk, namespace, name);
   const state = await observeRecorded(pass, plan, { read, ref, isSelf: false });
   const live = state.kind === 'present' ? state.live : undefined;
   if (!isInScope(pass, read, { namespace, live }))
-    return rejected(`${what} is not in the scope of read "${read.id}" any more`);
+    return problemOfValue(`${what} is not in the scope of read "${read.id}" any more`);
   return { ref, isSelf: false, read, state };
 }
 
@@ -69,8 +70,8 @@ async function observeRecorded(
     const live = await pass.context.cluster.get(ref, clusterWrite(pass), pass.signal);
     return live === undefined ? { kind: 'absent' } : { kind: 'present', live };
   } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    return { kind: 'unknown', problem: problemOfRequest(error, { about: plan, gvk: ref.gvk }) };
+    const context = { about: plan, gvk: ref.gvk };
+    return { kind: 'unknown', problem: problemOfRequest(requestError(error, pass), context) };
   }
 }
 
@@ -117,10 +118,10 @@ export function fieldsOfWhole(
   ] as const;
   const different = identity.find(([, given, own]) => given !== undefined && given !== own);
   if (different !== undefined)
-    return rejected(`${different[0]}: Expected that of the target "${plan.id}" patches`);
+    return problemOfValue(`${different[0]}: Expected that of the target "${plan.id}" patches`);
   const [other] = Object.keys(others);
   if (other !== undefined)
-    return rejected(`metadata: Expected only labels and annotations, found "${other}"`);
+    return problemOfValue(`metadata: Expected only labels and annotations, found "${other}"`);
   return {
     ...content,
     metadata: { ...mapOf('labels', labels), ...mapOf('annotations', annotations) },
@@ -134,8 +135,4 @@ function mapOf(field: 'labels' | 'annotations', value: unknown): Partial<ObjectM
 /** Whether a patch is one expression: it renders what identifies the object, too. */
 export function isWholePatch({ paths }: PatchPlan): boolean {
   return paths.length === 1 && paths[0]?.length === 0;
-}
-
-function rejected(message: string): Problem {
-  return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
 }

@@ -1,19 +1,19 @@
 import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts';
-import { KubeError, type ObjectRef, type StoredObject } from '../../kube/roles.ts';
+import type { KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
 import { applyBlocker, recordRejection } from '../attempt/limiter.ts';
 import { ongoingConflict, recordRepair } from '../attempt/ownership-conflicts.ts';
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { identityOf, topicOfRef } from '../identity.ts';
+import { identityOf } from '../identity.ts';
 import { covers, differenceDigest, differences } from '../intent/compare.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
 import { patchManagerOf } from '../names.ts';
-import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';
+import { clusterWrite, countApply, type Pass, type PassInput, requestError } from '../pass/pass.ts';
 import { fieldText } from '../secrecy.ts';
 import { isChanged, type PatchWithKind } from './patch-target.ts';
 
@@ -40,7 +40,7 @@ export async function sendPatch(
   for (let tries = 1; ; tries++) {
     const found = live === undefined ? [] : differingFields(pass, plan, { intent, live });
     if (found === undefined) {
-      count(pass, 'skipped');
+      countApply(pass, 'skipped');
       return ongoingConflict(pass, applied);
     }
     const problem =
@@ -49,8 +49,8 @@ export async function sendPatch(
     try {
       await apply(pass, desired, { live, found });
       return ongoingConflict(pass, applied);
-    } catch (error) {
-      if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    } catch (thrown) {
+      const error = requestError(thrown, pass);
       if (tries === maxTries || !isStale(error)) return failed(pass, desired, error, live);
     }
     const again = await readAgain(pass, desired, live);
@@ -71,7 +71,7 @@ async function ensureRecorded(
   if (recordedBy === undefined) return undefined;
   const { namespace, name } = intent.ref;
   const owner = { key, uid, resource };
-  return context.history?.ensureRecorded(owner, recordedBy, { namespace, name, live });
+  return context.recorder?.ensureRecorded(owner, recordedBy, { namespace, name, live });
 }
 
 /** Reads the object again: the cache was stale. */
@@ -84,8 +84,7 @@ async function readAgain(
   try {
     return { live: await pass.context.cluster.get(ref, clusterWrite(pass), pass.signal) };
   } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    return { problem: failed(pass, desired, error, before) };
+    return { problem: failed(pass, desired, requestError(error, pass), before) };
   }
 }
 
@@ -113,7 +112,7 @@ async function apply(
   );
   rememberResponse(pass, plan, { intent, live: stored });
   const isNoop = live?.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
-  count(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
+  countApply(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
   if (isNoop) return;
   pass.effects.hasWritten = true;
   pass.effects.patched.push(plan.id);
@@ -173,15 +172,11 @@ function failed(
   error: KubeError,
   live: StoredObject | undefined,
 ): Problem {
-  count(pass, 'failed');
+  countApply(pass, 'failed');
   const { plan } = desired;
   const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
   recordRejection(pass, desired.intent, { problem, live });
   return problem;
-}
-
-function count({ context }: PassInput, result: string): void {
-  context.metrics.applies.increment([context.plan.name, result]);
 }
 
 interface IntentOptions {
@@ -207,7 +202,6 @@ export function patchIntent(pass: Pass, { plan, ref, fields }: IntentOptions): I
   const manifest = prepare(written, plan.type, { hasStatus });
   return {
     ref,
-    topic: `patch ${plan.id} ${topicOfRef(ref)}`,
     identity: `patch ${plan.id} ${identityOf(gvk, namespace, name)}`,
     manifest,
     pathHash: pathHash(manifest, plan.type),
@@ -222,7 +216,7 @@ function differingFields(
 ): readonly Difference[] | undefined {
   const found = differencesTo(plan, intent, live);
   if (found.length === 0) return undefined;
-  return state.attempts.serverDefaults.get(intent.topic) === fingerprint(intent, found)
+  return state.attempts.serverDefaults.get(intent.identity) === fingerprint(intent, found)
     ? undefined
     : found;
 }
@@ -250,8 +244,8 @@ function rememberResponse(
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): void {
   const found = differencesTo(plan, intent, live);
-  if (found.length === 0) state.attempts.serverDefaults.delete(intent.topic);
-  else state.attempts.serverDefaults.set(intent.topic, fingerprint(intent, found));
+  if (found.length === 0) state.attempts.serverDefaults.delete(intent.identity);
+  else state.attempts.serverDefaults.set(intent.identity, fingerprint(intent, found));
 }
 
 function fingerprint({ pathHash: hash }: Intent, found: readonly Difference[]): string {

@@ -2,10 +2,9 @@ import type { ApplyResult, Cluster, StoredObject } from '../../kube/roles.ts';
 import { metricCatalogue, silentLogger, silentMetrics } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
-import { type KubeObject, parseKey } from '../../util/kube-object.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { applyChildren } from '../child/apply-tiers.ts';
-import { readOnlyHistory } from '../history/history.ts';
 import { isPaused, isTerminating } from '../ownership-claims.ts';
 import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
@@ -43,7 +42,7 @@ export function createPreviewer(context: OperatorContext): Previewer {
 }
 
 function silentContext(context: OperatorContext): OperatorContext {
-  const { plan, clock, random, watches: beside } = context;
+  const { plan, clock, random, members, watches: base } = context;
   const enqueue = () => undefined;
   const queue = new ResourceQueue({
     definition: plan.name,
@@ -51,56 +50,41 @@ function silentContext(context: OperatorContext): OperatorContext {
     noteEvent: () => undefined,
     enqueue,
   });
-  const lookUp: LookUp = (manifest) => {
-    const { apiVersion, kind, metadata } = manifest;
-    return beside
-      .findChildren(gvkOf(apiVersion, kind), memberOf(manifest))
-      ?.informer.get(metadata.namespace, metadata.name);
-  };
-  const cluster = createPreviewCluster(context.cluster, lookUp);
-  const { members } = context;
-  const base = beside;
+  const cluster = createPreviewCluster(context.cluster, base);
   const watches = new Watches({ plan, cluster, members, clock, queue, previousKinds: [], base });
   return {
     ...context,
     cluster,
     watches,
     logger: silentLogger,
-    metrics: { applies: silentMetrics.counter(metricCatalogue.applies) },
-    history: context.history && readOnlyHistory(context.history),
-    rights: new MissingRights({ cluster, onGranted: () => undefined }),
+    applies: silentMetrics.counter(metricCatalogue.applies),
+    recorder: undefined,
+    rights: new MissingRights(cluster, () => undefined),
     timetable: new Timetable({ schedule: undefined, clock, random, keys: () => [], enqueue }),
     states: new Map(),
     deletedOwners: new Map(),
     deletionGuard: undefined,
-    enqueueFollowUp: () => undefined,
     trace: undefined,
-    onDecisions: () => undefined,
+    onDecisions: undefined,
   };
 }
 
 /** Undefined: a change of the definition deletes nothing of the resource now. */
 function begin(context: OperatorContext, key: string, signal: AbortSignal): Pass | undefined {
-  const { namespace, name } = parseKey(key);
-  const { resources } = context.watches;
-  const resource = resources.serves(namespace) ? resources.get(namespace, name)?.object : undefined;
+  const resource = context.watches.resources.get(key)?.object;
   if (resource === undefined || isPaused(resource) || isTerminating(resource)) return undefined;
   const budget = createBudget(context);
   const turn: PassTurn = { signal, yieldWorker: async () => 'current', budget };
   const state = createResourceState(resource.metadata.uid ?? '');
-  return beginPass({ context, key, resource, state, turn });
+  return beginPass(context, { key, resource, state, turn });
 }
 
 function previewOf(pass: Pass): Preview {
-  const {
-    context,
-    effects: { children },
-  } = pass;
+  const { context, effects } = pass;
+  const { children } = effects;
   const undesired = objectsToPrune(pass, { isSettled: isKnown, includesDropped: true });
-  const verdicts = [...children.values()].flatMap(({ elements }) =>
-    elements.map(({ verdict }) => verdict.kind),
-  );
-  const count = (kind: string) => verdicts.filter((each) => each === kind).length;
+  const elements = [...children.values()].flatMap((child) => child.elements);
+  const count = (kind: string) => elements.filter(({ change }) => change?.kind === kind).length;
   // Members that cannot be used are not waited for: their passes ask before they delete.
   const informers = [...context.watches.allChildren()].flatMap(({ informer, cluster }) =>
     cluster === undefined ? [informer] : [],
@@ -123,11 +107,8 @@ function isKnown({ resolution }: ChildResult): boolean {
   return resolution !== 'unknown';
 }
 
-/** The current object of an intent; undefined: the cache has none. */
-export type LookUp = (manifest: KubeObject) => StoredObject | undefined;
-
 /** The cluster of a preview: reads are real, writes are simulated, and Events are dropped. */
-export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster {
+function createPreviewCluster(cluster: Cluster, watches: Watches): Cluster {
   return {
     name: cluster.name,
     labels: cluster.labels ?? {},
@@ -140,12 +121,21 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
     // Field managers are needed only for rejected applies.
     managedFields: async () => [],
     onGranted: () => () => undefined,
-    apply: async (manifest, { fieldManager }) => answerOf(manifest, lookUp(manifest), fieldManager),
+    apply: async (manifest, { fieldManager }) =>
+      answerOf(manifest, currentOf(watches, manifest), fieldManager),
     // Previews send no patches.
     replace: async (manifest) => ({ object: manifest, appliedBy: [] }),
     editMetadata: async () => undefined,
     delete: async () => 'deleted',
   };
+}
+
+/** The current object of an intent; undefined: the cache has none. */
+function currentOf(watches: Watches, manifest: KubeObject): StoredObject | undefined {
+  const { apiVersion, kind, metadata } = manifest;
+  return watches
+    .findChildren(gvkOf(apiVersion, kind), memberOf(manifest))
+    ?.informer.get(metadata.namespace, metadata.name);
 }
 
 /** The simulated response to an apply: the existing object with the intent merged into it. */

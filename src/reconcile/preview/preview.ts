@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import { nextTurn } from '../../util/next-turn.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 
 /** What a pass would do for one resource. */
@@ -48,15 +49,8 @@ export async function previewAll(options: PreviewAllOptions): Promise<void> {
   for (const key of keys) {
     onPreview(key, await previewer.of(key, signal));
     if (clock.monotonicMs() - sinceMs < sliceMs) continue;
-    await nextTask();
+    await nextTurn();
     signal.throwIfAborted();
     sinceMs = clock.monotonicMs();
   }
-}
-
-/** A real timer, not that of a clock: it only lets pending tasks run first. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 0);
-  });
 }

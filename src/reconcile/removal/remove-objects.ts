@@ -1,13 +1,8 @@
-import {
-  type EditableMetadata,
-  KubeError,
-  type MetadataPatch,
-  type StoredObject,
-} from '../../kube/roles.ts';
+import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { deletionBlocker, recordDeletionRejection } from '../attempt/limiter.ts';
 import { problemOfRequest } from '../failure.ts';
-import { childIdOf, identityOfRef, refOfStored, topicOfRef } from '../identity.ts';
+import { childIdOf, identityOfRef, refOfStored } from '../identity.ts';
 import {
   childAnnotations,
   childLabels,
@@ -23,6 +18,7 @@ import {
   isRemoved,
   type Pass,
   type PrunedObject,
+  requestError,
 } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import { type Chain, chainsOf, deletePermission, isOrdered, isOrphaned } from './removal-rules.ts';
@@ -135,12 +131,12 @@ export async function deleteObject(
     const options = { ...clusterWrite(pass), uid, propagation } as const;
     const answer = await pass.context.cluster.delete(ref, options, pass.signal);
     pass.effects.hasWritten = true;
-    pass.state.attempts.forgetAnswers(topicOfRef(ref));
+    pass.state.attempts.forgetAnswers(identityOfRef(ref));
     const state = answer === 'deleting' ? 'deleting' : 'deleted';
     if (state === 'deleted') pass.state.untracked.delete(identityOfRef(ref));
     return { childId, object, state, message: why };
-  } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     // Another object has the name: the one to delete is deleted.
     if (error.code === 'uid-mismatch') return { childId, object, state: 'deleted', message: why };
     const problem = problemOfRequest(error, { about: disclosureOf(pass, object) });
@@ -173,8 +169,8 @@ export async function releaseObject(pass: Pass, stored: StoredObject): Promise<P
     pass.state.untracked.delete(identityOfRef(ref));
     return { childId, object, state: 'released' };
   } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { about: disclosureOf(pass, object) });
+    const about = disclosureOf(pass, object);
+    const problem = problemOfRequest(requestError(error, pass), { about });
     return { childId, object, state: 'failed', problem };
   }
 }

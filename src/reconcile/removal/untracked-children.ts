@@ -9,7 +9,13 @@ import { memberProblem } from '../observe/observe-members.ts';
 import { isChild, planOfChild } from '../ownership/is-child.ts';
 import { isGivenUp } from '../ownership/placement.ts';
 import { isControlledByAnother } from '../ownership-claims.ts';
-import { clusterWrite, type Pass, type PassInput, type PrunedObject } from '../pass/pass.ts';
+import {
+  clusterWrite,
+  type Pass,
+  type PassInput,
+  type PrunedObject,
+  requestError,
+} from '../pass/pass.ts';
 import type { ResourceState, UntrackedChild } from '../pass/resource-state.ts';
 import { type Disclosure, unknownOrigin } from '../secrecy.ts';
 
@@ -48,8 +54,13 @@ export async function trackCreation<T>(
   }
 }
 
+/** Is it a child of this very resource, also one that lost its label? */
+export function isOwn(pass: Pass, live: StoredObject): boolean {
+  return isChild(pass, live) || isUntrackedChild(pass, live);
+}
+
 /** Is it the tracked child that lost its label? */
-export function isUntrackedChild(pass: Pass, { object }: StoredObject): boolean {
+function isUntrackedChild(pass: Pass, { object }: StoredObject): boolean {
   const { untracked } = pass.state;
   if (untracked.size === 0) return false;
   const lost = untracked.get(identityOfObject(object))?.lost;
@@ -122,8 +133,8 @@ async function fetchUntracked(
   let stored: StoredObject | undefined;
   try {
     stored = await cluster.get(ref, clusterWrite(pass), pass.signal);
-  } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     // A kind that is not served has no objects.
     if (error.code === 'kind-missing') return undefined;
     return {
@@ -132,7 +143,7 @@ async function fetchUntracked(
     };
   }
   if (stored === undefined) return undefined;
-  return isUntrackedChild(pass, stored) || isChild(pass, stored) ? stored : undefined;
+  return isOwn(pass, stored) ? stored : undefined;
 }
 
 /** The result for an untracked child whose request failed. */

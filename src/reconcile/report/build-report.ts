@@ -7,15 +7,15 @@ import { sha256Hex } from '../../util/sha256.ts';
 import type { StatusRejection } from '../attempt/attempt-history.ts';
 import { statusBlocker, statusRejection } from '../attempt/limiter.ts';
 import { limitBackoffText } from '../attempt/pace.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRender } from '../failure.ts';
 import { inventoryAfter } from '../ownership/maintain-inventory.ts';
-import type { Pass } from '../pass/pass.ts';
+import { emitEvent, type Pass, problemOfResource } from '../pass/pass.ts';
+import { applyPatches } from '../patch/apply-patches.ts';
 import {
   type StatusOutcome,
   writeStatus,
   writeStatusUnlessSuperseded,
 } from '../resource/write-status.ts';
-import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { authorConditions, standardConditions } from './conditions.ts';
@@ -25,11 +25,14 @@ import {
   mapStatus,
   type ReportingContext,
   startReporting,
+  startReportPhase,
 } from './map-status.ts';
-import { readProblems, type Summary, type SummaryReason, summarise } from './summary.ts';
+import { type Summary, type SummaryReason, summarise } from './summary.ts';
 
 /** Maximum length of `status.children`; `status.childCounts` counts all. */
 const maxListedChildren = 100;
+/** Minimum of `requeueAfter`: the value may come from the resource. */
+const shortestRequeueMs = 1_000;
 
 /** The report of a pass: the complete status to write, and its parts. */
 export interface Report {
@@ -43,7 +46,6 @@ export interface Report {
   readonly events: readonly RenderedEvent[];
   /** @default undefined: no requeue */
   readonly requeueAfterMs?: number;
-  readonly reporting: ReportingContext;
   /** All problems, of children and of the rest. */
   readonly problems: readonly Problem[];
   /** Reason of the condition `Ready`. */
@@ -51,46 +53,73 @@ export interface Report {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** Builds the report from the cluster state after the applies. Sends nothing. */
+/** Builds the report from the cluster state after the applies. Sends nothing but patches. */
 export async function buildReport(pass: Pass): Promise<Report> {
   const reporting = startReporting(pass);
   const entries = await describeChildren(pass, reporting.phase);
   const mapped = await mapStatus(pass, reporting);
   const { conditions, problems } = await authorConditions(pass, reporting, mapped);
-  return reportOf(pass, {
-    entries,
-    mapped,
-    conditions,
-    furtherProblems: problems,
-    events: [],
-    reporting,
-  });
+  const parts = { entries, mapped, conditions, furtherProblems: problems, events: [] };
+  return withReactions(pass, reporting, reportOf(pass, parts));
+}
+
+/** Sends patches, and adds Events and `requeueAfter` to the report. */
+async function withReactions(
+  pass: Pass,
+  reporting: ReportingContext,
+  report: Report,
+): Promise<Report> {
+  const { reporting: plan, history } = pass.context.plan;
+  if (plan === undefined || !reporting.isComplete) return report;
+  const { patches, hasEvents, hasRequeueAfter } = plan;
+  const startPhase = ({ status }: Report) => startReportPhase(pass, plan, { reporting, status });
+  const unpatched = patches.length === 0 ? [] : await applyPatches(pass, startPhase(report));
+  let complete = unpatched.length === 0 ? report : withProblems(pass, report, unpatched);
+  // A restore that waits or failed must not be reported as done.
+  const isPending = history !== undefined && complete !== report;
+  if (isPending) complete = withLastMapped(pass, complete);
+  if (!hasEvents && !hasRequeueAfter) return complete;
+  const phase = startPhase(complete);
+  const [{ events, failures }, requeue] = await Promise.all([phase.events(), phase.requeueAfter()]);
+  const failed = requeue.kind === 'failed' ? [...failures, requeue.failure] : failures;
+  return withProblems(
+    pass,
+    {
+      ...complete,
+      events: isPending ? [] : events,
+      ...(requeue.kind === 'value' && {
+        requeueAfterMs: Math.max(requeue.value, shortestRequeueMs),
+      }),
+    },
+    failed.map(problemOfRender),
+  );
+}
+
+function withProblems(pass: Pass, report: Report, problems: readonly Problem[]): Report {
+  return reportOf(pass, { ...report, furtherProblems: [...report.furtherProblems, ...problems] });
 }
 
 /** The report while the author's fields keep their last values, for example because the server rejects them (`why`). */
-export function withLastMapped(pass: Pass, report: Report, ...why: readonly Problem[]): Report {
+function withLastMapped(pass: Pass, report: Report, ...why: readonly Problem[]): Report {
   const problems = [...report.mapped.problems, ...why];
   const mapped = { fields: lastMapped(pass), problems };
   // The Events would report a status that was not written.
   return reportOf(pass, { ...report, mapped, events: [] });
 }
 
-/** The parts of a report. */
-type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
-
 /** Assembles a report from its parts. */
-export function reportOf(pass: Pass, parts: ReportParts): Report {
+function reportOf(pass: Pass, parts: Omit<Report, 'problems' | 'reason' | 'status'>): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
   const { finalizerProblem, historyProblem } = pass.effects;
   const problems = [
-    ...readProblems(pass),
-    ...(pass.context.history?.problems(pass.key) ?? []),
-    ...[finalizerProblem, historyProblem].filter((problem) => problem !== undefined),
+    ...[...pass.findings.reads.values()].flatMap(({ problem }) => problem ?? []),
+    ...(pass.context.recorder?.problems(pass.key) ?? []),
+    ...[finalizerProblem, historyProblem].flatMap((problem) => problem ?? []),
     ...mapped.problems,
     ...furtherProblems,
   ];
   const summary = summariseWithBackoff(pass, entries, problems);
-  const { resource, phaseInput, context } = pass;
+  const { resource, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
   return {
     ...parts,
@@ -102,10 +131,7 @@ export function reportOf(pass: Pass, parts: ReportParts): Report {
           ...mapped.fields,
           observedGeneration: resource.metadata.generation ?? 0,
           definitionRevision: context.plan.revision,
-          conditions: [
-            ...standardConditions({ resource, summary, now: phaseInput.now }),
-            ...conditions,
-          ],
+          conditions: [...standardConditions(pass, summary), ...conditions],
           children: listChildren(listed),
           childCounts: countChildren(listed),
           ...inventoryFields(pass),
@@ -195,11 +221,7 @@ async function reportRejection(
 }
 
 function rejectionOf(pass: Pass, report: Report, error: KubeError): StatusRejection {
-  const problem = problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
-  return statusRejection(pass, digestOf(report), {
-    ...problem,
-    message: `status: ${problem.message}`,
-  });
+  return statusRejection(pass, digestOf(report), problemOfResource(pass, error, 'status'));
 }
 
 /** Do the author's fields differ from those in the status? */
@@ -214,4 +236,15 @@ function isRejected(status: StatusOutcome): status is Extract<StatusOutcome, { k
 
 function digestOf({ mapped }: Report): string {
   return sha256Hex(canonicalJson(mapped.fields));
+}
+
+/**
+ * Emits the Events of a definition once the status is written. If that fails, the next pass finds the same change and emits them; so no
+ * Event is emitted twice.
+ */
+export function emitEvents(pass: Pass, { events }: Report, status: StatusOutcome): void {
+  if (['failed', 'deleted', 'deferred'].includes(status.kind)) return;
+  for (const { type, reason, message } of events) {
+    emitEvent(pass, { type, reason, note: message });
+  }
 }

@@ -1,9 +1,9 @@
 import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { memberOf } from '../../util/member-cluster.ts';
-import { verdictOf } from '../child/element-result.ts';
+import { verdictOf, verdictOfElement } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
-import type { ChildDecision, Verdict } from '../decision.ts';
+import type { ChildDecision } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
 import { childPlanOf } from '../ownership/is-child.ts';
 import { ownNamespace } from '../ownership/placement.ts';
@@ -67,10 +67,10 @@ async function describeElement(
   phase: Phase,
   element: ElementResult,
 ): Promise<ChildEntry> {
-  const { plan, name, verdict, problem } = element;
+  const { plan, name, problem } = element;
   const { state, message } = await readinessOfElement(phase, element);
   const identity = identityOf(pass, plan, element);
-  const decision = { ...identity, name, verdict, state, message };
+  const decision = { ...identity, name, verdict: verdictOfElement(element), state, message };
   const isNameless = !isNamePublic(plan) && element.live === undefined;
   const entry = { decision, about: plan, isListed: true, isNameless };
   if (problem !== undefined) return { ...entry, problem, reason: problem.reason };
@@ -79,15 +79,8 @@ async function describeElement(
 }
 
 function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
-  const verdict: Verdict = { kind: 'omitted' };
-  const decision = {
-    ...identityOf(pass, plan),
-    name: '',
-    verdict,
-    state: 'Ready',
-    message: '',
-  } as const;
-  return { decision, about: plan, isListed: false };
+  const omitted = { name: '', verdict: { kind: 'omitted' }, state: 'Ready', message: '' } as const;
+  return { decision: { ...identityOf(pass, plan), ...omitted }, about: plan, isListed: false };
 }
 
 /** The entry of an object that is being deleted. */
@@ -120,19 +113,11 @@ export function describePruned(
       state: 'Failed',
       message: problem.message,
     } as const;
-    return {
-      decision: { ...decision, ...failed },
-      about,
-      isListed: true,
-      problem,
-      reason: problem.reason,
-    };
+    const { reason } = problem;
+    return { decision: { ...decision, ...failed }, about, isListed: true, problem, reason };
   }
-  const leaving = {
-    verdict: { kind: state === 'held' || state === 'released' ? state : 'pruned' },
-    state: 'Deleting',
-    message,
-  } as const;
+  const kind = state === 'held' || state === 'released' ? state : 'pruned';
+  const leaving = { verdict: { kind }, state: 'Deleting', message } as const;
   return {
     decision: { ...decision, ...leaving },
     about,

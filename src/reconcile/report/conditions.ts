@@ -1,42 +1,30 @@
 import type { OperatorPlan, RenderedCondition, SchemaType } from '../../compile/index.ts';
 import { type Condition, type ConditionContent, conditionFor } from '../../util/condition.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { isForeign } from '../status-fields.ts';
-import { type MappedStatus, type ReportingContext, withNewStatus } from './map-status.ts';
+import { type MappedStatus, type ReportingContext, startReportPhase } from './map-status.ts';
 import type { Summary } from './summary.ts';
 
-interface ConditionsOptions {
-  /** As of the start of the pass: its conditions have the previous transition times. */
-  readonly resource: KubeObject;
-  readonly summary: Summary;
-  /** ISO 8601. */
-  readonly now: string;
-}
-
 /** The standard conditions. `Reconciling` and `Stalled` are present only while they are true (kstatus). */
-export function standardConditions(options: ConditionsOptions): readonly Condition[] {
-  const { isReconciling, isStalled, reason } = options.summary;
-  const conditions = [condition('Ready', reason === 'AllReady' ? 'True' : 'False', options)];
-  if (isReconciling) conditions.push(condition('Reconciling', 'True', options));
-  if (isStalled) conditions.push(condition('Stalled', 'True', options));
+export function standardConditions(pass: PassInput, summary: Summary): readonly Condition[] {
+  const { reason, message, isReconciling, isStalled } = summary;
+  const ready = reason === 'AllReady' ? 'True' : 'False';
+  const conditions = [reportedCondition(pass, { type: 'Ready', status: ready, reason, message })];
+  for (const [type, isTrue] of [
+    ['Reconciling', isReconciling],
+    ['Stalled', isStalled],
+  ] as const) {
+    if (isTrue) conditions.push(reportedCondition(pass, { type, status: 'True', reason, message }));
+  }
   return conditions;
 }
 
-function condition(
-  type: string,
-  status: Condition['status'],
-  { resource, summary, now }: ConditionsOptions,
-): Condition {
-  const { reason, message } = summary;
-  return reportedCondition({ type, status, reason, message }, { resource, now });
-}
-
-/** Also for a kind without generations it has one. */
+/** Its transition time is that of the previous one if the status is the same. Also for a kind without generations it has one. */
 function reportedCondition(
+  { resource, phaseInput: { now } }: PassInput,
   content: ConditionContent,
-  { resource, now }: Pick<ConditionsOptions, 'resource' | 'now'>,
 ): Condition {
   const observedGeneration = resource.metadata.generation ?? 0;
   return conditionFor(content, { object: resource, now, observedGeneration });
@@ -53,18 +41,14 @@ const none: AuthorConditions = { conditions: [], problems: [] };
 /** Evaluates the author's conditions over the new status. They keep their last values while an informer that they may read is not usable. */
 export async function authorConditions(
   pass: Pass,
-  { inputs, isComplete }: ReportingContext,
+  reporting: ReportingContext,
   { fields }: MappedStatus,
 ): Promise<AuthorConditions> {
-  const { reporting } = pass.context.plan;
-  if (reporting === undefined || reporting.conditionTypes.length === 0) return none;
-  if (!isComplete) return { ...none, conditions: lastConditions(pass, reporting.conditionTypes) };
-  const phase = reporting.startPhase({
-    ...pass.phaseInput,
-    ...inputs,
-    resource: withNewStatus(pass, fields),
-    previous: pass.resource,
-  });
+  const { reporting: plan } = pass.context.plan;
+  if (plan === undefined || plan.conditionTypes.length === 0) return none;
+  if (!reporting.isComplete)
+    return { ...none, conditions: lastConditions(pass, plan.conditionTypes) };
+  const phase = startReportPhase(pass, plan, { reporting, status: fields });
   const rendered = await phase.conditions();
   return {
     conditions: rendered.flatMap((each) =>
@@ -83,9 +67,8 @@ function conditionOf(
   pass: Pass,
   { failure: _, isKept: __, ...said }: RenderedCondition,
 ): Condition {
-  const { resource, phaseInput, context } = pass;
   const cut = { ...said, message: said.message.slice(0, maxMessageLength) };
-  return fitSchema(context.plan, reportedCondition(cut, { resource, now: phaseInput.now }));
+  return fitSchema(pass.context.plan, reportedCondition(pass, cut));
 }
 
 function lastConditions({ resource }: PassInput, types: readonly string[]): readonly Condition[] {

@@ -1,12 +1,18 @@
-import type { ExpressionInput, Phase, PhaseInput } from '../../compile/index.ts';
-import { isJsonObject } from '../../util/json.ts';
+import type {
+  ExpressionInput,
+  OperatorPlan,
+  Phase,
+  PhaseInput,
+  ReportPhase,
+} from '../../compile/index.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { inputForReport } from '../child/element-result.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import { observedForReport } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
-import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
+import { conditionTypesOf, statusKeysOf, statusOf } from '../status-fields.ts';
+import { isKnown } from '../watch/informer-waits.ts';
 
 /** The author's status fields. */
 export interface MappedStatus {
@@ -35,7 +41,7 @@ export async function mapStatus(
 /** The author's status fields at the start of the pass. */
 export function lastMapped({ context, resource }: PassInput): Readonly<Record<string, unknown>> {
   const keys = Object.keys(context.plan.definition.status);
-  return pick(isJsonObject(resource.status) ? resource.status : {}, keys);
+  return pick(statusOf(resource), keys);
 }
 
 /** `nodes` of `status.nodes[0].name`. */
@@ -58,11 +64,10 @@ type Status = Readonly<Record<string, unknown>>;
  * The resource with the status that is about to be written; fields of other managers are kept.
  * @param status The fields known so far, among them all fields of the author.
  */
-export function withNewStatus({ context, resource }: PassInput, status: Status): KubeObject {
+function withNewStatus({ context, resource }: PassInput, status: Status): KubeObject {
   const { plan } = context;
   const written = new Set(statusKeysOf(plan));
-  const before: Status = isJsonObject(resource.status) ? resource.status : {};
-  const kept = Object.entries(before).filter(
+  const kept = Object.entries(statusOf(resource)).filter(
     ([key]) => !(key in plan.definition.status) && !(written.has(key) && key in status),
   );
   const next = { ...Object.fromEntries(kept), ...status };
@@ -97,15 +102,25 @@ export function startReporting(pass: Pass): ReportingContext {
     isComplete &&= isInMember || now.isKnown;
   }
   for (const { informer, cluster } of watches.allChildren()) {
-    if (cluster !== undefined) continue;
-    const { state } = informer;
-    // A kind that is not served has no objects: its state is complete.
-    if (state.kind === 'synced') continue;
-    isComplete &&= state.kind === 'failing' && state.error.code === 'kind-missing';
+    isComplete &&= cluster !== undefined || isKnown(informer);
   }
   // Before the versions have been listed, `history` is unknown, not empty.
   isComplete &&= pass.context.history === undefined || pass.phaseInput.history !== undefined;
   const inputs = { children, reads, observed: observedForReport(pass) };
   const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, ...inputs });
   return { phase, inputs, isComplete };
+}
+
+/** Starts the phase over the new status, as far as it is known by then. */
+export function startReportPhase(
+  pass: Pass,
+  plan: NonNullable<OperatorPlan['reporting']>,
+  { reporting, status }: { readonly reporting: ReportingContext; readonly status: Status },
+): ReportPhase {
+  return plan.startPhase({
+    ...pass.phaseInput,
+    ...reporting.inputs,
+    resource: withNewStatus(pass, status),
+    previous: pass.resource,
+  });
 }

@@ -1,12 +1,10 @@
 import type { ReconcileResult } from '../../controller/index.ts';
-import type { AccessRight } from '../../kube/roles.ts';
 import type { ChangedPath } from '../attempt/pace.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { observedPathChanged } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
-import type { Pass } from '../pass/pass.ts';
+import { type Pass, problemOfResource } from '../pass/pass.ts';
 import { maxDeferredMs, type StatusOutcome } from '../resource/write-status.ts';
-import { disclosureOfResource } from '../secrecy.ts';
 import { differingPath, readChanged } from '../watch/object-change.ts';
 import type { Report } from './build-report.ts';
 
@@ -33,7 +31,7 @@ export function reconcileResult(
     isSuperseded: isSuperseded,
     isLimitExceeded: budget.isExceeded,
   });
-  if (next.hasFollowUp) context.enqueueFollowUp(pass.key);
+  if (next.hasFollowUp) context.watches.queue.enqueueFollowUp(pass.key);
   const outcome = resultOfProblems(pass, report.problems, status);
   if (isSuperseded) return outcome;
   if (status.kind === 'deferred' && outcome.kind === 'done')
@@ -52,17 +50,17 @@ export function resultOfProblems(
   status: StatusOutcome,
 ): ReconcileResult {
   const { context, key } = pass;
-  const problems = [...found, ...statusProblems(pass, status)];
-  context.rights.retain(key, rightsMissed(problems));
-  const temporary = problems.flatMap(({ error }) => (error === undefined ? [] : [error]));
+  const problems =
+    status.kind === 'failed' ? [...found, problemOfResource(pass, status.error)] : found;
+  context.rights.retain(
+    key,
+    problems.flatMap(({ right }) => right ?? []),
+  );
+  const temporary = problems.flatMap(({ error }) => error ?? []);
   // Unreachable first: these are retried as soon as the server is back, whatever else failed.
   const [toRetry] = [...temporary.filter(({ isUnreachable }) => isUnreachable), ...temporary];
   if (toRetry !== undefined) throw toRetry;
   return retryOf(problems, context.plan.definition.controller.retry);
-}
-
-function rightsMissed(problems: readonly Problem[]): readonly AccessRight[] {
-  return problems.flatMap(({ right }) => (right === undefined ? [] : [right]));
 }
 
 /** The retry of problems that no event ends. */
@@ -80,12 +78,6 @@ function retryOf(
   // Fields that belong to other managers are not a failure.
   const kind = permanent.every(({ isPartial }) => isPartial) ? 'requeue' : 'failed';
   return { kind, afterMs: Math.min(...delays), reason: first.reason };
-}
-
-function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {
-  return status.kind === 'failed'
-    ? [problemOfRequest(status.error, { about: disclosureOfResource(pass.context.plan) })]
-    : [];
 }
 
 /**

@@ -1,8 +1,8 @@
 import { conditionsOf } from '../../util/kube-object.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
-import { loggerOf, type Pass, type PassInput } from '../pass/pass.ts';
+import type { Problem } from '../failure.ts';
+import { emitEvent, loggerOf, type Pass, type PassInput, problemOfResource } from '../pass/pass.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
-import { childText, disclosureOfResource } from '../secrecy.ts';
+import { childText } from '../secrecy.ts';
 import type { Report } from './build-report.ts';
 import type { ChildEntry } from './child-entries.ts';
 
@@ -46,9 +46,7 @@ function otherFailures(
 
 function failureOfStatus(pass: Pass, status: StatusOutcome): readonly Failure[] {
   if (status.kind !== 'failed') return [];
-  const problem = problemOfRequest(status.error, {
-    about: disclosureOfResource(pass.context.plan),
-  });
+  const problem = problemOfResource(pass, status.error);
   return [failureOf(problem, { subject: 'status', name: 'status' })];
 }
 
@@ -110,19 +108,10 @@ function reportAll(pass: Pass, failures: readonly Failure[]): void {
 }
 
 function reportOne(pass: Pass, failure: Failure): void {
-  const { cluster, plan } = pass.context;
   const { reason, isOutage } = failure;
   const note = noteOf(failure);
   loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
-  if (isOutage) return;
-  cluster.events.record({
-    regarding: pass.resource,
-    type: 'Warning',
-    reason,
-    action: 'Reconcile',
-    note,
-    definition: plan.name,
-  });
+  if (!isOutage) emitEvent(pass, { type: 'Warning', reason, note });
 }
 
 function namesOf(failures: readonly Failure[]): string {

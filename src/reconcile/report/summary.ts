@@ -1,5 +1,4 @@
 import type { Problem, ProblemReason } from '../failure.ts';
-import type { Pass } from '../pass/pass.ts';
 import { childText } from '../secrecy.ts';
 import type { ChildEntry } from './child-entries.ts';
 
@@ -85,11 +84,6 @@ export function summarise(
     // Never both: kstatus evaluates Reconciling first, and would report a stalled resource as in progress.
     isReconciling: !isStalled,
   };
-}
-
-/** Errors of reads. A missing object is not one. */
-export function readProblems({ findings: { reads } }: Pass): readonly Problem[] {
-  return [...reads.values()].flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
 }
 
 function findingOfProblem({ reason, message, kind }: Problem): Finding {

@@ -1,5 +1,4 @@
-import { KubeError } from '../../kube/roles.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import {
   clustersAnnotationOf,
@@ -9,8 +8,7 @@ import {
   onDeleteAnnotationOf,
   orphaningAnnotationOf,
 } from '../names.ts';
-import { clusterWrite, type Pass } from '../pass/pass.ts';
-import { disclosureOfResource } from '../secrecy.ts';
+import { clusterWrite, type Pass, problemOfResource, requestError } from '../pass/pass.ts';
 
 /**
  * Writes annotations to the resource that a later process needs; null removes one.
@@ -32,8 +30,7 @@ export async function annotateResource(
     pass.effects.hasWritten = true;
     return undefined;
   } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
+    return problemOfResource(pass, requestError(error, pass));
   }
 }
 
@@ -77,8 +74,6 @@ export async function removeFinalizer(pass: Pass): Promise<Problem | undefined> 
     context.watches.releaseInventoryKinds(pass.key);
     return undefined;
   } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
-    return { ...problem, message: `finalizer: ${problem.message}` };
+    return problemOfResource(pass, requestError(error, pass), 'finalizer');
   }
 }

@@ -1,12 +1,12 @@
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
-import type { Pass, PassInput } from '../pass/pass.ts';
-import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
+import { type Pass, type PassInput, requestError } from '../pass/pass.ts';
+import { conditionTypesOf, statusKeysOf, statusOf } from '../status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
@@ -111,8 +111,8 @@ export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutc
     pass.state.attempts.status.serverDefaults =
       remaining.length === 0 ? undefined : digestOf(remaining);
     return { kind: 'written', stored };
-  } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
+  } catch (thrown) {
+    const error = requestError(thrown, pass);
     if (error.code === 'not-found' || error.code === 'uid-mismatch') return { kind: 'deleted' };
     return { kind: 'failed', error };
   }
@@ -132,7 +132,7 @@ function differingFields(
   want: Status,
   live: KubeObject,
 ): readonly unknown[] {
-  const have: Status = isJsonObject(live.status) ? live.status : {};
+  const have = statusOf(live);
   const types = conditionTypesOf(context.plan);
   const differing = statusKeysOf(context.plan)
     .filter((key) => !isSame(want[key], have[key]))

@@ -1,6 +1,6 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import type { Problem } from '../failure.ts';
+import { type Problem, problemOfWaiting } from '../failure.ts';
 import {
   childIdOf,
   identityOfObject,
@@ -44,13 +44,13 @@ export async function prune(pass: Pass): Promise<void> {
  * @returns whether any remain
  */
 async function pruneRecords(pass: Pass): Promise<boolean> {
-  const { history, deletionGuard } = pass.context;
+  const { history, recorder, deletionGuard } = pass.context;
   const records = history?.removable(pass.uid) ?? [];
-  if (history === undefined || records.length === 0) return false;
+  if (records.length === 0) return false;
   const reason = deletionGuard?.blockingReason(pass.key, records);
   const problem =
     reason === undefined
-      ? await history.remove(records, pass.signal)
+      ? await recorder?.remove(records, pass.signal)
       : heldRecords(records.length, reason);
   if (problem !== undefined) pass.effects.historyProblem = problem;
   return problem !== undefined;
@@ -58,12 +58,8 @@ async function pruneRecords(pass: Pass): Promise<boolean> {
 
 function heldRecords(count: number, reason: string): Problem {
   const what = count === 1 ? '1 version is' : `${count} versions are`;
-  return {
-    reason: 'Waiting',
-    message: `history: ${what} no longer kept; ${reason}`,
-    code: 'waiting',
-    kind: 'waiting',
-  };
+  const message = `history: ${what} no longer kept; ${reason}`;
+  return problemOfWaiting([message], message);
 }
 
 async function remove(

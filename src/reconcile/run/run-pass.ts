@@ -1,6 +1,4 @@
 import type { ReconcileResult } from '../../controller/index.ts';
-import type { StoredObject } from '../../kube/roles.ts';
-import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject, parseKey } from '../../util/kube-object.ts';
 import { applyChildren, forgetUndesired } from '../child/apply-tiers.ts';
 import {
@@ -9,7 +7,7 @@ import {
   removeOldPlacements,
 } from '../child/ensure-finalizer.ts';
 import {
-  finalizeResource,
+  finalize,
   finalizeUnmatched,
   removeUnneededFinalizer,
   uninstallResource,
@@ -18,26 +16,14 @@ import { pausedAnnotation } from '../names.ts';
 import { observeReads } from '../observe/observe-reads.ts';
 import { hasFinalizer, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
-import {
-  type BeginPassOptions,
-  beginPass,
-  loggerOf,
-  type Pass,
-  type PassInput,
-} from '../pass/pass.ts';
+import { beginPass, loggerOf, type Pass, type PassInput, publishDecisions } from '../pass/pass.ts';
 import { stateOf } from '../pass/resource-state.ts';
-import { buildReport, type Report, writeReport } from '../report/build-report.ts';
-import { completeReport, emitEvents } from '../report/complete-report.ts';
+import { buildReport, emitEvents, type Report, writeReport } from '../report/build-report.ts';
 import { standardConditions } from '../report/conditions.ts';
 import { reconcileResult } from '../report/reconcile-result.ts';
 import { reportFailures } from '../report/report-failures.ts';
 import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
-import {
-  conditionTypesOf,
-  isForeign,
-  standardConditionTypes,
-  statusKeysOf,
-} from '../status-fields.ts';
+import { isForeign, ownStatusOf, standardConditionTypes } from '../status-fields.ts';
 import { prune } from './prune.ts';
 import { runUnmatched } from './run-unmatched.ts';
 
@@ -48,17 +34,20 @@ export async function runPass(
   turn: PassTurn,
 ): Promise<ReconcileResult> {
   if (!context.watches.resources.serves(parseKey(key).namespace)) return dropResource(context, key);
-  const resource = observe(context, key)?.object;
+  const resource = context.watches.resources.get(key)?.object;
   if (resource === undefined) {
     const ended =
       (await finalizeUnmatched(context, key, turn)) ?? (await runUnmatched(context, key, turn));
     return ended ?? dropResource(context, key);
   }
-  if (isPaused(resource)) return runPaused(context, { key, resource, turn });
+  if (isPaused(resource)) return reportPaused(beginPass(context, { key, resource, turn }));
   // No children are created for a resource that is being deleted.
   if (isTerminating(resource)) {
-    await context.history?.forget(key);
-    return finalizeResource(context, { key, resource, turn });
+    await context.recorder?.forget(key);
+    // Without our finalizer, the garbage collector deletes its children.
+    return hasFinalizer(resource, context.plan.name)
+      ? finalize(context, { key, resource, turn })
+      : { kind: 'done' };
   }
   if (context.uninstall !== undefined)
     return uninstallResource(context, context.uninstall, { key, resource, turn });
@@ -69,7 +58,7 @@ export async function runPass(
   if (pause !== undefined) return { kind: 'requeue', ...pause };
   pace.begin();
   context.timetable.began(key);
-  const pass = beginPass({ context, key, resource, state, turn });
+  const pass = beginPass(context, { key, resource, state, turn });
 
   context.trace?.onPhase(key, 'reads');
   await ensureEarlyFinalizer(pass);
@@ -80,7 +69,7 @@ export async function runPass(
   await removeOldInventory(pass);
   await removeOldPlacements(pass);
   context.trace?.onPhase(key, 'report');
-  const complete = await completeReport(pass, await buildReport(pass));
+  const complete = await buildReport(pass);
   context.trace?.onPhase(key, 'status');
   const { report, status } = await writeReport(pass, complete);
   emitEvents(pass, report, status);
@@ -92,24 +81,11 @@ export async function runPass(
   return reconcileResult(pass, report, status);
 }
 
-function runPaused(
-  context: OperatorContext,
-  { key, resource, turn }: Pick<BeginPassOptions, 'key' | 'resource' | 'turn'>,
-): Promise<ReconcileResult> {
-  const state = stateOf(context, key, resource);
-  return reportPaused(beginPass({ context, key, resource, state, turn }));
-}
-
-function observe({ watches }: OperatorContext, key: string): StoredObject | undefined {
-  const { namespace, name } = parseKey(key);
-  return watches.resources.get(namespace, name);
-}
-
 /** Drops the state of a resource. Only events of the resource or its children enqueue it then. */
 export function forgetResource(context: OperatorContext, key: string): void {
-  const { states, watches, rights, timetable, history } = context;
+  const { states, watches, rights, timetable, recorder } = context;
   // What is in flight ends by itself.
-  void history?.forget(key);
+  void recorder?.forget(key);
   timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
@@ -120,8 +96,7 @@ export function forgetResource(context: OperatorContext, key: string): void {
 function dropResource(context: OperatorContext, key: string): ReconcileResult {
   forgetResource(context, key);
   const { watches, plan } = context;
-  const { namespace, name } = parseKey(key);
-  const unmatched = watches.resources.unmatched(namespace, name)?.object;
+  const unmatched = watches.resources.unmatched(key)?.object;
   // With our finalizer, it is released once its inventory is empty: the borrowed watches are needed until then.
   const isHeld = unmatched !== undefined && hasFinalizer(unmatched, plan.name);
   if (!isHeld) watches.releaseInventoryKinds(key);
@@ -130,7 +105,6 @@ function dropResource(context: OperatorContext, key: string): ReconcileResult {
 
 /** Emits Events and log lines for changes, and passes on the decision record. */
 function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): void {
-  const { context, key } = pass;
   const isDeferred = status.kind === 'deferred';
   const isReady = isDeferred ? isReportedReady(pass) : report.reason === 'AllReady';
   pass.state.isReady = isReady;
@@ -150,7 +124,7 @@ function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): voi
     const level = hasChangedObjects && report.reason !== 'Unstable' ? 'info' : 'debug';
     loggerOf(pass)[level]({ ...wrote, status: status.kind }, 'Reconciled');
   }
-  context.onDecisions(key, {
+  publishDecisions(pass, {
     children: decisions,
     ...(patched.length === 0 ? {} : { patched }),
     status: status.kind,
@@ -184,30 +158,16 @@ async function reportPaused(pass: Pass): Promise<ReconcileResult> {
   return { kind: 'done' };
 }
 
-function pausedStatus({
-  context,
-  resource,
-  phaseInput,
-}: PassInput): Readonly<Record<string, unknown>> {
-  const status = isJsonObject(resource.status) ? resource.status : {};
-  const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
-  const standard = standardConditions({
-    resource,
-    summary: pausedSummary,
-    now: phaseInput.now,
-  }).map((condition) => ({
+function pausedStatus(pass: PassInput): Readonly<Record<string, unknown>> {
+  const { context, resource } = pass;
+  const { conditions, ...ours } = ownStatusOf(resource, context.plan);
+  const standard = standardConditions(pass, pausedSummary).map((condition) => ({
     ...condition,
     // An edit during the pause is not observed.
     observedGeneration: pausedGeneration(resource) ?? condition.observedGeneration,
   }));
-  const types = conditionTypesOf(context.plan);
-  const others = conditionsOf(resource).filter(
-    ({ type }) => types.has(type) && !standardConditionTypes.has(type),
-  );
-  return {
-    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
-    conditions: [...standard, ...others],
-  };
+  const others = conditions.filter(({ type }) => !standardConditionTypes.has(type));
+  return { ...ours, conditions: [...standard, ...others] };
 }
 
 /** The generation at the start of the pause; undefined: the pause starts now. */

@@ -1,13 +1,19 @@
 import type { ReconcileResult } from '../../controller/index.ts';
-import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import { type KubeObject, parseKey } from '../../util/kube-object.ts';
 import { observeExisting } from '../finalize/prepare-deletion.ts';
+import { refTo } from '../identity.ts';
 import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
-import { beginPass, isRemoved, loggerOf, type PrunedObject } from '../pass/pass.ts';
-import { createResourceState } from '../pass/resource-state.ts';
+import {
+  beginPass,
+  isRemoved,
+  loggerOf,
+  type PassRequest,
+  type PrunedObject,
+} from '../pass/pass.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { controllersOf } from '../watch/child-watch.ts';
 
@@ -31,7 +37,7 @@ export async function runUnmatched(
   if (resource === undefined || isTerminating(resource)) return undefined;
   // It matches again, or matched at the time of the request: its event is about to arrive.
   if (context.watches.resources.membership.has(resource)) return undefined;
-  return removeAll(context, { key, resource, children, turn });
+  return removeAll(context, { key, resource, turn }, children);
 }
 
 /** Children that were created for an object of this key under the current selectors. */
@@ -42,8 +48,7 @@ function childrenOfCurrentSelectors(
   const { watches } = context;
   const { digest } = watches.resources.membership;
   if (digest === undefined) return [];
-  const { namespace, name } = parseKey(key);
-  const uid = watches.resources.unmatched(namespace, name)?.object.metadata.uid;
+  const uid = watches.resources.unmatched(key)?.object.metadata.uid;
   const found = [...watches.allChildren()].flatMap((watch) => [
     ...watch.controlledBy(key),
     ...(uid === undefined ? [] : watch.labelledWith(uid)),
@@ -63,17 +68,13 @@ async function currentOwner(
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   const { watches, cluster, plan, deletedOwners } = context;
-  const { namespace, name } = parseKey(key);
-  const known = watches.resources.unmatched(namespace, name);
+  const known = watches.resources.unmatched(key);
   if (known !== undefined) return known.object;
   const uids = children.map(({ object }) => object.metadata.labels?.[ownerUidLabel] ?? '');
   const deleted = deletedOwners.get(key);
   if (deleted !== undefined && uids.every((uid) => deleted.has(uid))) return undefined;
-  const ref: ObjectRef = {
-    gvk: plan.definition.kind.gvk,
-    name,
-    ...(namespace === '' ? {} : { namespace }),
-  };
+  const { namespace, name } = parseKey(key);
+  const ref = refTo(plan.definition.kind.gvk, namespace || undefined, name);
   const flow = { name: plan.name, priority: 'object' } as const;
   const found = await cluster.get(ref, { flow }, signal);
   const uid = found?.object.metadata.uid;
@@ -81,22 +82,13 @@ async function currentOwner(
   return found?.object;
 }
 
-interface Removal {
-  readonly key: string;
-  readonly resource: KubeObject;
-  readonly children: readonly StoredObject[];
-  readonly turn: PassTurn;
-}
-
 async function removeAll(
   context: OperatorContext,
-  { key, resource, children, turn }: Removal,
+  request: PassRequest,
+  children: readonly StoredObject[],
 ): Promise<ReconcileResult | undefined> {
-  const { uid = '' } = resource.metadata;
-  const known = context.states.get(key);
-  const state = known?.uid === uid ? known : createResourceState(uid);
-  context.states.set(key, state);
-  const pass = beginPass({ context, key, resource, state, turn });
+  const { key, resource } = request;
+  const pass = beginPass(context, request);
   const ours = children.filter((stored) => isChild(pass, stored));
   await observeExisting(pass);
   const why = 'The resource no longer matches the selectors of "for"';
@@ -107,7 +99,8 @@ async function removeAll(
   pass.dependencies.finish();
   // With all children removed, the finalizer can be removed.
   const isOver = removed.length > 0 && removed.every(isRemoved);
-  if (isOver && hasFinalizer(resource, context.plan.name)) context.enqueueFollowUp(key);
+  if (isOver && hasFinalizer(resource, context.plan.name))
+    context.watches.queue.enqueueFollowUp(key);
   return outcomeOf(context, key, removed) ?? resultWhileHeld(removed);
 }
 

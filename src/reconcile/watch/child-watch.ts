@@ -1,33 +1,13 @@
 import type { ChildPlan, FieldPath, OperatorPlan } from '../../compile/index.ts';
-import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import type { CacheEvent, Informer, StoredObject } from '../../kube/roles.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { type KubeObject, keyOf, type OwnerReference } from '../../util/kube-object.ts';
 import { statusPathsOfReadiness } from '../../util/readiness/rules.ts';
 import { childIdOf, topicOf } from '../identity.ts';
 import { definitionLabel, ownerUidLabel } from '../names.ts';
 import { isControlledBy } from '../ownership-claims.ts';
-import type { DependencyIndex } from './dependency-index.ts';
 import { isChanged } from './object-change.ts';
-import type { ResourceQueue } from './resource-queue.ts';
-import type { ResourceWatch } from './resource-watch.ts';
-
-interface ChildWatchOptions {
-  readonly plan: OperatorPlan;
-  readonly gvk: Gvk;
-  /** The member cluster. @default undefined: the cluster of the resources */
-  readonly cluster?: string;
-  readonly watcher: Watcher;
-  readonly queue: ResourceQueue;
-  readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
-  /** Resources that desire an object that they do not own (yet), by {@link topicOf}. */
-  readonly index: DependencyIndex;
-  /**
-   * Called when a child of this resource left the watch without a deletion (it may only have lost its label), or lost its owner reference.
-   */
-  readonly onLost: (key: string, stored: StoredObject) => void;
-  /** The informer changed its state: enqueues the resources that depend on it. */
-  readonly onState: () => void;
-}
+import type { Watches } from './watches.ts';
 
 /** The shared watch on the children of one kind. */
 export interface ChildWatch {
@@ -40,10 +20,13 @@ export interface ChildWatch {
   stop(): void;
 }
 
-/** Watches the children of one kind and enqueues their resources when a field that is read changes. */
-export function watchChildren(options: ChildWatchOptions): ChildWatch {
-  const { gvk, cluster, watcher, queue } = options;
-  const informer = watcher.acquire({
+/**
+ * Watches the children of one kind and enqueues their resources when a field that is read changes.
+ * @param cluster The member cluster; undefined: the cluster of the resources.
+ */
+export function watchChildren(watches: Watches, gvk: Gvk, cluster: string | undefined): ChildWatch {
+  const { plan, queue } = watches;
+  const informer = watches.cluster.acquire({
     gvk,
     labelSelector: ownerUidLabel,
     ...(cluster === undefined ? {} : { cluster }),
@@ -51,17 +34,17 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   const byOwner = informer.index('owner-uid', ownerUidsOf);
   // Other definitions may share the informer: the name contains everything that the function depends on.
   const byController = () =>
-    informer.index(
-      `controller of ${options.plan.name} ${gvkKey(options.plan.definition.kind.gvk)}`,
-      (object) => [...controllersOf(object, options.plan)],
-    );
-  const pathsOf = readPathsOf(options);
+    informer.index(`controller of ${plan.name} ${gvkKey(plan.definition.kind.gvk)}`, (object) => [
+      ...controllersOf(object, plan),
+    ]);
+  const pathsOf = readPathsOf(plan, gvk);
   const unsubscribe = informer.subscribe((event) => {
-    notifyLoss(event, options);
+    notifyLoss(watches, event);
     if (!isChanged(event, pathsOf(event))) return;
-    for (const key of dependentsOf(event, options)) queue.enqueueFor(key, event);
+    const topic = topicOf(gvk, event.namespace, event.name, cluster);
+    for (const key of dependentsOf(watches, event, topic)) queue.enqueueFor(key, event);
   });
-  const unobserve = informer.onState(options.onState);
+  const unobserve = informer.onState(() => watches.onState(cluster));
   return {
     informer,
     cluster,
@@ -75,14 +58,14 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   };
 }
 
-function notifyLoss({ old, current, pass }: CacheEvent, options: ChildWatchOptions): void {
+function notifyLoss(watches: Watches, { old, current, pass }: CacheEvent): void {
   if (old === undefined || pass !== undefined) return;
   const { labels, deletionTimestamp } = old.object.metadata;
-  if (deletionTimestamp !== undefined || labels?.[definitionLabel] !== options.plan.name) return;
+  if (deletionTimestamp !== undefined || labels?.[definitionLabel] !== watches.plan.name) return;
   const uid = labels[ownerUidLabel] ?? '';
   if (current !== undefined && !hasLostOwner(old, current, uid)) return;
-  const key = options.resources.keyOfUid(uid);
-  if (key !== undefined) options.onLost(key, old);
+  const key = watches.resources.keyOfUid(uid);
+  if (key !== undefined) watches.onLost(key, old);
 }
 
 /** Whether the owner reference to the resource was removed. */
@@ -96,10 +79,7 @@ function ownerUidsOf(object: KubeObject): readonly string[] {
 }
 
 /** The status paths that are read, by child id; all paths of the kind for an unknown id. */
-function readPathsOf({
-  plan,
-  gvk,
-}: ChildWatchOptions): (event: CacheEvent) => readonly FieldPath[] {
+function readPathsOf(plan: OperatorPlan, gvk: Gvk): (event: CacheEvent) => readonly FieldPath[] {
   const all = [...plan.children, ...(plan.onDelete?.children ?? [])];
   const children = all.filter((child) => gvkKey(child.gvk) === gvkKey(gvk));
   const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
@@ -118,25 +98,24 @@ function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
   return [...child.pathsRead, ...byKind];
 }
 
-function dependentsOf(event: CacheEvent, options: ChildWatchOptions): ReadonlySet<string> {
+function dependentsOf(
+  { index, resources, plan }: Watches,
+  { old, current }: CacheEvent,
+  topic: string,
+): ReadonlySet<string> {
   const keys = new Set<string>();
-  for (const stored of [event.old, event.current]) {
+  for (const stored of [old, current]) {
     if (stored === undefined) continue;
-    for (const key of ownersOf(stored.object, options)) keys.add(key);
+    // The resource in the label, and the one in the controller reference: the successor of a previous owner.
+    const { labels } = stored.object.metadata;
+    const labelled = resources.keyOfUid(labels?.[ownerUidLabel] ?? '');
+    if (labelled !== undefined) keys.add(labelled);
+    for (const key of controllersOf(stored.object, plan)) keys.add(key);
   }
-  const topic = topicOf(options.gvk, event.namespace, event.name, options.cluster);
-  for (const [key, dependency] of options.index.of(topic) ?? []) {
+  for (const [key, dependency] of index.of(topic) ?? []) {
     if (dependency.kind === 'object' && dependency.isDesired) keys.add(key);
   }
   return keys;
-}
-
-/** The resource in the label of an object, and the one in its controller reference: the successor of a previous owner. */
-function* ownersOf({ metadata }: KubeObject, options: ChildWatchOptions): Iterable<string> {
-  const { labels } = metadata;
-  const labelled = options.resources.keyOfUid(labels?.[ownerUidLabel] ?? '');
-  if (labelled !== undefined) yield labelled;
-  yield* controllersOf({ metadata }, options.plan);
 }
 
 /** The key of the resource that is named by the controller reference of a child of ours. */

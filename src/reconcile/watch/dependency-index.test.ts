@@ -20,7 +20,7 @@ function create() {
   const clock = new FakeClock();
   const ended: string[] = [];
   const onUnused = (topic: string) => () => void ended.push(topic);
-  return { clock, ended, index: new DependencyIndex({ clock, onUnused }) };
+  return { clock, ended, index: new DependencyIndex(clock, onUnused) };
 }
 
 describe('reconcile/watch/dependency-index', () => {

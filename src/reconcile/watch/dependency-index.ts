@@ -8,7 +8,13 @@ import type { ListRequest, SelectedNamespaces } from './selections.ts';
 import type { Watches } from './watches.ts';
 
 /** How a resource depends on a topic, which determines the changes that enqueue it. */
-export type Dependency = ObjectDependency | SelectionDependency | KindDependency | MemberDependency;
+export type Dependency =
+  | ObjectDependency
+  | SelectionDependency
+  /** On the children of a kind that only the resource's inventory names. It lasts until it is released, not for one reconcile. */
+  | { readonly kind: 'kind' }
+  /** On a member cluster: every change of its state counts. */
+  | { readonly kind: 'member' };
 
 /** On one object. */
 interface ObjectDependency {
@@ -29,16 +35,6 @@ interface SelectionDependency {
   readonly has: (namespace: string) => boolean;
 }
 
-/** On the children of a kind that only the resource's inventory names. It lasts until it is released, not for one reconcile. */
-interface KindDependency {
-  readonly kind: 'kind';
-}
-
-/** On a member cluster: every change of its state counts. */
-interface MemberDependency {
-  readonly kind: 'member';
-}
-
 /** The topic of a member cluster. */
 export function memberTopic(cluster: string): string {
   return `${memberPrefix}${cluster}`;
@@ -50,28 +46,25 @@ export const memberPrefix = 'cluster ';
 /** Delay before an unused watch is stopped: edits often remove and restore a name or kind. */
 const releaseDelayMs = 60_000;
 
-interface DependencyIndexOptions {
-  readonly clock: Clock;
-  /**
-   * Called when no resource depends on a topic any more. The function that it returns is called after a delay, unless a resource depends on
-   * the topic again. @default none
-   */
-  readonly onUnused?: (topic: string) => (() => void) | undefined;
-}
-
 /**
  * Index of dependencies: topics (an object, a selection, a kind) and the resources that depend on them. Reconciles register dependencies,
  * event handlers query them. The dependencies of a resource are removed with it.
  */
 export class DependencyIndex {
-  readonly #options: DependencyIndexOptions;
+  readonly #clock: Clock;
+  readonly #onUnused: (topic: string) => (() => void) | undefined;
   readonly #byTopic = new Map<string, Map<string, Dependency>>();
   readonly #byKey = new Map<string, Set<string>>();
   /** By topic, cancels the pending release. */
   readonly #lingering = new Map<string, () => void>();
 
-  constructor(options: DependencyIndexOptions) {
-    this.#options = options;
+  /**
+   * `onUnused`: called when no resource depends on a topic any more. The function that it returns is called after a delay, unless a
+   * resource depends on the topic again.
+   */
+  constructor(clock: Clock, onUnused: (topic: string) => (() => void) | undefined) {
+    this.#clock = clock;
+    this.#onUnused = onUnused;
   }
 
   /** Registers or replaces the dependency of a resource on a topic. */
@@ -115,25 +108,25 @@ export class DependencyIndex {
 
   /** After a reconcile: removes dependencies on other objects and selections than these. */
   retain(key: string, used: ReadonlySet<string>): void {
-    this.#retain(key, used, isPerReconcile);
+    this.#retain(key, used, false);
   }
 
   /** Removes dependencies on other kinds than these. */
   retainKinds(key: string, used: ReadonlySet<string>): void {
-    this.#retain(key, used, isOnKind);
+    this.#retain(key, used, true);
   }
 
   /** Releases a topic after a delay, unless a resource depends on it by then. */
   releaseLater(topic: string): void {
     if (this.#byTopic.has(topic)) return;
     this.#keep(topic);
-    const end = this.#options.onUnused?.(topic);
+    const end = this.#onUnused(topic);
     if (end === undefined) return;
     const ended = () => {
       this.#lingering.delete(topic);
       end();
     };
-    this.#lingering.set(topic, this.#options.clock.after(releaseDelayMs, ended));
+    this.#lingering.set(topic, this.#clock.after(releaseDelayMs, ended));
   }
 
   stop(): void {
@@ -141,18 +134,15 @@ export class DependencyIndex {
     this.#lingering.clear();
   }
 
-  #retain(
-    key: string,
-    used: ReadonlySet<string>,
-    isMeant: (dependency: Dependency) => boolean,
-  ): void {
+  /** `areKinds`: whether those on kinds are meant, or all others. */
+  #retain(key: string, used: ReadonlySet<string>, areKinds: boolean): void {
     const topics = this.#byKey.get(key);
     if (topics === undefined) return;
     for (const topic of topics) {
       if (used.has(topic)) continue;
       const keys = this.#byTopic.get(topic);
       const dependency = keys?.get(key);
-      if (dependency !== undefined && !isMeant(dependency)) continue;
+      if (dependency !== undefined && (dependency.kind === 'kind') !== areKinds) continue;
       topics.delete(topic);
       keys?.delete(key);
       if (keys?.size !== 0) continue;
@@ -167,14 +157,6 @@ export class DependencyIndex {
     this.#lingering.get(topic)?.();
     this.#lingering.delete(topic);
   }
-}
-
-function isOnKind({ kind }: Dependency): boolean {
-  return kind === 'kind';
-}
-
-function isPerReconcile({ kind }: Dependency): boolean {
-  return kind !== 'kind';
 }
 
 function union(
@@ -195,12 +177,13 @@ function entryOf<Value>(map: Map<string, Value>, key: string, make: () => Value)
 
 /** The reads of one reconcile. A dependency is registered and the cache read in one synchronous step. */
 export class PassDependencies {
-  readonly #key: string;
+  readonly key: string;
   readonly #watches: Watches;
-  readonly #used = new Set<string>();
+  /** The topics that it uses. */
+  readonly used = new Set<string>();
 
   constructor(key: string, watches: Watches) {
-    this.#key = key;
+    this.key = key;
     this.#watches = watches;
   }
 
@@ -208,40 +191,40 @@ export class PassDependencies {
   named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
     this.#memberOf(ref);
     const topic = topicOfRef(ref);
-    this.#used.add(topic);
-    return this.#watches.named.lookUp(ref, { topic, key: this.#key, paths });
+    this.used.add(topic);
+    return this.#watches.named.lookUp(ref, { topic, key: this.key, paths });
   }
 
   /** The objects that a selector of the resource selects. */
   selected(read: ReadPlan, request: ListRequest, cluster?: string): readonly StoredObject[] {
     this.#memberOf({ cluster });
-    return this.#watches.list(read.id, cluster).read(request, { key: this.#key, used: this.#used });
+    return this.#watches.list(read.id, cluster).read(request, this);
   }
 
   /** The namespaces that a selector selects. */
   namespaces(selector: LabelSelector): SelectedNamespaces {
-    return this.#watches.namespaces.select(selector, { key: this.#key, used: this.#used });
+    return this.#watches.namespaces.select(selector, this);
   }
 
   /** A child that the resource does not own yet: every change of it enqueues the resource. */
   desiredChild(ref: ObjectRef): void {
     const topic = topicOfRef(ref);
-    this.#used.add(topic);
-    this.#watches.index.setObject(topic, this.#key, { isDesired: true });
+    this.used.add(topic);
+    this.#watches.index.setObject(topic, this.key, { isDesired: true });
   }
 
   /** An object with another owner that has the name of a child. Undefined: too many are watched already. */
   conflict(ref: ObjectRef): NamedObject | undefined {
     const topic = topicOfRef(ref);
-    this.#used.add(topic);
-    return this.#watches.watchConflict(ref, { topic, key: this.#key });
+    this.used.add(topic);
+    return this.#watches.watchConflict(ref, { topic, key: this.key });
   }
 
   /** A member cluster: its connection and its object of kind `Cluster`. */
   member(cluster: string): void {
     const topic = memberTopic(cluster);
-    this.#used.add(topic);
-    this.#watches.index.set(topic, this.#key, { kind: 'member' });
+    this.used.add(topic);
+    this.#watches.index.set(topic, this.key, { kind: 'member' });
   }
 
   #memberOf({ cluster }: { readonly cluster?: string | undefined }): void {
@@ -250,6 +233,6 @@ export class PassDependencies {
 
   /** Ends the reconcile: dependencies that it did not register are removed. */
   finish(): void {
-    this.#watches.index.retain(this.#key, this.#used);
+    this.#watches.index.retain(this.key, this.used);
   }
 }

@@ -79,19 +79,13 @@ function isSelective(kind: SelectiveKind): boolean {
   return kind.selector !== undefined || kind.annotationSelector !== undefined;
 }
 
-interface RemainingFinalizersOptions {
-  /** The definition's name. */
-  readonly name: string;
-  readonly kind: ServedKind;
-  readonly watcher: Watcher;
-}
-
 /**
  * Returns whether any object of the kind has our finalizer from an earlier revision that needed one. A watch with a label selector would
  * not contain objects that no longer match. Lists the kind once. True if the list fails.
  */
 export async function hasRemainingFinalizers(
-  { name, kind, watcher }: RemainingFinalizersOptions,
+  { name, kind }: OperatorPlan['definition'],
+  watcher: Watcher,
   signal: AbortSignal,
 ): Promise<boolean> {
   const informer = watcher.acquire(wholeKindQuery(name, kind));

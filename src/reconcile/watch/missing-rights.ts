@@ -1,12 +1,6 @@
 import type { AccessRight, RightsWatcher } from '../../kube/roles.ts';
 import { isSharedByMany } from './resource-queue.ts';
 
-interface MissingRightsOptions {
-  readonly cluster: RightsWatcher;
-  /** Called when a missing right is granted. `shared`: many resources missed it. */
-  readonly onGranted: (key: string, shared: boolean) => void;
-}
-
 interface Missing {
   readonly right: AccessRight;
   readonly keys: Set<string>;
@@ -15,11 +9,14 @@ interface Missing {
 
 /** The missing rights of a definition's resources. A granted right enqueues all resources that failed without it. */
 export class MissingRights {
-  readonly #options: MissingRightsOptions;
+  readonly #cluster: RightsWatcher;
+  readonly #onGranted: (key: string, shared: boolean) => void;
   readonly #missing = new Map<string, Missing>();
 
-  constructor(options: MissingRightsOptions) {
-    this.#options = options;
+  /** `onGranted`: called when a missing right is granted. `shared`: many resources missed it. */
+  constructor(cluster: RightsWatcher, onGranted: (key: string, shared: boolean) => void) {
+    this.#cluster = cluster;
+    this.#onGranted = onGranted;
   }
 
   /** All missing rights. */
@@ -50,7 +47,7 @@ export class MissingRights {
     }
     // Not for a single object: a thousand names would cause a thousand reviews.
     const { name: _, ...anyName } = right;
-    const cancel = this.#options.cluster.onGranted(anyName, () => this.#granted(topic));
+    const cancel = this.#cluster.onGranted(anyName, () => this.#granted(topic));
     this.#missing.set(topic, { right: anyName, keys: new Set([key]), cancel });
   }
 
@@ -63,7 +60,7 @@ export class MissingRights {
   #granted(topic: string): void {
     const keys = this.#missing.get(topic)?.keys ?? new Set();
     this.#missing.delete(topic);
-    for (const key of keys) this.#options.onGranted(key, isSharedByMany(keys));
+    for (const key of keys) this.#onGranted(key, isSharedByMany(keys));
   }
 }
 

@@ -1,24 +1,13 @@
-import type { FieldPath, ReadPlan } from '../../compile/index.ts';
-import type {
-  Informer,
-  InformerState,
-  ObjectRef,
-  StoredObject,
-  Watcher,
-} from '../../kube/roles.ts';
-import { gvkKey } from '../../util/gvk.ts';
-import { topicOfRef } from '../identity.ts';
-import type { DependencyIndex } from './dependency-index.ts';
-import { NamedKind, type NamedProblem } from './named-kind.ts';
-import type { ResourceQueue } from './resource-queue.ts';
+import type { FieldPath } from '../../compile/index.ts';
+import type { Informer, InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { topicOf, topicOfRef } from '../identity.ts';
+import { type Change, differingPath, isReplaced } from './object-change.ts';
+import { type EnqueuingEvent, isSharedByMany } from './resource-queue.ts';
+import type { Watches, WatchProblem } from './watches.ts';
 
-interface NamedObjectsOptions {
-  readonly watcher: Watcher;
-  readonly queue: ResourceQueue;
-  readonly index: DependencyIndex;
-  /** Reads of the plan. Reads of one literal name need no right on other names, in any number of namespaces. */
-  readonly reads: readonly Pick<ReadPlan, 'gvk' | 'literalName'>[];
-}
+/** With more objects, one watch on the whole kind, or on all objects with the name, replaces the watches on single objects. */
+const maxSingleWatches = 50;
 
 /** How a resource uses an object. */
 export interface Lookup {
@@ -34,82 +23,226 @@ export interface NamedObject {
   readonly stored: StoredObject | undefined;
 }
 
+/** The objects of one kind in one cluster, or those of one literal name: they share a watch when they are many. */
+interface Group {
+  readonly gvk: Gvk;
+  /** The name of all objects. @default undefined: they have several names */
+  readonly name?: string;
+  /** The member cluster. @default undefined: the cluster of the resources */
+  readonly cluster?: string;
+  readonly topics: Set<string>;
+  shared: Source | undefined;
+}
+
+interface Entry {
+  readonly ref: ObjectRef;
+  readonly group: Group;
+  /** Undefined after the shared watch has replaced it. */
+  single: Source | undefined;
+}
+
+interface Source {
+  readonly informer: Informer;
+  stop(): void;
+}
+
 /**
  * Objects that are watched by name: reads by name, and objects that conflict with a child. Shared by all resources of a
- * definition.
+ * definition. Each has its own watch while they are few.
  */
 export class NamedObjects {
-  readonly #options: NamedObjectsOptions;
+  readonly #watches: Watches;
+  /** By topic. */
+  readonly #entries = new Map<string, Entry>();
   /** By kind, and those of a literal name by kind and name. */
-  readonly #kinds = new Map<string, NamedKind>();
+  readonly #groups = new Map<string, Group>();
 
-  constructor(options: NamedObjectsOptions) {
-    this.#options = options;
+  constructor(watches: Watches) {
+    this.#watches = watches;
   }
 
   /** The informer of an object; started if needed. It is released after a delay unless a {@link lookUp} follows. */
   informerOf(ref: ObjectRef): Informer {
     const topic = topicOfRef(ref);
-    const informer = this.#kindOf(ref).informerOf(topic, ref);
-    this.#options.index.releaseLater(topic);
+    const informer = this.#informerOf(topic, ref);
+    this.#watches.index.releaseLater(topic);
     return informer;
   }
 
   /** Registers the dependency of a resource and reads, in one synchronous step. */
   lookUp(ref: ObjectRef, { topic, key, paths }: Lookup): NamedObject {
-    const informer = this.#kindOf(ref).informerOf(topic, ref);
+    const informer = this.#informerOf(topic, ref);
     const isUnsynced = informer.state.kind !== 'synced';
-    this.#options.index.setObject(topic, key, { paths, isUnsynced });
+    this.#watches.index.setObject(topic, key, { paths, isUnsynced });
     return { state: informer.state, stored: informer.get(ref.namespace, ref.name) };
   }
 
   /** The object in an existing watch. Starts none. */
   peek(ref: ObjectRef): StoredObject | undefined {
-    return this.#kinds.get(this.#groupOf(ref).key)?.peek(topicOfRef(ref));
+    const entry = this.#entries.get(topicOfRef(ref));
+    const source = entry?.single ?? entry?.group.shared;
+    return source?.informer.get(ref.namespace, ref.name);
   }
 
   has(topic: string): boolean {
-    return this.#kinds.values().some((kind) => kind.has(topic));
+    return this.#entries.has(topic);
   }
 
-  /** Stops the watch on an object. */
+  /** Stops the watch on one object, and the shared watch with the last object of its group. */
   release(topic: string): void {
-    for (const [key, kind] of this.#kinds) {
-      if (!kind.has(topic)) continue;
-      kind.release(topic);
-      if (kind.isEmpty) this.#kinds.delete(key);
+    const entry = this.#entries.get(topic);
+    if (entry === undefined) return;
+    const { ref, group, single } = entry;
+    single?.stop();
+    this.#entries.delete(topic);
+    group.topics.delete(topic);
+    if (group.topics.size > 0) return;
+    group.shared?.stop();
+    this.#groups.delete(this.#groupKeyOf(ref));
+  }
+
+  /** The watches that fail. Those of members are reported by the resources that read them. */
+  *problems(): Iterable<WatchProblem> {
+    for (const { ref, group, single } of this.#entries.values()) {
+      const state = single?.informer.state;
+      if (state?.kind !== 'failing' || ref.cluster !== undefined) continue;
+      const { gvk, name, isPrivate } = ref;
+      const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
+      yield { watching, error: state.error, literalName: group.name };
     }
   }
 
-  problems(): readonly NamedProblem[] {
-    return [...this.#kinds.values()].flatMap((kind) => [...kind.problems()]);
-  }
-
   stop(): void {
-    for (const kind of this.#kinds.values()) kind.stop();
-    this.#kinds.clear();
+    for (const topic of [...this.#entries.keys()]) this.release(topic);
   }
 
-  #groupOf({ gvk, name, cluster }: ObjectRef): {
-    readonly key: string;
-    readonly name?: string;
-    readonly cluster?: string;
-  } {
-    if (cluster !== undefined) return { key: `${cluster}:${gvkKey(gvk)}`, cluster };
-    const key = gvkKey(gvk);
-    const isLiteral = this.#options.reads.some(
-      (read) => read.literalName === name && gvkKey(read.gvk) === key,
+  /** Starts the watch on an object, unless it exists. */
+  #informerOf(topic: string, ref: ObjectRef): Informer {
+    const entry = this.#entries.get(topic) ?? this.#add(topic, ref);
+    const { group } = entry;
+    if (group.topics.size > maxSingleWatches) group.shared ??= this.#watchAll(group);
+    // The shared watch may never sync: listing a kind requires more rights than reading single objects.
+    if (group.shared?.informer.state.kind === 'synced') return group.shared.informer;
+    entry.single ??= this.#watchOne(topic, ref);
+    return entry.single.informer;
+  }
+
+  #add(topic: string, ref: ObjectRef): Entry {
+    const key = this.#groupKeyOf(ref);
+    const { gvk, cluster, name } = ref;
+    const group = this.#groups.get(key) ?? {
+      gvk,
+      ...(cluster === undefined ? {} : { cluster }),
+      ...(this.#isLiteral(ref) && { name }),
+      topics: new Set(),
+      shared: undefined,
+    };
+    this.#groups.set(key, group);
+    group.topics.add(topic);
+    const entry = { ref, group, single: undefined };
+    this.#entries.set(topic, entry);
+    return entry;
+  }
+
+  #groupKeyOf(ref: ObjectRef): string {
+    const { gvk, name, cluster } = ref;
+    if (cluster !== undefined) return `${cluster}:${gvkKey(gvk)}`;
+    return this.#isLiteral(ref) ? `${gvkKey(gvk)}|${name}` : gvkKey(gvk);
+  }
+
+  /** Reads of one literal name need no right on other names, in any number of namespaces. */
+  #isLiteral({ gvk, name, cluster }: ObjectRef): boolean {
+    return (
+      cluster === undefined &&
+      this.#watches.plan.reads.some(
+        (read) => read.literalName === name && gvkKey(read.gvk) === gvkKey(gvk),
+      )
     );
-    return isLiteral ? { key: `${key}|${name}`, name } : { key };
   }
 
-  #kindOf(ref: ObjectRef): NamedKind {
-    const { key, ...named } = this.#groupOf(ref);
-    const known = this.#kinds.get(key);
-    if (known !== undefined) return known;
-    const { watcher, queue, index } = this.#options;
-    const kind = new NamedKind({ gvk: ref.gvk, ...named, watcher, queue, index });
-    this.#kinds.set(key, kind);
-    return kind;
+  #watchOne(topic: string, { gvk, namespace, name, isPrivate, cluster }: ObjectRef): Source {
+    const informer = this.#watches.cluster.acquire({
+      gvk,
+      ...(namespace === undefined ? {} : { namespace }),
+      fieldSelector: selectorOf(name),
+      ...(isPrivate && { isPrivate }),
+      ...(cluster === undefined ? {} : { cluster }),
+    });
+    return this.#listen(informer, () => this.#onState(topic));
   }
+
+  #watchAll(group: Group): Source {
+    const { gvk, name, cluster } = group;
+    const informer = this.#watches.cluster.acquire({
+      gvk,
+      ...(cluster === undefined ? {} : { cluster }),
+      ...(name === undefined ? {} : { fieldSelector: selectorOf(name) }),
+    });
+    return this.#listen(informer, ({ kind }) => {
+      if (kind === 'synced') this.#takeOver(group, informer);
+    });
+  }
+
+  #listen(informer: Informer, onState: (state: InformerState) => void): Source {
+    const { gvk, cluster } = informer.query;
+    const stops = [
+      informer.onState(onState),
+      informer.subscribe((event) => {
+        const namespace = event.namespace === '' ? undefined : event.namespace;
+        this.#onChange(topicOf(gvk, namespace, event.name, cluster), event);
+      }),
+    ];
+    return {
+      informer,
+      stop() {
+        for (const stop of stops) stop();
+        informer.release();
+      },
+    };
+  }
+
+  #takeOver({ topics }: Group, wide: Informer): void {
+    for (const topic of topics) {
+      const entry = this.#entries.get(topic);
+      if (entry?.single === undefined) continue;
+      const { single, ref } = entry;
+      const old = single.informer.get(ref.namespace, ref.name);
+      const current = wide.get(ref.namespace, ref.name);
+      single.stop();
+      entry.single = undefined;
+      this.#onState(topic);
+      // A change that the shared list contains first is never delivered by the stopped watch.
+      this.#onChange(topic, { old, current, initial: false });
+    }
+  }
+
+  #onChange(topic: string, change: Change & EnqueuingEvent): void {
+    // The first list changes the informer's state, which enqueues the resources that continued without it.
+    if (change.initial) return;
+    const { index, queue } = this.#watches;
+    const dependencies = index.of(topic);
+    if (dependencies === undefined) return;
+    const isShared = isSharedByMany(dependencies);
+    for (const [key, dependency] of dependencies) {
+      if (dependency.kind !== 'object' || dependency.paths === undefined) continue;
+      const isSeen =
+        isReplaced(change) ||
+        differingPath(change.old?.object, change.current?.object, dependency.paths) !== undefined;
+      if (isSeen) queue.enqueueFor(key, change, isShared);
+    }
+  }
+
+  /** The state of the watch on this object has changed. */
+  #onState(topic: string): void {
+    const { index, queue } = this.#watches;
+    for (const [key, dependency] of index.of(topic) ?? []) {
+      if (dependency.kind === 'object' && dependency.isUnsynced)
+        queue.enqueue(key, 'normal', 'watch');
+    }
+  }
+}
+
+/** RBAC treats this selector as the object's name: the right on that object is sufficient. */
+function selectorOf(name: string): string {
+  return `metadata.name=${name}`;
 }

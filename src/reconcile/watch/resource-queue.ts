@@ -66,16 +66,22 @@ export class ResourceQueue {
 
   /** Enqueues a resource for an event, unless a write of its own reconcile caused it. */
   enqueueFor(key: string, event: EnqueuingEvent, isShared = false): void {
-    const { pass, initial } = event;
+    const { pass } = event;
     if (pass?.key === key && pass.definition === this.#options.definition) return;
-    this.#traceEvent(key, event);
-    this.#add(key, initial || isShared ? 'low' : 'normal');
+    this.enqueueForeign(key, event, isShared);
   }
 
-  /** Enqueues a resource for a change of it that is not its own, whatever write delivered it. */
-  enqueueForeign(key: string, event: EnqueuingEvent): void {
-    this.#traceEvent(key, event);
-    this.#add(key, event.initial ? 'low' : 'normal');
+  /** Enqueues a resource for a change that is not its own, whatever write delivered it. */
+  enqueueForeign(key: string, event: EnqueuingEvent, isShared = false): void {
+    this.#options.trace?.onEnqueue(key, event.initial ? 'start' : 'change', event);
+    this.#add(key, event.initial || isShared ? 'low' : 'normal');
+  }
+
+  /** Enqueues a resource because of what its own reconcile found or wrote. */
+  enqueueFollowUp(key: string): void {
+    const { trace, enqueue } = this.#options;
+    trace?.onEnqueue(key, 'follow-up');
+    enqueue(key, 'normal');
   }
 
   /** Enqueues all resources: an informer changed its state. */
@@ -87,9 +93,5 @@ export class ResourceQueue {
     const { noteEvent, enqueue } = this.#options;
     noteEvent(key);
     enqueue(key, priority);
-  }
-
-  #traceEvent(key: string, event: EnqueuingEvent): void {
-    this.#options.trace?.onEnqueue(key, event.initial ? 'start' : 'change', event);
   }
 }

@@ -1,27 +1,14 @@
 import type { FieldPath, OperatorPlan } from '../../compile/index.ts';
 import type { ServedNamespaces } from '../../definition/index.ts';
-import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import type { CacheEvent, Informer, StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { matchesGlob } from '../../util/glob.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { type KubeObject, keyOf, parseKey } from '../../util/kube-object.ts';
 import { finalizerOf } from '../names.ts';
-import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
+import { conditionTypesOf, isForeign, statusKeysOf, statusOf } from '../status-fields.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import { contentChanged, differingPath, isReplaced, metadataChanged } from './object-change.ts';
-import type { ResourceQueue } from './resource-queue.ts';
-
-export interface ResourceWatchOptions {
-  readonly plan: OperatorPlan;
-  readonly watcher: Watcher;
-  readonly queue: ResourceQueue;
-  /** Namespaces of the runtime and its definitions: served only if the definition names them. @default none */
-  readonly guardedNamespaces?: ReadonlySet<string> | undefined;
-  /** Whether objects have our finalizer although the definition needs none. @default false */
-  readonly hasRemainingFinalizers?: boolean;
-  /** Called with every event of the kind, before resources are enqueued for it. @default none */
-  readonly onEvent?: ((event: CacheEvent) => void) | undefined;
-}
+import type { WatchesOptions } from './watches.ts';
 
 /** The watch on the resources of a definition. */
 export interface ResourceWatch {
@@ -33,19 +20,19 @@ export interface ResourceWatch {
   readonly unserved: UnservedDeletions;
   /** The keys of all existing resources. */
   readonly keys: ReadonlySet<string>;
-  get(namespace: string, name: string): StoredObject | undefined;
+  get(key: string): StoredObject | undefined;
   /** A watched object that is not a resource: it does not match the selectors of `for`. */
-  unmatched(namespace: string, name: string): StoredObject | undefined;
+  unmatched(key: string): StoredObject | undefined;
   /** The key of the object with this UID, whether it matches the selectors or not. */
   keyOfUid(uid: string): string | undefined;
   stop(): void;
 }
 
 /** Watches the resources and enqueues them when another manager changes a field that a reconcile reads or writes. */
-export function watchResources(options: ResourceWatchOptions): ResourceWatch {
-  const { plan, watcher, queue, onEvent, hasRemainingFinalizers = false } = options;
+export function watchResources(options: WatchesOptions): ResourceWatch {
+  const { plan, cluster, queue, onResourceEvent, hasRemainingFinalizers = false } = options;
   const membership = membershipOf(plan, { hasRemainingFinalizers });
-  const informer = watcher.acquire(membership.query);
+  const informer = cluster.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const change = createResourceChange(plan);
@@ -56,7 +43,7 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
   const stranded = new UnservedDeletions(finalizerOf(plan.name));
   const unsubscribe = informer.subscribe((event) => {
     if (!isServed(event.namespace)) return stranded.observe(event);
-    onEvent?.(event);
+    onResourceEvent?.(event);
     const key = keyOf(event.namespace, event.name);
     const wasThere = keys.has(key);
     if (isResource(event.current)) keys.add(key);
@@ -75,7 +62,8 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
     return current?.object.metadata.finalizers?.includes(finalizerOf(plan.name)) === true;
   }
 
-  function find(namespace: string, name: string): StoredObject | undefined {
+  function find(key: string): StoredObject | undefined {
+    const { namespace, name } = parseKey(key);
     if (!isServed(namespace)) return undefined;
     return informer.get(namespace === '' ? undefined : namespace, name);
   }
@@ -86,12 +74,12 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
     serves: isServed,
     unserved: stranded,
     keys,
-    get(namespace, name) {
-      const found = find(namespace, name);
+    get(key) {
+      const found = find(key);
       return isResource(found) ? found : undefined;
     },
-    unmatched(namespace, name) {
-      const found = find(namespace, name);
+    unmatched(key) {
+      const found = find(key);
       return isResource(found) ? undefined : found;
     },
     keyOfUid(uid) {
@@ -107,19 +95,8 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** Classifies changes of a resource. */
-interface ResourceChange {
-  /**
-   * Whether a reconcile reads the change and did not make it. It also counts in the response to our own status write: the reconcile has
-   * ended by then, and the watch event of the edit is older than the response, so no other event reports it.
-   */
-  isForeign(event: CacheEvent): boolean;
-  /** Whether status fields that we write changed. */
-  isOfStatus(event: CacheEvent): boolean;
-}
-
-/** Creates the classification for the resources of a plan. */
-export function createResourceChange(plan: OperatorPlan): ResourceChange {
+/** Creates the classification of changes of the resources of a plan. */
+export function createResourceChange(plan: OperatorPlan) {
   const keys = statusKeysOf(plan);
   const types = conditionTypesOf(plan);
   // Mapped fields are ours; they are checked below.
@@ -127,6 +104,10 @@ export function createResourceChange(plan: OperatorPlan): ResourceChange {
     ([, key]) => key === undefined || !keys.includes(key),
   );
 
+  /**
+   * Whether a reconcile reads the change and did not make it. It also counts in the response to our own status write: the reconcile has
+   * ended by then, and the watch event of the edit is older than the response, so no other event reports it.
+   */
   function isByOthers(event: CacheEvent): boolean {
     if (event.initial || isReplaced(event)) return true;
     const before = event.old?.object;
@@ -141,7 +122,8 @@ export function createResourceChange(plan: OperatorPlan): ResourceChange {
 
   return {
     isForeign: isByOthers,
-    isOfStatus({ old, current }) {
+    /** Whether status fields that we write changed. */
+    isOfStatus({ old, current }: CacheEvent): boolean {
       const before = statusOf(old?.object);
       const after = statusOf(current?.object);
       return (
@@ -169,10 +151,6 @@ function withoutOwn(object: KubeObject, keys: readonly string[]): Status {
   return keys.length === 0
     ? status
     : Object.fromEntries(Object.entries(status).filter(([key]) => !keys.includes(key)));
-}
-
-function statusOf(object: KubeObject | undefined): Status {
-  return isJsonObject(object?.status) ? object.status : {};
 }
 
 function ownConditions(conditions: unknown, types: ReadonlySet<unknown>): readonly unknown[] {

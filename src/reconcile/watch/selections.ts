@@ -5,28 +5,15 @@ import type {
   Informer,
   InformerState,
   StoredObject,
-  Watcher,
 } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type LabelSelector, matchesSelector } from '../../util/label-selector.ts';
-import type { DependencyIndex } from './dependency-index.ts';
+import type { PassDependencies } from './dependency-index.ts';
 import { differingPath, isReplaced } from './object-change.ts';
-import { isSharedByMany, type ResourceQueue } from './resource-queue.ts';
-
-interface ReadListOptions {
-  readonly plan: ReadPlan;
-  /** The member cluster. @default undefined: the cluster of the resources */
-  readonly cluster?: string;
-  /** The informer changed its state: enqueues the resources that depend on it. */
-  readonly onState: () => void;
-  readonly watcher: Watcher;
-  readonly queue: ResourceQueue;
-  readonly index: DependencyIndex;
-  /** @default undefined: nothing is called */
-  readonly onSelectedChange?: SelectedChange | undefined;
-}
+import { isSharedByMany } from './resource-queue.ts';
+import type { Watches } from './watches.ts';
 
 /** Called for each resource that selects an object when the object changes, or has been deleted. */
 export type SelectedChange = (key: string, plan: ReadPlan, event: CacheEvent) => void;
@@ -44,43 +31,28 @@ export interface ListRequest {
   readonly selector: LabelSelector;
 }
 
-/** The resource that reads, and the topics that its reconcile uses. */
-export interface Reading {
-  readonly key: string;
-  readonly used: Set<string>;
-}
-
 /** Index entry of all namespaces, for a read that does not name its namespaces. */
 const allNamespaces = '*';
 
 /** One read by selector of a definition: one watch for all resources, and an index for each of them. */
 export class ReadList {
   readonly informer: Informer;
+  readonly #watches: Watches;
   readonly #plan: ReadPlan;
   readonly #cluster: string | undefined;
-  readonly #queue: ResourceQueue;
   readonly #placesOf: (object: KubeObject) => readonly string[];
   readonly #byPlace: CacheIndex;
-  readonly #index: DependencyIndex;
   readonly #onSelectedChange: SelectedChange | undefined;
   readonly #stop: readonly (() => void)[];
 
-  constructor({
-    plan,
-    cluster,
-    onState,
-    watcher,
-    queue,
-    index,
-    onSelectedChange,
-  }: ReadListOptions) {
-    this.#onSelectedChange = plan.history && onSelectedChange;
+  /** `cluster`: the member cluster; undefined: the cluster of the resources. */
+  constructor(watches: Watches, plan: ReadPlan, cluster: string | undefined) {
+    this.#watches = watches;
     this.#plan = plan;
     this.#cluster = cluster;
-    this.#queue = queue;
-    this.#index = index;
+    this.#onSelectedChange = plan.history && watches.onSelectedChange;
     const { gvk, watchSelector, indexKey } = plan;
-    this.informer = watcher.acquire({
+    this.informer = watches.cluster.acquire({
       gvk,
       ...(watchSelector === undefined ? {} : { labelSelector: watchSelector }),
       ...(cluster === undefined ? {} : { cluster }),
@@ -92,22 +64,18 @@ export class ReadList {
     this.#byPlace = this.informer.index(name, this.#placesOf);
     this.#stop = [
       this.informer.subscribe((event) => this.#onEvent(event)),
-      this.informer.onState(onState),
+      this.informer.onState(() => watches.onState(cluster)),
     ];
   }
 
-  get state(): InformerState {
-    return this.informer.state;
-  }
-
   /** Registers the dependency and reads, in one synchronous step. Sorted by namespace and name. */
-  read({ scope, selector }: ListRequest, { key, used }: Reading): readonly StoredObject[] {
+  read({ scope, selector }: ListRequest, { key, used }: PassDependencies): readonly StoredObject[] {
     const has = scope.kind === 'wide' ? scope.has : everyNamespace;
     const places = this.#placesFor(scope, selector);
     for (const place of places) {
       const topic = this.#topicOf(place);
       used.add(topic);
-      this.#index.set(topic, key, { kind: 'selection', selector, has });
+      this.#watches.index.set(topic, key, { kind: 'selection', selector, has });
     }
     return places
       .flatMap((place) => this.#byPlace.get(place))
@@ -150,7 +118,8 @@ export class ReadList {
 
   /** Enqueues the resources whose selection contains or contained the object. Without a dependency no reconcile has read it. */
   #enqueueAt(place: string, event: CacheEvent, changed: boolean): void {
-    const dependencies = this.#index.of(this.#topicOf(place));
+    const { index, queue } = this.#watches;
+    const dependencies = index.of(this.#topicOf(place));
     if (dependencies === undefined) return;
     const { old, current } = event;
     const namespace = (current ?? old)?.object.metadata.namespace ?? '';
@@ -161,7 +130,7 @@ export class ReadList {
       const was = old !== undefined && matchesSelector(selector, old.object.metadata.labels);
       const is = current !== undefined && matchesSelector(selector, current.object.metadata.labels);
       if (is || (was && current === undefined)) this.#onSelectedChange?.(key, this.#plan, event);
-      if (was !== is || (was && changed)) this.#queue.enqueueFor(key, event, isShared);
+      if (was !== is || (was && changed)) queue.enqueueFor(key, event, isShared);
     }
   }
 }
@@ -196,12 +165,6 @@ function byNamespaceAndName(a: StoredObject, b: StoredObject): number {
 
 const namespaceKind = gvkOf('v1', 'Namespace');
 
-interface NamespaceWatchOptions {
-  readonly watcher: Watcher;
-  readonly queue: ResourceQueue;
-  readonly index: DependencyIndex;
-}
-
 /** The namespaces that a selector selects now. */
 export interface SelectedNamespaces {
   readonly state: InformerState;
@@ -211,28 +174,26 @@ export interface SelectedNamespaces {
 /** The watch on Namespaces, for reads with a `namespaceSelector`: one that is created, deleted or relabelled enqueues the resources that select it. */
 export class NamespaceWatch {
   readonly informer: Informer;
-  readonly #queue: ResourceQueue;
-  readonly #index: DependencyIndex;
+  readonly #watches: Watches;
   /** By topic. */
   readonly #selectors = new Map<string, LabelSelector>();
   readonly #stop: readonly (() => void)[];
 
-  constructor({ watcher, queue, index }: NamespaceWatchOptions) {
-    this.#queue = queue;
-    this.#index = index;
-    this.informer = watcher.acquire({ gvk: namespaceKind });
+  constructor(watches: Watches) {
+    this.#watches = watches;
+    this.informer = watches.cluster.acquire({ gvk: namespaceKind });
     this.#stop = [
       this.informer.subscribe((event) => this.#onEvent(event)),
-      this.informer.onState(() => queue.enqueueAll()),
+      this.informer.onState(() => watches.onState(undefined)),
     ];
   }
 
   /** Registers the dependency and reads, in one synchronous step. */
-  select(selector: LabelSelector, { key, used }: Reading): SelectedNamespaces {
+  select(selector: LabelSelector, { key, used }: PassDependencies): SelectedNamespaces {
     const topic = `namespaces ${canonicalJson(selector)}`;
     used.add(topic);
     this.#selectors.set(topic, selector);
-    this.#index.set(topic, key, { kind: 'selection', selector, has: everyNamespace });
+    this.#watches.index.set(topic, key, { kind: 'selection', selector, has: everyNamespace });
     const names = new Set<string>();
     for (const { object } of this.informer.list()) {
       if (matchesSelector(selector, object.metadata.labels)) names.add(object.metadata.name);
@@ -248,8 +209,9 @@ export class NamespaceWatch {
   #onEvent(event: CacheEvent): void {
     const before = event.old?.object.metadata;
     const after = event.current?.object.metadata;
+    const { index, queue } = this.#watches;
     for (const [topic, selector] of this.#selectors) {
-      const dependencies = this.#index.of(topic);
+      const dependencies = index.of(topic);
       if (dependencies === undefined) {
         this.#selectors.delete(topic);
         continue;
@@ -258,7 +220,7 @@ export class NamespaceWatch {
       const is = after !== undefined && matchesSelector(selector, after.labels);
       if (was === is) continue;
       const isShared = isSharedByMany(dependencies);
-      for (const key of dependencies.keys()) this.#queue.enqueueFor(key, event, isShared);
+      for (const key of dependencies.keys()) queue.enqueueFor(key, event, isShared);
     }
   }
 }

@@ -15,12 +15,7 @@ import { memberOf } from '../../util/member-cluster.ts';
 import type { Members } from '../members/members.ts';
 import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
-import {
-  DependencyIndex,
-  memberPrefix,
-  memberTopic,
-  PassDependencies,
-} from './dependency-index.ts';
+import { DependencyIndex, memberPrefix, memberTopic } from './dependency-index.ts';
 import { settled, settledSoon } from './informer-waits.ts';
 import { type Lookup, type NamedObject, NamedObjects } from './named-objects.ts';
 import type { ResourceQueue } from './resource-queue.ts';
@@ -51,14 +46,14 @@ function watchKey(gvk: Gvk, cluster: string | undefined): string {
   return cluster === undefined ? gvkKey(gvk) : `${cluster}:${gvkKey(gvk)}`;
 }
 
-interface WatchesOptions {
+export interface WatchesOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly queue: ResourceQueue;
   /** Kinds that may have children although no child of the plan has the kind. */
   readonly previousKinds: readonly Gvk[];
-  /** As {@link ResourceWatchOptions.guardedNamespaces}. @default none */
+  /** Namespaces of the runtime and its definitions: served only if the definition names them. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
   /** Whether objects have our finalizer although the definition needs none. @default false */
   readonly hasRemainingFinalizers?: boolean;
@@ -78,7 +73,7 @@ interface WatchesOptions {
 }
 
 /** A watch that fails or is unreliable. */
-interface WatchProblem {
+export interface WatchProblem {
   readonly watching: string;
   readonly error: KubeError;
   /** The name of the objects, if the definition contains it as a literal. */
@@ -88,7 +83,10 @@ interface WatchProblem {
 /** All watches of one definition, and the dependencies of its resources. */
 export class Watches {
   readonly #options: WatchesOptions;
-  readonly #resources: ResourceWatch;
+  readonly plan: OperatorPlan;
+  readonly cluster: Cluster;
+  readonly queue: ResourceQueue;
+  readonly resources: ResourceWatch;
   /** Dependencies of the resources. */
   readonly index: DependencyIndex;
   /** Objects that are watched by name. */
@@ -103,33 +101,16 @@ export class Watches {
   /** Acquires informers and subscribes. Keys may be enqueued from now on. */
   constructor(options: WatchesOptions) {
     this.#options = options;
-    const {
-      plan,
-      cluster: watcher,
-      clock,
-      queue,
-      previousKinds,
-      hasRemainingFinalizers = false,
-      base,
-    } = options;
+    const { plan, cluster, clock, queue, previousKinds, base } = options;
+    this.plan = plan;
+    this.cluster = cluster;
+    this.queue = queue;
     this.#children = base === undefined ? new Map() : base.#children;
-    this.#resources =
-      base?.resources ??
-      watchResources({
-        plan,
-        watcher,
-        queue,
-        guardedNamespaces: options.guardedNamespaces,
-        hasRemainingFinalizers,
-        onEvent: options.onResourceEvent,
-      });
-    const index = new DependencyIndex({ clock, onUnused: (topic) => this.#releaserOf(topic) });
-    this.index = index;
-    this.named = new NamedObjects({ watcher, queue, index, reads: plan.reads });
+    this.resources = base?.resources ?? watchResources(options);
+    this.index = new DependencyIndex(clock, (topic) => this.#releaserOf(topic));
+    this.named = new NamedObjects(this);
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
-    this.#namespaces = selectsNamespaces
-      ? new NamespaceWatch({ watcher, queue, index })
-      : undefined;
+    this.#namespaces = selectsNamespaces ? new NamespaceWatch(this) : undefined;
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
       // In a member it starts with the first resource that reads from there.
@@ -142,7 +123,7 @@ export class Watches {
 
   /** The kinds of children in the cluster of the resources. */
   #ownKinds(): readonly Gvk[] {
-    const { children, onDelete } = this.#options.plan;
+    const { children, onDelete } = this.plan;
     return [...children.filter(({ placement }) => !placement), ...(onDelete?.children ?? [])].map(
       ({ gvk }) => gvk,
     );
@@ -153,40 +134,31 @@ export class Watches {
     const topics =
       cluster === undefined ? this.index.topicsWith(memberPrefix) : [memberTopic(cluster)];
     for (const topic of topics)
-      for (const key of this.index.of(topic)?.keys() ?? [])
-        this.#options.queue.enqueue(key, 'low', 'watch');
+      for (const key of this.index.of(topic)?.keys() ?? []) this.queue.enqueue(key, 'low', 'watch');
   }
 
-  /** What a change of an informer's state enqueues. */
-  #onState(cluster: string | undefined): () => void {
-    const { queue } = this.#options;
-    return cluster === undefined
-      ? () => queue.enqueueAll()
-      : () => this.#enqueueDependents(cluster);
+  /** An informer changed its state: enqueues the resources that depend on it. */
+  onState(cluster: string | undefined): void {
+    if (cluster === undefined) this.queue.enqueueAll();
+    else this.#enqueueDependents(cluster);
+  }
+
+  /** Called for each resource that reads an object by selector when the object changes or is deleted. */
+  get onSelectedChange(): SelectedChange | undefined {
+    return this.#options.onSelectedChange;
+  }
+
+  /** A child of this resource left its watch without a deletion (it may only have lost its label), or lost its owner reference. */
+  onLost(key: string, stored: StoredObject): void {
+    this.#options.onLost?.(key, stored);
   }
 
   /** The watch on the children of a kind; started on the first call. */
   #addChildWatch(gvk: Gvk, cluster?: string): ChildWatch {
-    const known = this.#children.get(watchKey(gvk, cluster));
-    if (known !== undefined) return known;
-    const { plan, cluster: watcher, queue } = this.#options;
-    const watch = watchChildren({
-      plan,
-      gvk,
-      ...(cluster === undefined ? {} : { cluster }),
-      onState: this.#onState(cluster),
-      watcher,
-      queue,
-      resources: this.#resources,
-      index: this.index,
-      onLost: this.#options.onLost ?? (() => undefined),
-    });
-    this.#children.set(watchKey(gvk, cluster), watch);
+    const key = watchKey(gvk, cluster);
+    const watch = this.#children.get(key) ?? watchChildren(this, gvk, cluster);
+    this.#children.set(key, watch);
     return watch;
-  }
-
-  get resources(): ResourceWatch {
-    return this.#resources;
   }
 
   /** Resolves when every informer has synced or failed once. */
@@ -194,13 +166,14 @@ export class Watches {
     await Promise.all([...this.#informers()].map(([, informer]) => settled(informer, signal)));
   }
 
-  /** The watch on the children of a kind, in a member cluster if one is given. */
-  children(gvk: Gvk, cluster?: string): ChildWatch {
-    const watch = this.findChildren(gvk, cluster);
+  /** The watch on the children of a kind in the cluster of the resources. */
+  children(gvk: Gvk): ChildWatch {
+    const watch = this.findChildren(gvk);
     invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
     return watch;
   }
 
+  /** The watch on the children of a kind, in a member cluster if one is given. */
   findChildren(gvk: Gvk, cluster?: string): ChildWatch | undefined {
     return this.#children.get(watchKey(gvk, cluster));
   }
@@ -215,10 +188,10 @@ export class Watches {
     return undefined;
   }
 
-  /** All kinds whose children are watched, in a member cluster if one is given. */
-  *childKinds(cluster?: string): Iterable<Gvk> {
-    for (const { informer } of this.#children.values())
-      if (informer.query.cluster === cluster) yield informer.query.gvk;
+  /** All kinds whose children are watched in the cluster of the resources. */
+  *childKinds(): Iterable<Gvk> {
+    for (const { informer, cluster } of this.#children.values())
+      if (cluster === undefined) yield informer.query.gvk;
   }
 
   /**
@@ -229,8 +202,7 @@ export class Watches {
     const informers = gvks.map((gvk) => this.#addChildWatch(gvk, cluster).informer);
     // The watches of a preview belong to its base.
     this.#options.base?.index.releaseLater(memberTopic(cluster));
-    const { clock } = this.#options;
-    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
+    await this.#settledSoon(informers, signal);
   }
 
   /**
@@ -246,8 +218,7 @@ export class Watches {
     for (const topic of topics) this.index.set(topic, key, onKind);
     this.index.retainKinds(key, topics);
     const informers = lent.map((gvk) => this.#addChildWatch(gvk).informer);
-    const { clock } = this.#options;
-    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
+    await this.#settledSoon(informers, signal);
   }
 
   /** Releases the kinds of a resource that the definition does not name. */
@@ -288,18 +259,9 @@ export class Watches {
     const key = cluster === undefined ? readId : `${cluster}:${readId}`;
     const known = this.#lists.get(key);
     if (known !== undefined) return known;
-    const { plan, cluster: watcher, queue, onSelectedChange } = this.#options;
-    const read = plan.reads.find(({ id }) => id === readId);
+    const read = this.plan.reads.find(({ id }) => id === readId);
     invariant(read !== undefined, `No read "${readId}"`);
-    const list = new ReadList({
-      plan: read,
-      ...(cluster === undefined ? {} : { cluster }),
-      onState: this.#onState(cluster),
-      watcher,
-      queue,
-      index: this.index,
-      onSelectedChange,
-    });
+    const list = new ReadList(this, read, cluster);
     this.#lists.set(key, list);
     return list;
   }
@@ -309,21 +271,10 @@ export class Watches {
     return this.#namespaces;
   }
 
-  /** An object in an existing watch by name, outside the child watches. */
-  peekNamed(ref: ObjectRef): StoredObject | undefined {
-    return this.named.peek(ref);
-  }
-
-  /** Starts to record the dependencies of a reconcile. */
-  startPass(key: string): PassDependencies {
-    return new PassDependencies(key, this);
-  }
-
   /** Starts watches on objects and waits briefly for their first sync. */
   async prepareNamed(refs: readonly ObjectRef[], signal: AbortSignal): Promise<void> {
     const informers = refs.map((ref) => this.named.informerOf(ref));
-    const { clock } = this.#options;
-    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
+    await this.#settledSoon(informers, signal);
   }
 
   /** @internal for {@link PassDependencies} Undefined: there are too many of them to be watched. */
@@ -342,19 +293,19 @@ export class Watches {
 
   problems(): readonly WatchProblem[] {
     // Kinds from inventories, which users can edit, are reported by the resources that have them.
-    const shared = [...this.#informers()]
-      .filter(([, { query }]) => !this.#isOfInventoryKind(query))
-      .map(([watching, { state }]) => ({ watching, state }));
-    return [...shared, ...this.named.problems()].flatMap(({ state, ...about }) =>
-      state.kind === 'failing' ? [{ ...about, error: state.error }] : [],
+    const shared = [...this.#informers()].flatMap(([watching, { query, state }]) =>
+      state.kind === 'failing' && !this.#isOfInventoryKind(query)
+        ? [{ watching, error: state.error }]
+        : [],
     );
+    return [...shared, ...this.named.problems()];
   }
 
   stop(): void {
     this.#stopMembers();
     this.index.stop();
     if (this.#options.base === undefined) {
-      this.#resources.stop();
+      this.resources.stop();
       for (const watch of this.#children.values()) watch.stop();
     }
     for (const list of this.#lists.values()) list.stop();
@@ -374,6 +325,11 @@ export class Watches {
   #stopChildWatch(kind: string): void {
     this.#children.get(kind)?.stop();
     this.#children.delete(kind);
+  }
+
+  #settledSoon(informers: readonly Informer[], signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
   }
 
   /** Stops all watches in a member cluster, except those on objects by name, which have topics of their own. */
@@ -409,7 +365,7 @@ export class Watches {
   }
 
   *#informers(): Iterable<readonly [string, Informer]> {
-    yield [`resources (${this.#options.plan.definition.kind.gvk.kind})`, this.#resources.informer];
+    yield [`resources (${this.plan.definition.kind.gvk.kind})`, this.resources.informer];
     // Members are reported by the resources that use them, and never waited for.
     for (const [kind, { informer, cluster }] of this.#children)
       if (cluster === undefined) yield [`children (${kind})`, informer];
