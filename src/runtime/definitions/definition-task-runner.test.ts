@@ -275,6 +275,14 @@ describe('runtime/definitions/definition-unit', () => {
     assert.ok(cluster.object('Secret'));
   });
 
+  test('a paused uninstall that another task replaces has completed nothing', async (t) => {
+    const { unit, become, takeDone } = await running(t);
+    const policy = { children: true, crd: false };
+    await become({ kind: 'uninstall', policy, located: a, sinceMs: 0, isPaused: true });
+    await become(finalize());
+    assert.deepEqual([takeDone(), unit.isDone], [0, false]);
+  });
+
   test('what cannot be finalized now is tried again', async (t) => {
     const { cluster, clock, unit, become } = await running(t);
     cluster.fault = ({ verb }) =>

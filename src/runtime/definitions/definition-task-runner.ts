@@ -148,11 +148,6 @@ export class DefinitionTaskRunner {
       : { kind: 'uninstalling', message: this.#progress };
   }
 
-  /** Number of resources that block the deletion of its object. */
-  get remaining(): number {
-    return this.#remaining;
-  }
-
   #start(task: DefinitionTask, kinds: RecordedKinds): void {
     const before = this.#work;
     before?.stopper.abort(new Error('The task has changed'));
@@ -273,10 +268,8 @@ export class DefinitionTaskRunner {
     task: Extract<DefinitionTask, { kind: 'uninstall' }>,
     signal: AbortSignal,
   ): Promise<void> {
-    if (task.isPaused) {
-      await whenAborted(signal);
-      return;
-    }
+    if (task.isPaused) await whenAborted(signal);
+    signal.throwIfAborted();
     const onProgress = (message: string, remaining: number) => {
       this.#progress = message;
       this.#setRemaining(remaining);
