@@ -40,8 +40,6 @@ export interface SharedOptions {
   readonly timeSlicer: TimeSlicer;
   /** Memory limit for the reconciles of all definitions. @default undefined: no limit */
   readonly memory?: ByteSemaphore;
-  /** How long running passes may continue after the signal aborts, in ms. @default 20_000 */
-  readonly graceMs?: number;
   /** Allows breaking changes of CRDs, for simulated clusters. @default false */
   readonly allowBreakingChanges?: boolean;
   /** Records what the definitions evaluate, for tests of definitions. @default undefined: nothing is recorded */

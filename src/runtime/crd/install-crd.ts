@@ -1,11 +1,6 @@
 import { createSchemaCompiler, type SchemaType } from '../../compile/index.ts';
 import type { CrdDefinition, SourceMap } from '../../definition/index.ts';
-import {
-  type Informer,
-  KubeError,
-  type KubeErrorCode,
-  type StoredObject,
-} from '../../kube/roles.ts';
+import { type Informer, KubeError, type StoredObject } from '../../kube/roles.ts';
 import {
   adoptedAnnotation,
   appliedHashOf,
@@ -20,7 +15,6 @@ import {
 } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { hubAnnotation, runtimeLabel } from '../objects/names.ts';
-import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
 import {
   acquireCrd,
@@ -31,7 +25,7 @@ import {
   isTerminating,
   ownershipConflict,
 } from './crd-definition.ts';
-import { whenEstablished, whenServed, whenSynced } from './wait-for-crd.ts';
+import { whenEstablished, whenServed, withSynced } from './wait-for-crd.ts';
 
 interface InstallOptions extends CrdContext {
   /** Source map of the definition, for diagnostics. */
@@ -39,13 +33,6 @@ interface InstallOptions extends CrdContext {
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */
   readonly allowBreakingChanges?: boolean;
 }
-
-/** Errors of an apply when the CRD has changed since it was read. */
-const conflictCodes: ReadonlySet<KubeErrorCode> = new Set([
-  'already-exists',
-  'conflict',
-  'uid-mismatch',
-]);
 
 /**
  * Installs the definition's CRD and waits until it is established and served. Writes nothing if it is up to date. Changes a CRD without an
@@ -57,15 +44,13 @@ export async function installCrd(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
-  const { definition, cluster } = options;
-  const name = definition.kind.crd.metadata.name;
-  const crds = acquireCrd(cluster, name);
-  try {
-    await whenSynced(crds, signal);
+  const { definition, cluster, hub } = options;
+  const { name } = definition.kind.crd.metadata;
+  return withSynced(acquireCrd(cluster, name), signal, async (crds) => {
     const found = crds.get(undefined, name)?.object;
     const before = schemaGeneration(found);
     // Its resources are being deleted, too; their finalizers still need this definition.
-    const isOurs = found && ownershipConflict(found, definition, options.hub) === undefined;
+    const isOurs = found && ownershipConflict(found, definition, hub) === undefined;
     if (found !== undefined && isTerminating(found) && isOurs) return undefined;
     const obstacle = await applyWhereNeeded(crds, options, signal);
     if (obstacle !== undefined) return obstacle;
@@ -75,9 +60,7 @@ export async function installCrd(
     const after = schemaGeneration(crds.get(undefined, name)?.object);
     if (after !== before) cluster.kindChanged(definition.kind.gvk);
     return undefined;
-  } finally {
-    crds.release();
-  }
+  });
 }
 
 /**
@@ -89,15 +72,10 @@ export async function applyCrd(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
-  const { name } = options.definition.kind.crd.metadata;
-  const query = { gvk: crdGvk, fieldSelector: `metadata.name=${name}` };
-  const crds = options.cluster.acquire(query);
-  try {
-    await whenSynced(crds, signal);
-    return await applyWhereNeeded(crds, options, signal);
-  } finally {
-    crds.release();
-  }
+  const { definition, cluster } = options;
+  return withSynced(acquireCrd(cluster, definition.kind.crd.metadata.name), signal, (crds) =>
+    applyWhereNeeded(crds, options, signal),
+  );
 }
 
 async function applyWhereNeeded(
@@ -105,32 +83,28 @@ async function applyWhereNeeded(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
-  const { definition, cluster, source, runtime, hub, allowBreakingChanges = false } = options;
-  const name = definition.kind.crd.metadata.name;
+  const { definition, cluster, source, hub, allowBreakingChanges = false } = options;
+  const { name } = definition.kind.crd.metadata;
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
-  // Two attempts: another client may create the CRD between the read and the create-only apply.
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const live = crds.get(undefined, name);
-    const intent = intentFor({ definition, type, live: live?.object, runtime, hub });
-    if (live !== undefined) {
-      const obstacle = checkLiveCrd(live.object, definition, hub);
-      if (obstacle !== undefined) return obstacle;
-      if (isUpToDate(intent, live, definition)) return undefined;
-      const breaking = checkChange(live.object, definition, source);
-      if (breaking !== undefined && !allowBreakingChanges) return breaking;
-    }
-    try {
-      await sendIntent({ intent, live, definition, cluster }, signal);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      if (error.code === 'rejected') return rejectedByServer(name, error);
-      if (!conflictCodes.has(error.code)) throw error;
-      await cluster.get({ gvk: crdGvk, name }, { flow: crdFlowOf(definition) }, signal);
-    }
+  const live = crds.get(undefined, name);
+  const intent = intentFor(options, type, live?.object);
+  if (live !== undefined) {
+    const obstacle = checkLiveCrd(live.object, definition, hub);
+    if (obstacle !== undefined) return obstacle;
+    if (isUpToDate(intent, live, definition)) return undefined;
+    const breaking = checkChange(live.object, definition, source);
+    if (breaking !== undefined && !allowBreakingChanges) return breaking;
   }
-  return rejection(`The CustomResourceDefinition "${name}" was just created by another client`);
+  try {
+    await sendIntent(intent, options, signal);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'rejected') throw error;
+    // Whatever the definition's policy is.
+    const which = `The API server rejects the CustomResourceDefinition "${name}"`;
+    return rejection(`${which}: ${error.message}`);
+  }
 }
 
 /** Why the definition may not write the live CRD. Undefined: it may. */
@@ -147,11 +121,6 @@ function checkLiveCrd(
   return undefined;
 }
 
-/** The API server rejects the CRD, whatever the definition's policy is. */
-function rejectedByServer(name: string, { message }: KubeError): CrdRejection {
-  return rejection(`The API server rejects the CustomResourceDefinition "${name}": ${message}`);
-}
-
 function rejection(message: string): CrdRejection {
   return { message, diagnostics: [] };
 }
@@ -166,22 +135,16 @@ interface CrdIntent {
   readonly manifest: KubeObject;
   readonly hash: string;
   readonly type: SchemaType | undefined;
-}
-
-export interface IntentOptions {
-  readonly definition: CrdDefinition;
-  /** Schema type of CustomResourceDefinition. */
-  readonly type: SchemaType | undefined;
-  /** The live CRD. */
-  readonly live: KubeObject | undefined;
-  /** Name of this runtime, as a label value. @default undefined: unnamed */
-  readonly runtime?: string | undefined;
-  /** Set if the cluster is a member. @default undefined: it is the hub */
-  readonly hub?: Pick<Hub, 'uid'> | undefined;
+  /** UID of the live CRD. Undefined: there is none. */
+  readonly uid: string | undefined;
 }
 
 /** Returns the desired CRD with Homeostat's labels. */
-export function intentFor({ definition, type, live, runtime, hub }: IntentOptions): CrdIntent {
+function intentFor(
+  { definition, runtime, hub }: InstallOptions,
+  type: SchemaType | undefined,
+  live: KubeObject | undefined,
+): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
@@ -196,11 +159,11 @@ export function intentFor({ definition, type, live, runtime, hub }: IntentOption
   };
   const owned = { ...crd, metadata: { ...crd.metadata, labels, annotations } };
   const manifest = prepare(owned, type, { hasStatus: true });
-  return { manifest, hash: pathHash(manifest, type), type };
+  return { manifest, hash: pathHash(manifest, type), type, uid: live?.metadata.uid };
 }
 
 /** Whether an apply would change nothing. Uses the same three checks as for a child. */
-export function isUpToDate(
+function isUpToDate(
   { manifest, hash, type }: CrdIntent,
   live: StoredObject,
   definition: CrdDefinition,
@@ -212,29 +175,22 @@ export function isUpToDate(
   );
 }
 
-interface SentIntent {
-  readonly intent: CrdIntent;
-  readonly live: StoredObject | undefined;
-  readonly definition: CrdDefinition;
-  readonly cluster: RuntimeCluster;
-}
-
 /**
  * Creates the CRD, or updates exactly the live one.
  * @throws KubeError
  */
-export async function sendIntent(
-  { intent, live, definition, cluster }: SentIntent,
+async function sendIntent(
+  { manifest, hash, uid }: CrdIntent,
+  { definition, cluster }: InstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const guard =
-    live === undefined ? { resourceVersion: '1' } : { uid: live.object.metadata.uid ?? '' };
-  const sent = stamped(intent.manifest, intent.hash);
-  const manifest = { ...sent, metadata: { ...sent.metadata, ...guard } };
+  const guard = uid === undefined ? { resourceVersion: '1' } : { uid };
+  const sent = stamped(manifest, hash);
+  const fieldManager = fieldManagerOf(definition.name);
   // Forced: the definition owns the CRD alone.
   await cluster.apply(
-    manifest,
-    { fieldManager: fieldManagerOf(definition.name), force: true, flow: crdFlowOf(definition) },
+    { ...sent, metadata: { ...sent.metadata, ...guard } },
+    { fieldManager, force: true, flow: crdFlowOf(definition) },
     signal,
   );
 }

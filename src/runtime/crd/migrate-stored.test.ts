@@ -5,6 +5,7 @@ import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { definesCrd } from '../../definition/index.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
+import { createLogger } from '../../telemetry/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { storedVersionsOf } from './check-change.ts';
 import { crdGvk } from './crd-definition.ts';
@@ -45,9 +46,21 @@ assert.ok(located);
 const { definition } = located;
 assert.ok(definesCrd(definition));
 
+interface LoggedLine {
+  readonly level: string;
+  readonly from: readonly string[];
+  readonly resources?: number;
+  readonly rejected?: readonly string[];
+}
+
 async function migrate(
   storedVersions: readonly string[],
-  { labels = { 'homeostat.dev/definition': 'mine' }, rejected = '' } = {},
+  {
+    labels = { 'homeostat.dev/definition': 'mine' },
+    annotations = {} as Readonly<Record<string, string>>,
+    rejected = '',
+    hub = undefined as { readonly uid: string } | undefined,
+  } = {},
 ) {
   assert.ok(definesCrd(definition));
   const cluster = new QuietCluster(types);
@@ -55,7 +68,7 @@ async function migrate(
   cluster.server.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: 'as.a.example.com', labels },
+    metadata: { name: 'as.a.example.com', labels, annotations },
     status: { storedVersions },
   });
   for (const name of ['x', 'y', 'z'])
@@ -68,22 +81,29 @@ async function migrate(
     verb === 'edit' && name === rejected
       ? new KubeError('rejected', 'no', { status: 422 })
       : undefined;
-  const migrating = migrateStored({ definition, cluster, clock }, new AbortController().signal);
+  const log: LoggedLine[] = [];
+  const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
+  const logger = createLogger({ level: 'info', destination });
+  const context = { definition, cluster, clock, logger, hub };
+  const migrating = migrateStored(context, new AbortController().signal);
   for (let rounds = 0; rounds < 10; rounds++) {
     cluster.deliver();
     await settle();
     await clock.advance(1_000);
   }
-  const result = await migrating;
+  await migrating;
+  const told = log.map(({ level, from, resources, rejected: named }) => ({
+    ...{ level, from, ...(named === undefined ? { resources } : { rejected: named }) },
+  }));
   const crd = cluster.server.get(crdGvk, undefined, 'as.a.example.com')?.object;
   const after = crd && storedVersionsOf(crd);
-  return { result, after, writes: cluster.takeWrites().toSorted() };
+  return { told, after, writes: cluster.takeWrites().toSorted() };
 }
 
 describe('runtime/crd/migrate-stored', () => {
   test('every resource is written once, then the record is trimmed', async () => {
-    const { result, after, writes } = await migrate(['v1', 'v2']);
-    assert.deepEqual(result, { kind: 'migrated', from: ['v1'], resources: 3 });
+    const { told, after, writes } = await migrate(['v1', 'v2']);
+    assert.deepEqual(told, [{ level: 'info', from: ['v1'], resources: 3 }]);
     assert.deepEqual(after, ['v2']);
     assert.deepEqual(writes, [
       'edit A/x',
@@ -93,19 +113,27 @@ describe('runtime/crd/migrate-stored', () => {
     ]);
   });
 
+  test('resources of a member are written by its hub', async () => {
+    const annotations = { 'homeostat.dev/hub': 'h' };
+    const { after } = await migrate(['v1', 'v2'], { annotations, hub: { uid: 'h' } });
+    assert.deepEqual(after, ['v2']);
+    const { writes } = await migrate(['v1', 'v2'], { annotations, hub: { uid: 'other' } });
+    assert.deepEqual(writes, []);
+  });
+
   for (const [what, versions, labels] of [
     ['all is stored in the version', ['v2'], undefined],
     ["the CRD is another definition's", ['v1', 'v2'], { 'homeostat.dev/definition': 'other' }],
   ] as const) {
     test(`where ${what} nothing is written`, async () => {
-      const { result, writes } = await migrate(versions, labels && { labels });
-      assert.deepEqual([result, writes], [{ kind: 'current' }, []]);
+      const { told, writes } = await migrate(versions, labels && { labels });
+      assert.deepEqual([told, writes], [[], []]);
     });
   }
 
   test('a resource that the server rejects is named, and the record stays', async () => {
-    const { result, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
-    assert.deepEqual(result, { kind: 'incomplete', from: ['v1'], rejected: ['default/y'] });
+    const { told, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
+    assert.deepEqual(told, [{ level: 'warn', from: ['v1'], rejected: ['default/y'] }]);
     assert.deepEqual(after, ['v1', 'v2']);
   });
 });

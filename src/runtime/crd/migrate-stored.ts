@@ -1,5 +1,6 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { statusManagerOf } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { storedVersionsOf } from './check-change.ts';
@@ -10,18 +11,7 @@ import {
   isTerminating,
   ownershipConflict,
 } from './crd-definition.ts';
-import { whenSynced } from './wait-for-crd.ts';
-
-/** Result of migrating resources to the current storage version. */
-type MigrationResult =
-  | { readonly kind: 'current' }
-  | { readonly kind: 'migrated'; readonly from: readonly string[]; readonly resources: number }
-  /** Some resources were rejected; `status.storedVersions` is unchanged. */
-  | {
-      readonly kind: 'incomplete';
-      readonly from: readonly string[];
-      readonly rejected: readonly string[];
-    };
+import { withSynced } from './wait-for-crd.ts';
 
 /** Other API servers still write the old storage version for a short time. */
 const propagationMs = 5_000;
@@ -32,55 +22,54 @@ const maxNamed = 5;
 
 /**
  * Rewrites every resource unchanged if some may be stored in an old version, then removes these versions from `status.storedVersions`: only
- * then they can be removed from the definition. Sends no request if there is nothing to do.
+ * then they can be removed from the definition. Sends no request if there is nothing to do. If resources are rejected, the versions stay.
  * @throws KubeError
  */
 export async function migrateStored(
-  context: CrdContext,
+  context: CrdContext & { readonly logger: Logger },
   signal: AbortSignal,
-): Promise<MigrationResult> {
-  const { definition, cluster, clock } = context;
+): Promise<void> {
+  const { definition, cluster, clock, logger } = context;
   const { version } = definition.kind.gvk;
   const before = await readCrd(context, signal);
   const from = otherVersions(before, version);
-  if (before === undefined || from.length === 0) return { kind: 'current' };
+  if (before === undefined || from.length === 0) return;
   await clock.sleep(propagationMs, signal);
-  const resources = cluster.acquire({ gvk: definition.kind.gvk });
-  try {
-    await whenSynced(resources, signal);
-    const rejected: string[] = [];
-    const remaining = [...resources.list()];
-    const count = remaining.length;
-    const work = async () => {
-      for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
-        if (!(await rewrite(context, next, signal))) rejected.push(nameOf(next.object));
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, work));
-    if (rejected.length > 0)
-      return { kind: 'incomplete', from, rejected: rejected.toSorted().slice(0, maxNamed) };
-    await trimStoredVersions(context, before, signal);
-    return { kind: 'migrated', from, resources: count };
-  } finally {
-    resources.release();
+  const informer = cluster.acquire({ gvk: definition.kind.gvk });
+  const resources = await withSynced(informer, signal, async () => [...informer.list()]);
+  const rejected: string[] = [];
+  const remaining = [...resources];
+  const work = async () => {
+    for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
+      if (!(await rewrite(context, next, signal))) rejected.push(nameOf(next.object));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  if (rejected.length > 0) {
+    logger.warn(
+      { from, rejected: rejected.toSorted().slice(0, maxNamed) },
+      'Resources that are invalid in the new storage version keep the old one',
+    );
+    return;
   }
+  await trimStoredVersions(context, before, signal);
+  logger.info(
+    { from, resources: resources.length },
+    'Resources migrated to the new storage version',
+  );
 }
 
 /** The live CRD from the cache. Undefined: absent, of another owner, or being deleted. */
 async function readCrd(
-  { definition, cluster }: CrdContext,
+  { definition, cluster, hub }: CrdContext,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   const { name } = definition.kind.crd.metadata;
-  const crds = acquireCrd(cluster, name);
-  try {
-    await whenSynced(crds, signal);
+  return withSynced(acquireCrd(cluster, name), signal, async (crds) => {
     const live = crds.get(undefined, name)?.object;
-    const isOurs = live !== undefined && ownershipConflict(live, definition) === undefined;
+    const isOurs = live !== undefined && ownershipConflict(live, definition, hub) === undefined;
     return isOurs && !isTerminating(live) ? live : undefined;
-  } finally {
-    crds.release();
-  }
+  });
 }
 
 function otherVersions(crd: KubeObject | undefined, version: string): readonly string[] {

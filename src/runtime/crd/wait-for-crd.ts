@@ -7,12 +7,21 @@ import { acquireCrd, type CrdContext, ownershipConflict } from './crd-definition
 const servedPollMs = 100;
 
 /**
- * Resolves when the informer is synced.
+ * Calls `use` when the informer is synced, and releases it.
  * @throws KubeError when it cannot sync, for example without the right to list CRDs.
  */
-export async function whenSynced(informer: Informer, signal: AbortSignal): Promise<void> {
-  await settled(informer, signal);
-  if (informer.state.kind === 'failing') throw informer.state.error;
+export async function withSynced<Result>(
+  informer: Informer,
+  signal: AbortSignal,
+  use: (informer: Informer) => Promise<Result>,
+): Promise<Result> {
+  try {
+    await settled(informer, signal);
+    if (informer.state.kind === 'failing') throw informer.state.error;
+    return await use(informer);
+  } finally {
+    informer.release();
+  }
 }
 
 /**

@@ -9,26 +9,13 @@ import {
 } from '../../reconcile/index.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { servedKinds } from '../served-kinds.ts';
 
-export type FinalizeOptions = Pick<
-  SharedOptions,
-  | 'cluster'
-  | 'clock'
-  | 'random'
-  | 'logger'
-  | 'metrics'
-  | 'graceMs'
-  | 'timeSlicer'
-  | 'memory'
-  | 'guardedNamespaces'
-  | 'hub'
-> & {
+export interface FinalizeOptions extends Omit<SharedOptions, 'notifier'> {
   /** Name of the definition. */
   readonly name: string;
-};
+}
 
 /** A kind whose resources are finalized because the definition does not run. */
 export interface FinalizedKind {
@@ -39,19 +26,14 @@ export interface FinalizedKind {
   readonly namespaces?: ServedNamespaces;
   /** Only count resources. @default false */
   readonly isPaused?: boolean;
+  /** Until the signal aborts, although no resources remain: further ones will be deleted. @default false */
+  readonly staysWhenEmpty?: boolean;
   /** Also delete children of resources that are not being deleted. @default undefined: only finalize */
-  readonly uninstall?: UninstallOptions;
-  /** Called at every change with the number of remaining resources: those with the finalizer, or with children to delete. */
-  readonly onRemaining: (remaining: number) => void;
-}
-
-/** How children are deleted with a definition that a user deletes. */
-export interface UninstallOptions {
-  readonly deletesChildren: boolean;
-  /** Start of the deletion, in ms since the epoch. */
-  readonly sinceMs: number;
+  readonly uninstall?: Omit<Uninstall, 'onRemoved'>;
   /** Plan of the definition, for its deletion rules. @default undefined: not available */
   readonly plan?: OperatorPlan;
+  /** Called at every change with the number of remaining resources: those with the finalizer, or with children to delete. */
+  readonly onRemaining: (remaining: number) => void;
 }
 
 /** Resources reconciled in parallel. */
@@ -60,8 +42,8 @@ const done = { kind: 'done' } as const;
 const retry = { baseDelayMs: 5, maxDelayMs: 300_000 };
 
 /**
- * Finalizes the resources of one kind, from labels and inventory; creates and changes nothing else. Runs until the signal aborts and the
- * last reconcile has ended. Must not run at the same time as the operator of that kind.
+ * Finalizes the resources of one kind, from labels and inventory; creates and changes nothing else. Resolves when no resources remain or
+ * the signal aborts, and the last reconcile has ended. Must not run at the same time as the operator of that kind.
  * @throws KubeError if the resources cannot be listed.
  */
 export async function finalizeKind(
@@ -69,35 +51,53 @@ export async function finalizeKind(
   finalized: FinalizedKind,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name } = options;
-  const { uninstall: removal, onRemaining: onLeft, isPaused = false } = finalized;
+  const { name, cluster } = options;
+  const {
+    kind,
+    childKinds,
+    namespaces,
+    plan,
+    uninstall,
+    onRemaining,
+    isPaused = false,
+  } = finalized;
+  const emptied = new AbortController();
   const removed = new Set<string>();
-  const operator = await createOperator(
-    options,
-    finalized,
-    {
-      enqueue: (key, priority) => {
-        // Changed: it may have children again.
-        removed.delete(key);
-        controller.enqueue(key, priority);
-      },
-      onRemoved: (key) => removed.add(key),
+  const onRemoved = (key: string) => void removed.add(key);
+  const operator = createFinalizingOperator({
+    ...options,
+    ...{ kind, recordedKinds: childKinds },
+    enqueue(key, priority) {
+      // Changed: it may have children again.
+      removed.delete(key);
+      controller.enqueue(key, priority);
     },
-    signal,
-  );
+    ...(namespaces && { namespaces }),
+    ...(plan && { plan }),
+    // Finalizing searches only the kinds in the resources' inventories.
+    ...(uninstall && {
+      uninstall: { ...uninstall, onRemoved },
+      previousKinds: await servedKinds(childKinds, cluster, signal),
+    }),
+  });
   const finalizer = finalizerOf(name);
   const isLeft = (key: string) =>
-    removal === undefined
+    uninstall === undefined
       ? operator.resource(key)?.metadata.finalizers?.includes(finalizer) === true
       : !removed.has(key);
-  const tellLeft = () => onLeft([...operator.keys()].filter(isLeft).length);
+  const report = () => {
+    const { length } = [...operator.keys()].filter(isLeft);
+    onRemaining(length);
+    if (length === 0 && finalized.staysWhenEmpty !== true)
+      emptied.abort(new Error('No resources are left'));
+  };
   const controller = new Controller({
     ...options,
     logger: options.logger.child({ definition: name }),
     reconciler: {
       async reconcile(key, turn) {
         const outcome = isPaused ? done : await operator.reconcile(key, turn);
-        tellLeft();
+        report();
         return outcome;
       },
     },
@@ -107,39 +107,12 @@ export async function finalizeKind(
   try {
     await operator.start(signal);
     assertListed(operator);
-    const running = controller.run(signal);
-    tellLeft();
-    await whenAborted(signal);
+    const running = controller.run(AbortSignal.any([signal, emptied.signal]));
+    report();
     await running;
   } finally {
     operator.stop();
   }
-}
-
-interface Hooks {
-  readonly enqueue: (key: string, priority: 'normal' | 'low') => void;
-  readonly onRemoved: (key: string) => void;
-}
-
-async function createOperator(
-  options: FinalizeOptions,
-  { kind, childKinds, namespaces, uninstall: removal }: FinalizedKind,
-  { enqueue, onRemoved }: Hooks,
-  signal: AbortSignal,
-): Promise<Operator> {
-  const shared = {
-    ...options,
-    kind,
-    recordedKinds: childKinds,
-    enqueue,
-    ...(namespaces && { namespaces }),
-  };
-  // Finalizing searches only the kinds in the resources' inventories.
-  if (removal === undefined) return createFinalizingOperator(shared);
-  const { plan, ...terms } = removal;
-  const uninstall: Uninstall = { ...terms, onRemoved };
-  const previousKinds = await servedKinds(childKinds, options.cluster, signal);
-  return createFinalizingOperator({ ...shared, ...(plan && { plan }), previousKinds, uninstall });
 }
 
 /** Without a list the remaining resources are unknown. */

@@ -1,14 +1,13 @@
 import type { ServedKind, ServedNamespaces } from '../../definition/index.ts';
-import type { Writer } from '../../kube/roles.ts';
+import type { EditableMetadata } from '../../kube/roles.ts';
 import { definitionLabel, finalizerOf } from '../../reconcile/index.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
 import { crdGvk, storedKind } from '../crd/crd-definition.ts';
-import { whenSynced } from '../crd/wait-for-crd.ts';
+import { withSynced } from '../crd/wait-for-crd.ts';
 import type { RecordedKinds } from '../definitions/record.ts';
 import { servedKinds } from '../served-kinds.ts';
 import { retryUntilDone } from '../waits.ts';
-import { type FinalizedKind, type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
+import { type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
 
 export interface FinalizeKindsOptions extends FinalizeOptions {
   readonly kinds: RecordedKinds;
@@ -28,63 +27,28 @@ export async function finalizeKinds(
   options: FinalizeKindsOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kinds, onRemaining: onLeft } = options;
+  const { kinds, namespaces, isPaused = false, name } = options;
   const remaining = new Map<GroupKind, number>();
-  const note = (kind: GroupKind, count: number) => {
-    remaining.set(kind, count);
-    onLeft([...remaining.values()].reduce((sum, each) => sum + each, 0));
+  const finalize = async (kind: GroupKind) => {
+    const onRemaining = (count: number) => {
+      remaining.set(kind, count);
+      options.onRemaining(remaining.values().reduce((sum, each) => sum + each, 0));
+    };
+    const served = await servedKind(options, kind, signal);
+    // Its resources were deleted with the kind.
+    if (served === undefined) return onRemaining(0);
+    const finalized = {
+      ...{ kind: served, childKinds: kinds.children, isPaused, onRemaining },
+      ...(namespaces && { namespaces }),
+    };
+    await finalizeKind(options, finalized, signal);
   };
-  await Promise.all(
-    kinds.resources.map((kind) =>
-      finalizeWithRetries(options, { kind, onRemaining: (count) => note(kind, count) }, signal),
-    ),
-  );
-}
-
-interface OneKind {
-  readonly kind: GroupKind;
-  readonly onRemaining: (remaining: number) => void;
-}
-
-async function finalizeWithRetries(
-  options: FinalizeKindsOptions,
-  one: OneKind,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock, cluster, logger, name } = options;
-  await retryUntilDone(() => finalizeOnce(options, one, signal), {
-    ...{ clock, cluster, logger, signal },
+  const retrying = {
+    ...{ ...options, signal, fields: { definition: name } },
     message: 'Resources cannot be finalized, will retry',
-    fields: { definition: name },
-  });
+  } as const;
+  await Promise.all(kinds.resources.map((kind) => retryUntilDone(() => finalize(kind), retrying)));
   signal.throwIfAborted();
-}
-
-async function finalizeOnce(
-  options: FinalizeKindsOptions,
-  { kind, onRemaining: onLeft }: OneKind,
-  signal: AbortSignal,
-): Promise<void> {
-  const served = await servedKind(options, kind, signal);
-  // Its resources were deleted with the kind.
-  if (served === undefined) return onLeft(0);
-  const { kinds, namespaces, isPaused = false } = options;
-  const ending = new AbortController();
-  const finalized: FinalizedKind = {
-    kind: served,
-    childKinds: kinds.children,
-    ...(namespaces && { namespaces }),
-    isPaused,
-    onRemaining(count) {
-      onLeft(count);
-      if (count === 0) ending.abort(new Error('No resources are left'));
-    },
-  };
-  try {
-    await finalizeKind(options, finalized, AbortSignal.any([signal, ending.signal]));
-  } catch (error) {
-    if (!ending.signal.aborted) throw error;
-  }
 }
 
 /** The live kind. Its status is included only if the definition declared its CRD. */
@@ -126,45 +90,25 @@ export async function abandonResources(
 }
 
 async function abandonKind(
-  { cluster, name }: AbandonOptions,
+  { cluster, name: definition }: AbandonOptions,
   gvk: Gvk,
   signal: AbortSignal,
 ): Promise<void> {
-  const informer = cluster.acquire({ gvk });
-  try {
-    await whenSynced(informer, signal);
-    const finalizer = finalizerOf(name);
-    for (const { object } of [...informer.list()])
-      if (object.metadata.finalizers?.includes(finalizer) === true)
-        await removeFinalizer(cluster, { gvk, object, definition: name }, signal);
-  } finally {
-    informer.release();
-  }
-}
-
-interface Abandoned {
-  readonly gvk: Gvk;
-  readonly object: KubeObject;
-  readonly definition: string;
-}
-
-async function removeFinalizer(
-  cluster: Writer,
-  { gvk, object, definition }: Abandoned,
-  signal: AbortSignal,
-): Promise<void> {
-  const { name, namespace, uid = '' } = object.metadata;
   const finalizer = finalizerOf(definition);
-  await cluster.editMetadata(
-    { gvk, name, ...(namespace !== undefined && { namespace }) },
-    {
-      flow: { name: definition, priority: 'object' },
-      ...{ uid, cached: object },
-      change: ({ finalizers = [] }) =>
-        finalizers.includes(finalizer)
-          ? { finalizers: finalizers.filter((each) => each !== finalizer) }
-          : undefined,
-    },
-    signal,
-  );
+  const change = ({ finalizers = [] }: EditableMetadata) =>
+    finalizers.includes(finalizer)
+      ? { finalizers: finalizers.filter((each) => each !== finalizer) }
+      : undefined;
+  await withSynced(cluster.acquire({ gvk }), signal, async (informer) => {
+    for (const { object } of [...informer.list()]) {
+      const { name, namespace, uid = '', finalizers } = object.metadata;
+      if (finalizers?.includes(finalizer) !== true) continue;
+      const flow = { name: definition, priority: 'object' } as const;
+      await cluster.editMetadata(
+        { gvk, name, ...(namespace !== undefined && { namespace }) },
+        { flow, uid, cached: object, change },
+        signal,
+      );
+    }
+  });
 }

@@ -10,7 +10,7 @@ import {
   isTerminating,
   ownershipConflict,
 } from '../crd/crd-definition.ts';
-import { whenSynced } from '../crd/wait-for-crd.ts';
+import { withSynced } from '../crd/wait-for-crd.ts';
 import type { Hub, RuntimeCluster } from '../runner-options.ts';
 
 interface RemoveCrdOptions {
@@ -22,43 +22,37 @@ interface RemoveCrdOptions {
   readonly finalizeResources: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Result of removing the CRD. */
-type CrdRemoval =
-  | { readonly kind: 'removed' }
-  /** The definition may not delete it. */
-  | { readonly kind: 'kept'; readonly reason: string };
-
 /**
- * Deletes the CRD with its resources; resolves when it is deleted. Keeps a CRD of another owner or an adopted one.
+ * Deletes the CRD with its resources; resolves when it is deleted.
+ * @returns why it is kept: it has another owner or was adopted; undefined: it is deleted
  * @throws KubeError
  */
 export async function removeCrd(
   options: RemoveCrdOptions,
   signal: AbortSignal,
-): Promise<CrdRemoval> {
+): Promise<string | undefined> {
   const { definition, cluster } = options;
   const { name } = definition.kind.crd.metadata;
   // Read from the API server: a label may have just changed.
   const stored = await cluster.get({ gvk: crdGvk, name }, { flow: crdFlowOf(definition) }, signal);
-  if (stored === undefined) return { kind: 'removed' };
+  if (stored === undefined) return undefined;
   const reason = reasonToKeep(stored.object, options);
-  if (reason !== undefined) return { kind: 'kept', reason };
-  const crds = acquireCrd(cluster, name);
+  if (reason !== undefined) return reason;
   const ending = new AbortController();
-  try {
-    await whenSynced(crds, signal);
-    const working = options.finalizeResources(AbortSignal.any([signal, ending.signal]));
-    const deleted = deleteAndWait(stored.object, { crds, options }, signal);
+  const both = AbortSignal.any([signal, ending.signal]);
+  await withSynced(acquireCrd(cluster, name), signal, async (crds) => {
+    const working = options.finalizeResources(both);
+    const deleted = deleteAndWait(stored.object, { crds, options }, both);
     try {
       await Promise.race([deleted, failureOf(working)]);
     } finally {
-      ending.abort(new Error('The CustomResourceDefinition was deleted'));
+      ending.abort(
+        new Error('The CustomResourceDefinition was deleted, or its resources cannot be finalized'),
+      );
       await Promise.allSettled([working, deleted]);
     }
-    return { kind: 'removed' };
-  } finally {
-    crds.release();
-  }
+  });
+  return undefined;
 }
 
 function reasonToKeep(live: KubeObject, { definition, hub }: RemoveCrdOptions): string | undefined {

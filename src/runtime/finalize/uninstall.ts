@@ -12,7 +12,7 @@ import type { UninstallPolicy } from '../desired-definition.ts';
 import { definitionCrdName, definitionGvk } from '../objects/names.ts';
 import { originOfPublished } from '../publish/publication.ts';
 import { preparePrevious } from '../runner/prepare-definition.ts';
-import { type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
+import { type FinalizedKind, type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
 import { removeCrd } from './remove-crd.ts';
 
 export interface UninstallOptions extends FinalizeOptions {
@@ -88,14 +88,10 @@ async function crdOf(
 async function removeChildren(options: UninstallOptions, signal: AbortSignal): Promise<void> {
   const { onProgress, logger } = options;
   onProgress('Listing the children of its resources', 0);
-  const isOver = new AbortController();
-  const onLeft = (remaining: number) => {
+  const onRemaining = (remaining: number) => {
     if (remaining > 0) onProgress(`${countText(remaining)} with children to delete`, remaining);
-    else isOver.abort(new Error('All children are deleted'));
   };
-  await work(options, onLeft, AbortSignal.any([signal, isOver.signal])).catch((error: unknown) => {
-    if (!isOver.signal.aborted) throw error;
-  });
+  await finalize(options, { onRemaining }, signal);
   signal.throwIfAborted();
   logger.info({ definition: options.name }, 'Children deleted');
 }
@@ -106,33 +102,33 @@ async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promis
   const { definition } = located;
   if (!definesCrd(definition)) return;
   onProgress('Deleting its CustomResourceDefinition', 0);
-  const onLeft = (remaining: number) => {
+  const onRemaining = (remaining: number) => {
     if (remaining > 0)
       onProgress(`${countText(remaining)} to delete with the CustomResourceDefinition`, remaining);
   };
-  const result = await removeCrd(
+  const reason = await removeCrd(
     {
       ...{ definition, cluster, ...(hub && { hub }) },
-      finalizeResources: (ending) => work(options, onLeft, ending),
+      finalizeResources: (ending) =>
+        finalize(options, { onRemaining, staysWhenEmpty: true }, ending),
     },
     signal,
   );
-  if (result.kind === 'kept')
-    logger.warn({ reason: result.reason }, 'CustomResourceDefinition is kept');
-  else logger.info({}, 'CustomResourceDefinition deleted');
+  if (reason === undefined) logger.info({}, 'CustomResourceDefinition deleted');
+  else logger.warn({ reason }, 'CustomResourceDefinition is kept');
 }
 
-/** Finalizes the resources until the signal aborts. */
-async function work(
+/** Finalizes the resources of the definition's kind. */
+async function finalize(
   options: UninstallOptions,
-  onLeft: (remaining: number) => void,
+  reporting: Pick<FinalizedKind, 'onRemaining' | 'staysWhenEmpty'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { located, cluster, policy, sinceMs, childKinds } = options;
   const { definition } = located;
   const { kind, controller } = definition;
   // No resources without a served kind.
-  if ((await cluster.lookUp(kind.gvk, signal)) === undefined) return onLeft(0);
+  if ((await cluster.lookUp(kind.gvk, signal)) === undefined) return;
   const prepared = await preparePrevious(located, { cluster }, signal);
   await finalizeKind(
     options,
@@ -140,12 +136,9 @@ async function work(
       kind,
       childKinds: [...childKindsOf(definition), ...childKinds],
       ...(controller.namespaces && { namespaces: controller.namespaces }),
-      uninstall: {
-        deletesChildren: policy.children,
-        sinceMs,
-        ...(prepared && { plan: prepared.plan }),
-      },
-      onRemaining: onLeft,
+      uninstall: { deletesChildren: policy.children, sinceMs },
+      ...(prepared && { plan: prepared.plan }),
+      ...reporting,
     },
     signal,
   );

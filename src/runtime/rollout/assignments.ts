@@ -2,7 +2,7 @@ import type { Priority } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RolloutRecord } from '../definition-view.ts';
 import { isEdited, type ResourceSnapshot, revisionOf, snapshotOf } from './resource-snapshot.ts';
-import type { RevisionOperator } from './revision-operator.ts';
+import { isStalled, type RevisionOperator } from './revision-operator.ts';
 
 /** A resource without the newest revision. */
 interface Assignment {
@@ -132,6 +132,16 @@ export class Assignments {
     if (this.route(key) !== this.newest) return true;
     this.assignNewest(key);
     return false;
+  }
+
+  /** Assigns the newest revision in the course of a roll-out. Returns whether the resource failed with the older one. */
+  reach(key: string): boolean {
+    const older = this.olderFor(key);
+    const resource = (older ?? this.newest).operator.resource(key);
+    const hasFailed =
+      older?.isFailing(key) === true || (resource !== undefined && isStalled(resource));
+    this.assignNewest(key);
+    return hasFailed;
   }
 
   /** Assigns the newest revision. */

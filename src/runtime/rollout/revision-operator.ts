@@ -1,14 +1,32 @@
+import type { OperatorPlan } from '../../compile/index.ts';
 import type { Priority } from '../../controller/index.ts';
-import type { LocatedDefinition, RolloutOptions } from '../../definition/index.ts';
+import type {
+  LocatedDefinition,
+  OperatorDefinition,
+  RolloutOptions,
+} from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
-import {
-  type DecisionRecord,
-  type DeletionGuard,
-  DeletionHold,
-  type Operator,
+import type {
+  DecisionRecord,
+  DeletionGuard,
+  Operator,
+  ReconcileTrace,
 } from '../../reconcile/index.ts';
+import type { Gvk } from '../../util/gvk.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { PassResult } from './rollout-pacer.ts';
+
+/** A revision that is ready to run. */
+export interface PreparedRevision {
+  readonly located: LocatedDefinition;
+  readonly plan: OperatorPlan;
+  /** Kinds of children and reads that are not served, and the own kind while it has no schema. */
+  readonly unknownKinds: readonly Gvk[];
+  /** Kinds of previous children, which are to be deleted. */
+  readonly previousKinds: readonly Gvk[];
+  /** Records its reconciles. @default undefined: nothing is recorded */
+  readonly trace?: ReconcileTrace | undefined;
+}
 
 /** Callbacks of a revision's operator. */
 export interface RevisionOperatorHooks {
@@ -18,7 +36,7 @@ export interface RevisionOperatorHooks {
 }
 
 export interface RevisionOperatorOptions {
-  readonly located: LocatedDefinition;
+  readonly prepared: PreparedRevision;
   readonly createOperator: (hooks: RevisionOperatorHooks) => Operator;
   /** Called when an event enqueues a resource, also one of another revision. */
   readonly onEnqueue: (revisionOperator: RevisionOperator, key: string, priority: Priority) => void;
@@ -26,39 +44,43 @@ export interface RevisionOperatorOptions {
 
 /** The operator of one revision, with the failures of its resources. */
 export class RevisionOperator {
-  readonly located: LocatedDefinition;
+  readonly prepared: PreparedRevision;
   readonly operator: Operator;
+  /** Must permit its deletions. @default undefined: all are permitted */
+  guard: DeletionGuard | undefined;
   readonly #onEnqueue: RevisionOperatorOptions['onEnqueue'];
   readonly #failing = new Set<string>();
-  #guard: DeletionGuard | undefined;
-  #reportedHold: DeletionHold | undefined;
   /** Resources enqueued before {@link start}. */
   #pendingKeys: Map<string, Priority> | undefined = new Map();
 
-  constructor({ located, createOperator, onEnqueue: onWake }: RevisionOperatorOptions) {
-    this.located = located;
-    this.#onEnqueue = onWake;
+  constructor({ prepared, createOperator, onEnqueue }: RevisionOperatorOptions) {
+    this.prepared = prepared;
+    this.#onEnqueue = onEnqueue;
     this.operator = createOperator({
       enqueue: (key, priority) => this.#enqueue(key, priority),
       onDecisions: (key, record) => this.#recordDecision(key, record),
       deletionGuard: {
-        blockingReason: (key, objects) => this.#guard?.blockingReason(key, objects),
-        onConverged: (key) => this.#guard?.onConverged(key),
+        blockingReason: (key, objects) => this.guard?.blockingReason(key, objects),
+        onConverged: (key) => this.guard?.onConverged(key),
       },
     });
   }
 
   get revision(): string {
-    return this.located.definition.revision;
+    return this.#definition.revision;
   }
 
   /** Whether its resources report their last revision. Resources of a kind of `for` may not. */
   get reportsRevisions(): boolean {
-    return this.located.definition.kind.source === 'crd';
+    return this.#definition.kind.source === 'crd';
   }
 
   get settings(): RolloutOptions {
-    return this.located.definition.controller.rollout;
+    return this.#definition.controller.rollout;
+  }
+
+  get #definition(): OperatorDefinition {
+    return this.prepared.located.definition;
   }
 
   /** Its resources, by key. */
@@ -74,37 +96,6 @@ export class RevisionOperator {
     return this.#failing.has(key) && this.operator.resource(key) !== undefined;
   }
 
-  /** Sets the guard that must permit deletions. */
-  setGuard(guard: DeletionGuard): void {
-    this.#guard = guard;
-  }
-
-  /**
-   * Guards resources that were assigned by their reported revision. They may actually have a newer one, so deletions by this revision
-   * beyond `maxDeletions` wait until the resource is reached or they are approved.
-   */
-  guardReported(keys: readonly string[], onLetGo: (key: string) => void): void {
-    const { maxDeletions } = this.settings;
-    this.#reportedHold = new DeletionHold({
-      revision: this.revision,
-      maxDeletions,
-      keys,
-      onAllowed: onLetGo,
-    });
-    // Without a preview: passes count deletions.
-    this.#reportedHold.decide();
-    this.#guard = this.#reportedHold;
-  }
-
-  get reportedHold(): DeletionHold | undefined {
-    return this.#reportedHold;
-  }
-
-  /** Approves the deletions of a revision; `undefined` revokes the approval. */
-  approve(revision: string | undefined): void {
-    this.#reportedHold?.approve(revision);
-  }
-
   /** Enqueues the resources that were enqueued while the operator started. */
   start(): void {
     const early = this.#pendingKeys ?? [];
@@ -115,7 +106,6 @@ export class RevisionOperator {
   /** Call when another revision takes the resource. */
   forget(key: string): void {
     this.#failing.delete(key);
-    this.#reportedHold?.forget(key);
     this.operator.forget(key);
   }
 

@@ -4,37 +4,29 @@ import type {
   ReconcileResult,
   Reconciler,
 } from '../../controller/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
-import type { Clock } from '../../util/clock.ts';
+import { DeletionHold } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RolloutRecord, RolloutView } from '../definition-view.ts';
 import { Assignments } from './assignments.ts';
 import { holdsDeletions, revisionOf } from './resource-snapshot.ts';
 import {
-  isStalled,
+  type PreparedRevision,
   RevisionOperator,
   type RevisionOperatorOptions,
   resultOfError,
 } from './revision-operator.ts';
-import { Rollout, type RolloutEvent } from './rollout.ts';
+import { Rollout, type RolloutOptions } from './rollout.ts';
 import type { PassResult } from './rollout-pacer.ts';
 
 /** Maximum number of older active revisions; a further change drops the one with the fewest resources. */
 const maxOlder = 2;
 
-interface RevisionRouterOptions {
-  readonly clock: Clock;
-  /** Enqueues in the definition's work queue. */
-  readonly enqueue: (key: string, priority: Priority) => void;
+interface RevisionRouterOptions
+  extends Pick<RolloutOptions, 'clock' | 'enqueue' | 'onEvent' | 'onChange' | 'onPreviewError'> {
   /** Resolves when all running passes have ended. */
   readonly passesEnded: () => Promise<void>;
   /** Whether passes may start. The roll-out waits for this. */
   readonly canReconcile: () => boolean;
-  readonly onEvent: (event: RolloutEvent, view: RolloutView) => void;
-  /** The view may have changed. */
-  readonly onChange: () => void;
-  /** Called when a preview throws an unexpected error. */
-  readonly onPreviewError: (error: unknown) => void;
   /** All resources have the newest revision, and older operators are stopped. */
   readonly onSettled: () => void;
 }
@@ -59,8 +51,8 @@ export class RevisionRouter implements Reconciler {
   readonly #stopping = new Set<RevisionOperator>();
   /** The last roll-out, also after its end, because held deletions stay held. */
   #rollout: Rollout | undefined;
-  /** Whether a roll-out needs the results of passes. */
-  #isRolling = false;
+  /** Holds for resources that were assigned to older revisions by what they report. */
+  #reportedHolds: readonly DeletionHold[] = [];
   #approved: string | undefined;
 
   constructor(options: RevisionRouterOptions) {
@@ -85,14 +77,14 @@ export class RevisionRouter implements Reconciler {
 
   /** Creates the operator of a revision. It gets passes after {@link start} or {@link switchTo}. */
   createOperator(
-    located: LocatedDefinition,
+    prepared: PreparedRevision,
     createOperator: RevisionOperatorOptions['createOperator'],
   ): RevisionOperator {
-    const onWake = (revisionOperator: RevisionOperator, key: string, priority: Priority) => {
+    const onEnqueue = (revisionOperator: RevisionOperator, key: string, priority: Priority) => {
       if (this.#assignments.operatorFor(key) === revisionOperator)
         this.#options.enqueue(key, priority);
     };
-    return new RevisionOperator({ located, createOperator, onEnqueue: onWake });
+    return new RevisionOperator({ prepared, createOperator, onEnqueue });
   }
 
   /**
@@ -138,11 +130,12 @@ export class RevisionRouter implements Reconciler {
   approve(revision: string | undefined): void {
     this.#approved = revision;
     this.#rollout?.approve(revision);
-    for (const revisionOperator of this.#assignments.older) revisionOperator.approve(revision);
+    for (const hold of this.#reportedHolds) hold.approve(revision);
   }
 
   reconcile(key: string, turn: ReconcileContext): Promise<ReconcileResult> {
-    return this.#isRolling
+    const isRolling = this.#assignments.older.length > 0 || this.#rollout?.isActive === true;
+    return isRolling
       ? this.#reconcileWhileRolling(key, turn)
       : this.newest.operator.reconcile(key, turn);
   }
@@ -150,53 +143,47 @@ export class RevisionRouter implements Reconciler {
   /** Stops all operators. No pass may be running. */
   stop(): void {
     this.#rollout?.stop();
-    this.#isRolling = false;
     for (const revisionOperator of new Set([...this.operators, ...this.#stopping]))
       revisionOperator.operator.stop();
     this.#stopping.clear();
     this.#assignments.clear();
   }
 
-  /** A reported revision may be outdated: passes of the older revision could delete what a newer one created. */
+  /**
+   * A reported revision may be outdated: passes of the older revision could delete what a newer one created. So its deletions beyond
+   * `maxDeletions` wait until the resource is reached or they are approved.
+   */
   #guardReported(): void {
-    for (const revisionOperator of this.#assignments.older) {
-      revisionOperator.guardReported(this.#assignments.keysOf(revisionOperator), (key) =>
-        this.#options.enqueue(key, 'normal'),
-      );
-      revisionOperator.approve(this.#approved);
-    }
+    this.#reportedHolds = this.#assignments.older.map((revisionOperator) => {
+      const { revision, settings } = revisionOperator;
+      const hold = new DeletionHold({
+        revision,
+        maxDeletions: settings.maxDeletions,
+        keys: this.#assignments.keysOf(revisionOperator),
+        onAllowed: (key) => this.#options.enqueue(key, 'normal'),
+      });
+      // Without a preview: passes count deletions.
+      hold.decide();
+      hold.approve(this.#approved);
+      revisionOperator.guard = hold;
+      return hold;
+    });
   }
 
   #createRollout({ before, changed = [], resumed }: NextRollout): void {
     this.#rollout?.stop();
     const givenUp = this.#dropUnused();
-    const { newest } = this;
-    const { clock, enqueue, onEvent: onNews, onChange, onPreviewError: onBug } = this.#options;
-    const { keys } = this.#assignments;
-    const rollout = new Rollout({
-      to: newest,
-      from: resumed?.from ?? this.#assignments.older.at(-1)?.revision ?? before,
-      keys,
-      guarded: [...new Set([...keys, ...givenUp, ...changed])],
+    const assignments = this.#assignments;
+    this.#rollout = new Rollout({
+      ...this.#options,
+      assignments,
+      from: resumed?.from ?? assignments.older.at(-1)?.revision ?? before,
+      guarded: [...new Set([...assignments.keys, ...givenUp, ...changed])],
       resumed,
-      clock,
-      isPending: (key) => this.#assignments.isPending(key),
-      pending: () => this.#assignments.size,
-      reach: (key) => this.#reach(key),
-      enqueue: (key) => enqueue(key, 'normal'),
-      onEvent: onNews,
-      onChange: () => {
-        this.#isRolling = this.#assignments.older.length > 0 || rollout.view !== undefined;
-        onChange();
-      },
-      onPreviewError: onBug,
       onReached: () => this.#finish(),
     });
-    this.#rollout = rollout;
-    this.#isRolling = this.#assignments.older.length > 0 || rollout.view !== undefined;
-    rollout.approve(this.#approved);
-    newest.start();
-    for (const revisionOperator of this.#assignments.older) revisionOperator.start();
+    this.#rollout.approve(this.#approved);
+    for (const revisionOperator of this.operators) revisionOperator.start();
   }
 
   /**
@@ -222,15 +209,6 @@ export class RevisionRouter implements Reconciler {
     return givenUp;
   }
 
-  #reach(key: string): { readonly failedBefore: boolean } {
-    const revisionOperator = this.#assignments.olderFor(key);
-    const resource = (revisionOperator ?? this.newest).operator.resource(key);
-    const failedBefore =
-      revisionOperator?.isFailing(key) === true || (resource !== undefined && isStalled(resource));
-    this.#assignments.assignNewest(key);
-    return { failedBefore };
-  }
-
   async #reconcileWhileRolling(key: string, turn: ReconcileContext): Promise<ReconcileResult> {
     const revisionOperator = this.#assignments.route(key);
     if (revisionOperator === undefined) return { kind: 'done' };
@@ -242,13 +220,10 @@ export class RevisionRouter implements Reconciler {
         older.forget(key);
       }
     const resource = revisionOperator.operator.resource(key);
-    if (resource?.metadata.deletionTimestamp !== undefined || resource === undefined)
-      for (const guard of [
-        this.#rollout,
-        ...this.#assignments.older.map(({ reportedHold: kept }) => kept),
-      ])
-        guard?.forget(key);
     const rollout = this.#rollout;
+    const isEnding = resource === undefined || resource.metadata.deletionTimestamp !== undefined;
+    if (isEnding) rollout?.forget(key);
+    if (isEnding || isNewest) for (const hold of this.#reportedHolds) hold.forget(key);
     if (!isNewest || rollout?.watches(key) !== true)
       return revisionOperator.operator.reconcile(key, turn);
     let result: PassResult = 'blocked';
@@ -277,7 +252,6 @@ export class RevisionRouter implements Reconciler {
   #finish(): void {
     const older = this.#assignments.dropOlder();
     for (const each of older) this.#handOver(each, each.operator.keys());
-    this.#isRolling = this.#rollout?.view !== undefined;
     const { newest } = this;
     void Promise.all(older.map((revisionOperator) => this.#stopOperator(revisionOperator))).then(
       () => {

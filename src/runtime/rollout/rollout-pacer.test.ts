@@ -31,7 +31,7 @@ function setUp({
     isPending: (key) => !gone.has(key) && !reached.includes(key),
     reach(key) {
       reached.push(key);
-      return { failedBefore: failedBefore.includes(key) };
+      return failedBefore.includes(key);
     },
     onStopped: () => told.push('stopped'),
     onResumed: () => told.push('resumed'),

@@ -12,7 +12,7 @@ export interface RolloutPacerOptions {
   /** False: the resource has the newer revision already (edited), or is deleted. */
   readonly isPending: (key: string) => boolean;
   /** Assigns the newer revision. Returns whether the resource failed with the older one. */
-  readonly reach: (key: string) => { readonly failedBefore: boolean };
+  readonly reach: (key: string) => boolean;
   /** Resources per second; 0: no limit. */
   readonly perSecond: number;
   /** Number of new failures that stops the roll-out. */
@@ -159,8 +159,7 @@ export class RolloutPacer {
   #reachNext(): void {
     const key = this.#options.keys[this.#next++];
     if (key === undefined) return;
-    const { failedBefore } = this.#options.reach(key);
-    this.#inProgress.set(key, failedBefore);
+    this.#inProgress.set(key, this.#options.reach(key));
   }
 
   #advanceLater(delayMs: number): void {

@@ -1,3 +1,4 @@
+import type { Priority } from '../../controller/index.ts';
 import {
   approveDeletionsAnnotation,
   DeletionHold,
@@ -8,6 +9,7 @@ import {
 import type { Logger, LogMessage } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { RolloutRecord, RolloutView } from '../definition-view.ts';
+import type { Assignments } from './assignments.ts';
 import type { RevisionOperator } from './revision-operator.ts';
 import { type PassResult, RolloutPacer } from './rollout-pacer.ts';
 
@@ -15,25 +17,19 @@ import { type PassResult, RolloutPacer } from './rollout-pacer.ts';
 export type RolloutEvent = 'started' | 'held' | 'approved' | 'stopped' | 'resumed' | 'finished';
 
 export interface RolloutOptions {
-  readonly to: RevisionOperator;
+  /** Its newest revision is rolled out to the assigned resources. */
+  readonly assignments: Assignments;
   /** The oldest revision of its resources. */
   readonly from: string;
-  /** Resources to reach, in order. */
-  readonly keys: readonly string[];
-  /** Resources that may lose children: `keys`, and others whose older revision is unknown. */
+  /** Resources that may lose children: the assigned ones, and others whose older revision is unknown. */
   readonly guarded: readonly string[];
   /** Unfinished roll-out of another process. @default undefined: a new roll-out */
   readonly resumed: RolloutRecord | undefined;
   readonly clock: Clock;
-  /** Whether the roll-out still has to reach the resource. */
-  readonly isPending: (key: string) => boolean;
-  /** Number of pending resources. */
-  readonly pending: () => number;
-  /** Assigns the newer revision. */
-  readonly reach: (key: string) => { readonly failedBefore: boolean };
-  /** Enqueues a resource whose deletions were held. */
-  readonly enqueue: (key: string) => void;
+  /** Enqueues in the definition's work queue. */
+  readonly enqueue: (key: string, priority: Priority) => void;
   readonly onEvent: (event: RolloutEvent, view: RolloutView) => void;
+  /** The view may have changed. */
   readonly onChange: () => void;
   /** Every resource has completed a pass with the newer revision. */
   readonly onReached: () => void;
@@ -44,6 +40,7 @@ export interface RolloutOptions {
 /** Rolls out one revision: previews its deletions, then reaches one resource after the other. */
 export class Rollout {
   readonly #options: RolloutOptions;
+  readonly #to: RevisionOperator;
   readonly #hold: DeletionHold;
   readonly #pacer: RolloutPacer;
   readonly #aborter = new AbortController();
@@ -55,18 +52,19 @@ export class Rollout {
 
   constructor(options: RolloutOptions) {
     this.#options = options;
-    const { to, keys, guarded, resumed, clock, isPending } = options;
+    const { assignments, guarded, resumed, clock, enqueue } = options;
+    const to = assignments.newest;
+    this.#to = to;
     const { perSecond, stopAfterFailures, maxDeletions } = to.settings;
-    const onChange = () => this.#update();
     this.#hold = new DeletionHold({
       revision: to.revision,
       maxDeletions,
       keys: guarded,
-      onChange,
-      onAllowed: options.enqueue,
+      onChange: () => this.#update(),
+      onAllowed: (key) => enqueue(key, 'normal'),
     });
     this.#pacer = new RolloutPacer({
-      keys,
+      keys: assignments.keys,
       perSecond,
       stopAfterFailures,
       ...(resumed && {
@@ -76,27 +74,31 @@ export class Rollout {
         },
       }),
       clock,
-      isPending,
-      reach: options.reach,
+      isPending: (key) => assignments.isPending(key),
+      reach: (key) => assignments.reach(key),
       onStopped: () => this.#emit('stopped'),
       onResumed: () => this.#emit('resumed'),
       onDone: () => this.#finish(),
     });
-    to.setGuard(this.#hold);
+    to.guard = this.#hold;
   }
 
-  /** Undefined: finished. */
+  /** False: there is nothing to roll out, or it has finished and holds no deletions. */
+  get isActive(): boolean {
+    return this.#options.guarded.length > 0 && (!this.#isReached || this.state === 'held');
+  }
+
+  /** Undefined: not active. */
   get view(): RolloutView | undefined {
-    const { state } = this;
-    if (this.#isReached && state !== 'held') return undefined;
-    const { to, from, guarded, pending } = this.#options;
+    if (!this.isActive) return undefined;
+    const { state, failed } = this;
+    const { from, guarded, assignments } = this.#options;
+    const { revision: to } = this.#to;
     const total = guarded.length;
-    if (total === 0) return undefined;
-    const reached = this.#isReached ? total : total - pending();
+    const reached = this.#isReached ? total : total - assignments.size;
     const { deletions } = this.#hold;
-    const message = `${reached} of ${total} resources have revision ${to.revision}${this.#reasonText(state)}`;
-    const { failed } = this;
-    return { from, to: to.revision, state, reached, total, deletions, failed, message };
+    const message = `${reached} of ${total} resources have revision ${to}${this.#reasonText(state)}`;
+    return { from, to, state, reached, total, deletions, failed, message };
   }
 
   get state(): RolloutView['state'] {
@@ -112,9 +114,8 @@ export class Rollout {
 
   /** UIDs. */
   get failed(): readonly string[] {
-    const { to } = this.#options;
     return [...this.#pacer.failing]
-      .flatMap((key) => to.operator.resource(key)?.metadata.uid ?? [])
+      .flatMap((key) => this.#to.operator.resource(key)?.metadata.uid ?? [])
       .sort();
   }
 
@@ -164,11 +165,11 @@ export class Rollout {
   }
 
   async #preview(): Promise<void> {
-    const { to, guarded, clock, onPreviewError: onBug } = this.#options;
+    const { guarded, clock, onPreviewError } = this.#options;
     const { signal } = this.#aborter;
     try {
       if (guarded.length > 0) {
-        const previewer = to.operator.startPreview();
+        const previewer = this.#to.operator.startPreview();
         this.#previewer = previewer;
         const onPreview = (key: string, { deletes }: Preview) => this.#hold.expect(key, deletes);
         await previewAll({ previewer, keys: guarded, clock, signal, onPreview });
@@ -176,7 +177,7 @@ export class Rollout {
     } catch (error) {
       if (signal.aborted) return;
       // Without a preview: passes count deletions.
-      onBug(error);
+      onPreviewError(error);
     }
     this.#isPreviewed = true;
     this.#hold.decide();
@@ -185,13 +186,13 @@ export class Rollout {
 
   #reasonText(state: RolloutView['state']): string {
     const { deletions } = this.#hold;
-    const { to } = this.#options;
+    const { revision, settings } = this.#to;
     switch (state) {
       case 'previewing':
         return this.#hasStarted ? '; previewing deletions' : '; not started';
       case 'held':
         if (this.#isHeldUntilPreviewed) return '; held until its deletions are previewed again';
-        return `; it would delete ${deletions} objects, more than maxDeletions (${to.settings.maxDeletions}); to approve, annotate the definition with ${approveDeletionsAnnotation}: ${to.revision}`;
+        return `; it would delete ${deletions} objects, more than maxDeletions (${settings.maxDeletions}); to approve, annotate the definition with ${approveDeletionsAnnotation}: ${revision}`;
       case 'stopped':
         return `; stopped because ${this.#pacer.failing.size} resources fail with it that did not fail before`;
       case 'rolling':

@@ -1,16 +1,21 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
+import { isSameKind, type LocatedDefinition, type ServedKind } from '../../definition/index.ts';
+import { type Informer, KubeError } from '../../kube/roles.ts';
 import type { Readiness } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { changedPaths } from '../../util/changed-paths.ts';
 import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
+import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
-import type { DesiredDefinition } from '../desired-definition.ts';
+import type { DesiredDefinition, Rejection } from '../desired-definition.ts';
+import { errorMessage } from '../error-message.ts';
+import type { PreparedRevision } from '../rollout/revision-operator.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { waitToRetry } from '../waits.ts';
-import { DefinitionRevisions, isUnreachable } from './definition-revisions.ts';
-import { DefinitionStateTracker } from './definition-state-tracker.ts';
-import { whenServed } from './foreign-kind.ts';
-import type { PreparedDefinition } from './prepare-definition.ts';
-import { ResourceController } from './resource-controller.ts';
+import { missingKindMessage, whenServed } from './foreign-kind.ts';
+import { type Preparation, prepareDefinition, preparePrevious } from './prepare-definition.ts';
+import { type OperatorSummary, ResourceController } from './resource-controller.ts';
 
 export interface DefinitionRunnerOptions extends SharedOptions {
   readonly desired: DesiredDefinition;
@@ -28,31 +33,44 @@ export interface DefinitionRunnerOptions extends SharedOptions {
   readonly onKindsGone: (kinds: { readonly children: readonly GroupKind[] }) => void;
 }
 
+/** Step of a revision whose preparation has not begun. */
+const notBegun = 'Waiting to be reconciled';
+
 /**
- * Runs one definition: waits for its kind, installs its CRD, compiles its plan, reconciles its resources. Errors affect only this
- * definition: they are shown in {@link view} and retried.
+ * Runs one definition: waits for its kind, prepares the desired revision, reconciles its resources, and switches to each newly desired
+ * revision. Errors affect only this definition: they are shown in {@link view} and retried.
  */
 export class DefinitionRunner {
   readonly #options: DefinitionRunnerOptions;
-  readonly #state: DefinitionStateTracker;
-  readonly #revisions: DefinitionRevisions;
+  readonly #logger: Logger;
+  #state: DefinitionView['state'] = { kind: 'starting', message: notBegun };
+  /** Monotonic time of the first failure. Undefined: it is running. */
+  #failingSinceMs: number | undefined;
+  #desired: DesiredDefinition;
+  /** Aborts when another revision is desired. */
+  #revisionChange = new AbortController();
+  /** Why the cluster rejects the desired revision, while an older one runs. */
+  #rejection: Rejection | undefined;
+  /** The current preparation step. */
+  #progress = notBegun;
+  /** Revisions that ran last in this process, newest first. */
+  #previous: readonly LocatedDefinition[] = [];
   /** Finalizing while there is no plan. */
   #finalizing: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined;
   #controller: ResourceController | undefined;
 
   constructor(options: DefinitionRunnerOptions) {
-    const { desired, clock, notifier } = options;
-    const { name } = desired.located.definition;
+    const { desired, logger } = options;
     this.#options = options;
-    const logger = options.logger.child({ definition: name });
-    this.#state = new DefinitionStateTracker({ clock, notifier, logger });
-    this.#revisions = new DefinitionRevisions({ ...options, state: this.#state });
+    this.#desired = desired;
+    this.#logger = logger.child({ definition: desired.located.definition.name });
   }
 
   get view(): DefinitionView {
-    const { desired } = this.#revisions;
-    const running = this.#controller?.newest.located ?? desired.located;
-    const { name, revision, kind } = running.definition;
+    const { rejection = this.#rejection, located, isPaused } = this.#desired;
+    const running = (this.#controller?.newest.located ?? located).definition;
+    const { name, revision, kind } = running;
+    const { revision: desired } = located.definition;
     const facts = this.#controller?.summary;
     const rollout = this.#controller?.rollout;
     return {
@@ -60,14 +78,16 @@ export class DefinitionRunner {
       revision,
       apiVersion: apiVersionOf(kind.gvk),
       kind: kind.gvk.kind,
-      state: this.#state.state,
+      state: this.#state,
       instances: facts?.instances ?? 0,
       orphaned: facts?.orphaned ?? 0,
       queued: this.#controller?.depth ?? 0,
       problems: facts?.problems ?? [],
       ...(facts && { missingRights: facts.missingRights, readyInstances: facts.ready }),
-      ...this.#revisions.viewBeside(running),
-      ...(desired.isPaused && { isPaused: true }),
+      ...(rejection && { rejection }),
+      ...(desired !== revision &&
+        this.#rejection === undefined && { next: { revision: desired, message: this.#progress } }),
+      ...(isPaused && { isPaused: true }),
       ...(rollout && { rollout }),
       ...(this.#controller && {
         activeRevisions: this.#controller.all.map(({ plan }) => plan.revision),
@@ -92,7 +112,14 @@ export class DefinitionRunner {
 
   /** Changes the desired definition. */
   update(desired: DesiredDefinition): void {
-    this.#revisions.update(desired);
+    const isNew = revisionOf(desired) !== revisionOf(this.#desired);
+    this.#desired = desired;
+    if (isNew) {
+      this.#rejection = undefined;
+      this.#progress = notBegun;
+      this.#revisionChange.abort(new Error('Another revision is desired'));
+      this.#revisionChange = new AbortController();
+    }
     this.#controller?.approve(desired.approvedDeletions);
     this.#controller?.pause(desired.isPaused === true);
     this.#options.notifier.notify();
@@ -100,50 +127,60 @@ export class DefinitionRunner {
 
   /** Runs until the signal aborts and all passes have ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    await this.#repeat(
+      (attempt) => this.#runOnce(attempt, signal),
+      (error, failures) => this.#startFailed(error, failures),
+      signal,
+    );
+    await this.#stopFinalizing();
+  }
+
+  /**
+   * Calls `act` until the signal aborts: at once when another revision is desired, otherwise with delays that grow while it returns false
+   * or rejects. `attempt`: also aborts when another revision is desired.
+   */
+  async #repeat(
+    act: (attempt: AbortSignal) => Promise<boolean>,
+    onError: (error: unknown, failures: number) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
-      const attempt = this.#revisions.attempt(signal);
+      const attempt = AbortSignal.any([signal, this.#revisionChange.signal]);
       let error: unknown;
       try {
-        if (await this.#runOnce({ attempt, signal })) failures = 0;
+        if (await act(attempt)) failures = 0;
       } catch (caught) {
-        if (signal.aborted) break;
         error = caught;
-        if (!attempt.aborted) this.#state.failed(error, failures);
+        if (!attempt.aborted) onError(error, failures);
       }
       await waitToRetry(failures++, error, { ...this.#options, signal: attempt });
       if (attempt.aborted) failures = 0;
     }
-    await this.#stopFinalizing();
   }
 
   /** Runs once, until the last pass has ended. False: the definition was rejected. */
-  async #runOnce(context: RunContext): Promise<boolean> {
-    const { attempt, signal } = context;
+  async #runOnce(attempt: AbortSignal, signal: AbortSignal): Promise<boolean> {
     const { cluster } = this.#options;
-    const { located } = this.#revisions.desired;
-    const { definition } = located;
-    const onMissing = () => this.#state.waiting(definition.kind);
+    const { definition } = this.#desired.located;
+    const onMissing = () => this.#kindMissing(definition.kind);
     const informer =
       definition.kind.source === 'for'
         ? await whenServed(definition, { cluster, onMissing }, attempt)
         : undefined;
     try {
-      const found = await this.#revisions.prepareFirst(attempt).catch((error: unknown) => {
+      const found = await this.#prepareFirst(attempt).catch((error: unknown) => {
         // Finalize resources although the definition cannot start.
         if (!attempt.aborted && !isUnreachable(error)) this.#startFinalizing(signal);
         throw error;
       });
       if (found.kind === 'rejected') {
-        this.#state.rejected(found.rejection);
+        this.#startRejected(found.rejection);
         this.#startFinalizing(signal);
         return false;
       }
       await this.#stopFinalizing();
-      await this.#runController(found.prepared, {
-        ...context,
-        onStarted: () => informer?.release(),
-      });
+      await this.#runController(found.prepared, { attempt, signal, informer });
       return true;
     } finally {
       informer?.release();
@@ -153,8 +190,7 @@ export class DefinitionRunner {
   #startFinalizing(signal: AbortSignal): void {
     if (signal.aborted || this.#finalizing !== undefined) return;
     const stopper = new AbortController();
-    const { finalizeMeanwhile } = this.#options;
-    const ended = finalizeMeanwhile(AbortSignal.any([signal, stopper.signal]));
+    const ended = this.#options.finalizeMeanwhile(AbortSignal.any([signal, stopper.signal]));
     this.#finalizing = { stopper, ended };
   }
 
@@ -165,31 +201,223 @@ export class DefinitionRunner {
     this.#finalizing = undefined;
   }
 
-  async #runController(first: PreparedDefinition, context: ControllerContext): Promise<void> {
-    const { attempt, signal, onStarted } = context;
-    const onLost = (reason: string) => this.#state.lost(reason);
-    const { onKindsGone } = this.#options;
-    const work = new ResourceController({ ...this.#options, onLost, onKindsGone }, first);
+  /**
+   * Prepares the desired revision, or an older one if the cluster rejects it.
+   * @throws KubeError if neither can be prepared.
+   */
+  async #prepareFirst(attempt: AbortSignal): Promise<Preparation> {
+    const { located } = this.#desired;
+    const found = await this.#prepare(located, attempt).catch((error: unknown) => {
+      if (attempt.aborted || isUnreachable(error)) throw error;
+      return { kind: 'failed', error, rejection: rejectionOf(located, error) } as const;
+    });
+    if (found.kind === 'prepared') return found;
+    for (const previous of this.#older) {
+      const prepared = await preparePrevious(previous, this.#options, attempt);
+      if (prepared === undefined) continue;
+      this.#setRejection(found.rejection);
+      return { kind: 'prepared', prepared };
+    }
+    if (found.kind === 'failed') throw found.error;
+    return found;
+  }
+
+  async #runController(
+    first: PreparedRevision,
+    { attempt, signal, informer }: RunContext,
+  ): Promise<void> {
+    const onLost = (reason: string) => this.#kindLost(reason);
+    const work = new ResourceController({ ...this.#options, onLost }, first);
     this.#controller = work;
-    this.#state.syncing();
+    this.#setState({ kind: 'syncing' });
     const ending = new AbortController();
     try {
-      const previous = await this.#revisions.prepareOlder(first, attempt);
-      const { rollout } = this.#revisions.desired;
-      await work.start({ previous, rollout }, attempt);
-      onStarted();
-      this.#state.running(work.summary);
-      const { approvedDeletions, isPaused = false } = this.#revisions.desired;
+      const previous = await this.#prepareOlder(first, attempt);
+      await work.start({ previous, rollout: this.#desired.rollout }, attempt);
+      informer?.release();
+      this.#started(work.summary);
+      const { approvedDeletions, isPaused = false } = this.#desired;
       work.approve(approvedDeletions);
       work.pause(isPaused);
-      const following = this.#revisions.follow(work, AbortSignal.any([signal, ending.signal]));
+      const following = this.#follow(work, AbortSignal.any([signal, ending.signal]));
       await work.run(signal);
       ending.abort(new Error('The controller has stopped'));
       await following;
+      this.#previous = work.all.map(({ located }) => located);
     } finally {
       work.stop();
       this.#controller = undefined;
     }
+  }
+
+  /**
+   * Prepares the older revisions that resources may have. Those that do not compile any more are omitted: their resources take the newest.
+   * @throws KubeError
+   */
+  async #prepareOlder(
+    first: PreparedRevision,
+    signal: AbortSignal,
+  ): Promise<readonly PreparedRevision[]> {
+    const older: PreparedRevision[] = [];
+    for (const located of this.#older) {
+      if (revisionOf({ located }) === revisionOf(first)) continue;
+      const prepared = await preparePrevious(located, this.#options, signal);
+      if (prepared !== undefined) older.push(prepared);
+    }
+    return older;
+  }
+
+  /** Older revisions of the same kind, newest first. */
+  get #older(): readonly LocatedDefinition[] {
+    const { located, previous = [] } = this.#desired;
+    const byRevision = new Map(
+      [...this.#previous, ...previous].map((each) => [each.definition.revision, each]),
+    );
+    byRevision.delete(located.definition.revision);
+    return [...byRevision.values()].filter((each) => isSameKind(each, located));
+  }
+
+  /** Switches the running controller to each desired revision. A rejected one is retried, because the cluster may change. */
+  async #follow(work: ResourceController, signal: AbortSignal): Promise<void> {
+    /** Whether the cluster matches the newest active revision. A failed switch may have changed its CRD. */
+    let isSettled = true;
+    await this.#repeat(
+      async (attempt) => {
+        if (!isSettled || revisionOf(this.#desired) !== revisionOf(work.newest)) {
+          isSettled = false;
+          isSettled = await this.#switchTo(work, this.#desired.located, attempt);
+        }
+        if (!isSettled) return false;
+        this.#rejection = undefined;
+        this.#options.notifier.notify();
+        await whenAborted(attempt);
+        return true;
+      },
+      (error) => this.#recordFailure(error),
+      signal,
+    );
+  }
+
+  /** False: the cluster rejects it; the active revision keeps running. */
+  async #switchTo(
+    work: ResourceController,
+    located: LocatedDefinition,
+    attempt: AbortSignal,
+  ): Promise<boolean> {
+    const found = await this.#prepare(located, attempt);
+    if (found.kind === 'rejected') {
+      this.#setRejection(found.rejection);
+      return false;
+    }
+    const before = work.newest.located.definition;
+    if (before.revision === located.definition.revision) return true;
+    this.#setProgress('Listing the kinds that it uses');
+    await work.switchTo(found.prepared, attempt);
+    const changed = changedPaths(
+      { ...before, revision: '' },
+      { ...located.definition, revision: '' },
+    );
+    const about = { from: before.revision, revision: located.definition.revision, changed };
+    this.#logger.info(about, 'Definition changed');
+    return true;
+  }
+
+  async #prepare(located: LocatedDefinition, signal: AbortSignal): Promise<Preparation> {
+    const onStep = (message: string) => this.#setProgress(message);
+    const found = await prepareDefinition(located, { ...this.#options, onStep }, signal);
+    signal.throwIfAborted();
+    if (found.kind === 'prepared') {
+      this.#setProgress('Recording the accepted revision');
+      await this.#options.record(located, signal);
+    }
+    return found;
+  }
+
+  #setProgress(message: string): void {
+    this.#progress = message;
+    // A failing state is shown until it is resolved.
+    this.#setState(this.#state.kind === 'starting' ? { kind: 'starting', message } : this.#state);
+  }
+
+  #setState(state: DefinitionView['state']): void {
+    this.#state = state;
+    this.#options.notifier.notify();
+  }
+
+  #setFailing(state: DefinitionView['state']): void {
+    this.#failingSinceMs ??= this.#options.clock.monotonicMs();
+    this.#setState(state);
+  }
+
+  #kindMissing(kind: ServedKind): void {
+    const message = missingKindMessage(kind);
+    this.#setFailing({ kind: 'waiting', message });
+    this.#logger.info({ reason: message }, 'Definition waits for its kind');
+  }
+
+  /** The kind is deleted or has another owner. */
+  #kindLost(reason: string): void {
+    this.#setFailing({ kind: 'failing', message: reason });
+    this.#logger.warn({ reason }, 'Definition stopped, will restart');
+  }
+
+  /** `failures`: previous failures in a row. */
+  #startFailed(error: unknown, failures: number): void {
+    const isForbidden = error instanceof KubeError && error.right !== undefined;
+    const message = errorMessage(error);
+    // An unreachable API server is not a failure of the definition.
+    if (isUnreachable(error)) this.#setFailing({ kind: 'starting', message });
+    else this.#setFailing({ kind: 'failing', message, ...(isForbidden && { isForbidden }) });
+    // Only the first failure in a row is logged as a warning. An unexpected error is a bug.
+    const firstLevel = error instanceof HomeostatError ? 'warn' : 'error';
+    const level = failures === 0 ? firstLevel : 'debug';
+    this.#logger[level](errorLogFields(error), 'Definition cannot start, will retry');
+  }
+
+  #startRejected({ message, diagnostics }: Rejection): void {
+    const isNew = this.#state.kind !== 'rejected' || this.#state.message !== message;
+    this.#setFailing({ kind: 'rejected', message, diagnostics });
+    const details = diagnostics.length === 0 ? {} : { diagnostics };
+    if (isNew) this.#logger.warn({ reason: message, ...details }, 'Definition rejected');
+  }
+
+  #started({ instances, orphaned: leftInPlace, problems }: OperatorSummary): void {
+    const sinceMs = this.#failingSinceMs;
+    this.#failingSinceMs = undefined;
+    this.#setState({ kind: 'running' });
+    if (leftInPlace > 0)
+      this.#logger.warn(
+        { leftInPlace },
+        'Objects that no longer match the selector keep their children',
+      );
+    const nowMs = this.#options.clock.monotonicMs();
+    const after = sinceMs === undefined ? {} : { troubledForMs: Math.round(nowMs - sinceMs) };
+    const level = problems.length === 0 ? 'info' : 'warn';
+    const details = problems.length === 0 ? {} : { problems };
+    this.#logger[level]({ instances, ...after, ...details }, 'Definition running');
+  }
+
+  /** The desired revision is rejected; an older one runs. */
+  #setRejection(rejection: Rejection): void {
+    const isNew = this.#rejection?.message !== rejection.message;
+    this.#rejection = rejection;
+    this.#options.notifier.notify();
+    const { revision, message: reason, diagnostics } = rejection;
+    const details = diagnostics.length === 0 ? {} : { diagnostics };
+    if (isNew)
+      this.#logger.warn(
+        { revision, reason, ...details },
+        'Change rejected, the active revision keeps running',
+      );
+  }
+
+  /** The switch to the desired revision has failed. */
+  #recordFailure(error: unknown): void {
+    // Without an API server the revision cannot be judged.
+    if (isUnreachable(error)) this.#setProgress(errorMessage(error));
+    else this.#setRejection(rejectionOf(this.#desired.located, error));
+    if (!(error instanceof HomeostatError))
+      this.#logger.error(errorLogFields(error), 'Change failed, will retry');
   }
 }
 
@@ -197,9 +425,18 @@ interface RunContext {
   /** Also aborts when another revision is desired. */
   readonly attempt: AbortSignal;
   readonly signal: AbortSignal;
+  /** Of the kind of `for`, until the watches of the controller have started. */
+  readonly informer: Informer | undefined;
 }
 
-interface ControllerContext extends RunContext {
-  /** All watches have started. */
-  readonly onStarted: () => void;
+function revisionOf({ located }: Pick<DesiredDefinition, 'located'>): string {
+  return located.definition.revision;
+}
+
+function rejectionOf({ definition: { revision } }: LocatedDefinition, error: unknown): Rejection {
+  return { revision, message: errorMessage(error), diagnostics: [] };
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof KubeError && error.isUnreachable;
 }

@@ -1,10 +1,5 @@
 import { diagnosticText } from '../../check/index.ts';
-import {
-  compile,
-  type KindSchema,
-  type OperatorPlan,
-  type SchemaSource,
-} from '../../compile/index.ts';
+import { compile, type KindSchema, type SchemaSource } from '../../compile/index.ts';
 import {
   childKindsOf,
   type Diagnostic,
@@ -17,22 +12,13 @@ import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
 import { acquireCrd } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
 import type { Rejection } from '../desired-definition.ts';
+import type { PreparedRevision } from '../rollout/revision-operator.ts';
 import type { RuntimeCluster, SharedOptions } from '../runner-options.ts';
 import { servedKinds } from '../served-kinds.ts';
 
-/** A revision that is ready to run. */
-export interface PreparedDefinition {
-  readonly located: LocatedDefinition;
-  readonly plan: OperatorPlan;
-  /** Kinds of children and reads that are not served, and the own kind while it has no schema. */
-  readonly unknownKinds: readonly Gvk[];
-  /** Kinds of previous children, which are to be deleted. */
-  readonly previousKinds: readonly Gvk[];
-}
-
 /** Result of a preparation; a rejection is not an error. */
 export type Preparation =
-  | { readonly kind: 'prepared'; readonly prepared: PreparedDefinition }
+  | { readonly kind: 'prepared'; readonly prepared: PreparedRevision }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
 export interface PrepareOptions
@@ -72,7 +58,7 @@ async function prepare(
   options: PrepareOptions,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const { cluster, clock, onStep } = options;
+  const { cluster, onStep } = options;
   const { definition } = located;
   onStep('Fetching the schemas of the kinds that it uses');
   const compiled = await compileFor(located, options, signal);
@@ -82,18 +68,8 @@ async function prepare(
   signal.throwIfAborted();
   if (definesCrd(definition)) {
     onStep('Installing its CustomResourceDefinition');
-    const obstacle = await installCrd(
-      {
-        definition,
-        cluster,
-        clock,
-        source: located.source,
-        runtime: options.runtime,
-        hub: options.hub,
-        ...(options.allowBreakingChanges && { allowBreakingChanges: true }),
-      },
-      signal,
-    );
+    const { source } = located;
+    const obstacle = await installCrd({ ...options, definition, source }, signal);
     if (obstacle !== undefined) return rejected(definition, obstacle.message, obstacle.diagnostics);
   }
   const previousKinds = await servedKinds(options.childKinds(), cluster, signal);
@@ -112,7 +88,7 @@ export async function preparePrevious(
   located: LocatedDefinition,
   options: Pick<PrepareOptions, 'cluster' | 'coverage'>,
   signal: AbortSignal,
-): Promise<PreparedDefinition | undefined> {
+): Promise<PreparedRevision | undefined> {
   const compiled = await compileFor(located, options, signal);
   if (compiled.kind === 'rejected') return undefined;
   const { gvk } = located.definition.kind;
@@ -202,8 +178,8 @@ async function fetchSchemas(
 
 /** Kinds of children that older revisions create or that are recorded, and that this revision does not create. */
 export function previousKindsOf(
-  prepared: PreparedDefinition,
-  older: readonly PreparedDefinition[],
+  prepared: PreparedRevision,
+  older: readonly PreparedRevision[],
 ): readonly Gvk[] {
   const { definition } = prepared.plan;
   const own = new Set(childKindsOf(definition).map(gvkKey));

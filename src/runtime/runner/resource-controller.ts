@@ -1,18 +1,20 @@
 import { Controller } from '../../controller/index.ts';
 import type { OperatorDefinition } from '../../definition/index.ts';
-import { createOperator, type Operator, type ReconcileTrace } from '../../reconcile/index.ts';
+import { createOperator, type Operator, type Readiness } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
-import type { Gvk } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
-import type { RolloutRecord, RolloutView } from '../definition-view.ts';
-import type { RevisionOperator, RevisionOperatorHooks } from '../rollout/revision-operator.ts';
+import type { DefinitionView, RolloutRecord, RolloutView } from '../definition-view.ts';
+import type {
+  PreparedRevision,
+  RevisionOperator,
+  RevisionOperatorHooks,
+} from '../rollout/revision-operator.ts';
 import { RevisionRouter } from '../rollout/revision-router.ts';
 import { logRollout } from '../rollout/rollout.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
-import { type OperatorSummary, summarize } from './definition-state-tracker.ts';
-import { type PreparedDefinition, previousKindsOf } from './prepare-definition.ts';
-import { resync, whenRestartNeeded } from './restart-conditions.ts';
+import { previousKindsOf } from './prepare-definition.ts';
+import { resync, whenLost, whenNewKind } from './restart-conditions.ts';
 import { dropPreviousKinds, migrateResources } from './rollout-cleanup.ts';
 
 interface ResourceControllerOptions
@@ -25,35 +27,26 @@ interface ResourceControllerOptions
 /** Older revisions and roll-out to start with. */
 interface StartOptions {
   /** Older revisions that resources report, newest first. */
-  readonly previous: readonly PreparedDefinition[];
+  readonly previous: readonly PreparedRevision[];
   /** A roll-out that was under way when the last process ended. @default undefined: none was */
   readonly rollout?: RolloutRecord | undefined;
-}
-
-/** An active revision, and kinds of children that only other revisions create. */
-interface ActiveRevision {
-  readonly prepared: PreparedDefinition;
-  readonly previousKinds: readonly Gvk[];
-  readonly trace?: ReconcileTrace;
 }
 
 /** Reconciles the resources of one definition: its queue, its workers, and the operators of its active revisions. */
 export class ResourceController {
   readonly #options: ResourceControllerOptions;
-  readonly #first: PreparedDefinition;
+  readonly #first: PreparedRevision;
   readonly #logger: Logger;
   readonly #controller: Controller;
   readonly #router: RevisionRouter;
-  readonly #active = new WeakMap<RevisionOperator, ActiveRevision>();
   /** Stops everything. */
   readonly #aborter = new AbortController();
   /** Stops the watches for the newest revision. */
   #watches = new AbortController();
-  #isPaused = false;
   #isRunning = false;
 
   /** `first`: the revision to start with. */
-  constructor(options: ResourceControllerOptions, first: PreparedDefinition) {
+  constructor(options: ResourceControllerOptions, first: PreparedRevision) {
     this.#options = options;
     this.#first = first;
     const { clock, notifier } = options;
@@ -82,15 +75,13 @@ export class ResourceController {
   }
 
   /** The newest active revision. */
-  get newest(): PreparedDefinition {
+  get newest(): PreparedRevision {
     return this.all[0] ?? this.#first;
   }
 
   /** All active revisions, newest first. */
-  get all(): readonly PreparedDefinition[] {
-    return this.#router.operators.map(
-      (revisionOperator) => this.#activeOf(revisionOperator).prepared,
-    );
+  get all(): readonly PreparedRevision[] {
+    return this.#router.operators.map(({ prepared }) => prepared);
   }
 
   get rollout(): RolloutView | undefined {
@@ -114,20 +105,10 @@ export class ResourceController {
    * Starts the watches.
    * @throws KubeError
    */
-  async start(
-    { previous: previousRevisions, rollout }: StartOptions,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const newest = this.#createRevisionOperator(this.#first, previousRevisions);
-    const older = previousRevisions.map((prepared) => this.#createRevisionOperator(prepared, []));
-    const revisionOperators = [newest, ...older];
-    try {
-      await Promise.all(revisionOperators.map(({ operator }) => operator.start(signal)));
-      signal.throwIfAborted();
-    } catch (error) {
-      for (const { operator } of revisionOperators) operator.stop();
-      throw error;
-    }
+  async start({ previous, rollout }: StartOptions, signal: AbortSignal): Promise<void> {
+    const newest = this.#createRevisionOperator(this.#first, previous);
+    const older = previous.map((prepared) => this.#createRevisionOperator(prepared, []));
+    await startAll([newest, ...older], signal);
     this.#router.start(newest, older, rollout);
   }
 
@@ -135,15 +116,9 @@ export class ResourceController {
    * Switches to a newer revision: starts its watches, then rolls it out.
    * @throws KubeError; the active revision is unchanged then.
    */
-  async switchTo(next: PreparedDefinition, signal: AbortSignal): Promise<void> {
+  async switchTo(next: PreparedRevision, signal: AbortSignal): Promise<void> {
     const revisionOperator = this.#createRevisionOperator(next, this.all);
-    try {
-      await revisionOperator.operator.start(signal);
-      signal.throwIfAborted();
-    } catch (error) {
-      revisionOperator.operator.stop();
-      throw error;
-    }
+    await startAll([revisionOperator], signal);
     this.#controller.updateSettings(settingsOf(next.plan.definition));
     this.#router.switchTo(revisionOperator);
     this.#watchRevision(next);
@@ -155,8 +130,7 @@ export class ResourceController {
 
   /** Pauses or resumes all passes, deletions included. */
   pause(isPaused: boolean): void {
-    if (isPaused === this.#isPaused) return;
-    this.#isPaused = isPaused;
+    if (isPaused === this.#controller.isPaused) return;
     if (isPaused) this.#controller.pause();
     else {
       this.#controller.resume();
@@ -192,29 +166,19 @@ export class ResourceController {
     this.#watches.abort(new Error(reason));
   }
 
-  #activeOf(revisionOperator: RevisionOperator): ActiveRevision {
-    const found = this.#active.get(revisionOperator);
-    if (found === undefined) throw new Error('Expected an active revision');
-    return found;
-  }
-
   /** `older`: other revisions of resources; children of their kinds are to be deleted. */
   #createRevisionOperator(
-    prepared: PreparedDefinition,
-    older: readonly PreparedDefinition[],
+    prepared: PreparedRevision,
+    older: readonly PreparedRevision[],
   ): RevisionOperator {
     const previousKinds = previousKindsOf(prepared, older);
     const trace = this.#options.observer?.traceOf(prepared.plan);
-    const active = { prepared, previousKinds, ...(trace && { trace }) };
-    const revisionOperator = this.#router.createOperator(prepared.located, (hooks) =>
-      this.#createOperator(active, hooks),
-    );
-    this.#active.set(revisionOperator, active);
-    return revisionOperator;
+    const revision = { ...prepared, previousKinds, trace };
+    return this.#router.createOperator(revision, (hooks) => this.#createOperator(revision, hooks));
   }
 
   #createOperator(
-    { prepared: { plan }, previousKinds, trace }: ActiveRevision,
+    { plan, previousKinds, trace }: PreparedRevision,
     hooks: RevisionOperatorHooks,
   ): Operator {
     const { definitionMetrics, notifier } = this.#options;
@@ -235,40 +199,44 @@ export class ResourceController {
 
   /** Enqueues every resource, for example because a value that all of them may use has changed. */
   runAll(): void {
-    for (const revisionOperator of this.#router.operators) {
-      const { trace } = this.#activeOf(revisionOperator);
-      for (const key of revisionOperator.operator.keys()) {
-        trace?.onEnqueue(key, 'resync');
+    for (const { prepared, operator } of this.#router.operators) {
+      for (const key of operator.keys()) {
+        prepared.trace?.onEnqueue(key, 'resync');
         this.#controller.enqueue(key, 'low');
       }
     }
   }
 
   /** Resyncs periodically, and stops the controller when the kind is lost or a missing kind is served. */
-  #watchRevision(prepared: PreparedDefinition): void {
+  #watchRevision({ plan, unknownKinds }: PreparedRevision): void {
     this.#watches.abort(new Error('A newer revision is active'));
     this.#watches = new AbortController();
-    const { cluster, clock, random, onLost, runtime, hub } = this.#options;
+    const { clock, random, onLost } = this.#options;
     const { signal } = this.#watches;
-    const everyMs = prepared.plan.definition.controller.resyncMs;
+    const everyMs = plan.definition.controller.resyncMs;
     void resync({ clock, random, everyMs, runAll: () => this.runAll() }, signal);
-    void whenRestartNeeded(
-      prepared,
-      { cluster, clock, runtime, hub, logger: this.#logger },
-      signal,
-    ).then((end) => {
-      if (end === undefined || signal.aborted) return;
-      if (end.kind === 'lost') onLost(end.reason);
-      this.#abort(end.reason);
-    });
+    const context = { ...this.#options, logger: this.#logger };
+    const onKindLost = (reason: string) => {
+      if (signal.aborted) return;
+      onLost(reason);
+      this.#abort(reason);
+    };
+    const onNewKind = (reason: string | undefined) => {
+      if (reason !== undefined && !signal.aborted) this.#abort(reason);
+    };
+    whenLost(plan, context, signal).then(onKindLost, () => {});
+    whenNewKind(unknownKinds, context, signal).then(onNewKind, () => {});
   }
 
   /** Called when all resources have the newest revision. */
   #cleanUp(): void {
     const { newest } = this.#router;
-    const { definition } = newest.located;
-    const options = { ...this.#options, definition, logger: this.#logger };
-    const { previousKinds } = this.#activeOf(newest);
+    const { located, previousKinds } = newest.prepared;
+    const options = {
+      ...this.#options,
+      definition: located.definition,
+      logger: this.#logger,
+    };
     const { signal } = this.#watches;
     void dropPreviousKinds(
       options,
@@ -281,4 +249,52 @@ export class ResourceController {
 
 function settingsOf({ controller: { concurrency, retry } }: OperatorDefinition) {
   return { concurrency, baseDelayMs: retry.initialMs, maxDelayMs: retry.maxMs };
+}
+
+/**
+ * Starts the operators; stops all of them if one cannot start.
+ * @throws KubeError
+ */
+async function startAll(
+  revisionOperators: readonly RevisionOperator[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await Promise.all(revisionOperators.map(({ operator }) => operator.start(signal)));
+    signal.throwIfAborted();
+  } catch (error) {
+    for (const { operator } of revisionOperators) operator.stop();
+    throw error;
+  }
+}
+
+/** Combined state of operators. */
+export interface OperatorSummary extends Readiness {
+  readonly instances: number;
+  readonly orphaned: number;
+  readonly problems: readonly string[];
+  readonly missingRights: NonNullable<DefinitionView['missingRights']>;
+}
+
+/** `operators`: newest first; the newest one counts the resources. */
+function summarize(operators: readonly Operator[]): OperatorSummary {
+  const [newest] = operators;
+  const { instances = 0, unmatchedInstances: leftInPlace = 0 } = newest ?? {};
+  const counts = { ready: 0, unready: 0 };
+  for (const operator of operators) {
+    const { ready, unready } = operator.readiness();
+    counts.ready += ready;
+    counts.unready += unready;
+  }
+  const problems = operators.flatMap((operator) => operator.problems());
+  const messages = problems.map(({ what, message }) => `${what}: ${message}`);
+  const rights = problems.filter(({ code }) => code === 'forbidden');
+  return {
+    instances,
+    orphaned: leftInPlace,
+    ...counts,
+    unknown: Math.max(0, instances - counts.ready - counts.unready),
+    problems: [...new Set(messages)],
+    missingRights: [...new Set(rights.map(({ message }) => message))],
+  };
 }

@@ -1,27 +1,18 @@
+import type { OperatorPlan } from '../../compile/index.ts';
 import { definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
 import { whenCrdLost } from '../crd/wait-for-crd.ts';
 import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { whenKindLost } from './foreign-kind.ts';
-import type { PreparedDefinition } from './prepare-definition.ts';
-
-/** Why a definition must restart. */
-interface RestartReason {
-  /** `lost`: its kind is deleted or has another owner; `kind-served`: a missing kind is served now. */
-  readonly kind: 'lost' | 'kind-served';
-  readonly reason: string;
-}
 
 interface WatchContext {
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
-  readonly logger: Logger;
-  readonly runtime?: string | undefined;
+  /** Set for a member. */
   readonly hub?: Hub | undefined;
 }
 
@@ -30,64 +21,46 @@ const newKindPollMs = 5_000;
 /** Maximum number of schema requests for a served kind. */
 const schemaTries = 12;
 
-/** Resolves when a definition must restart; with undefined when the signal aborts. */
-export async function whenRestartNeeded(
-  prepared: PreparedDefinition,
-  context: WatchContext,
+/** Resolves with the reason when the kind of a definition is deleted or has another owner; rejects when the signal aborts. */
+export function whenLost(
+  plan: OperatorPlan,
+  { cluster, clock, hub }: WatchContext,
   signal: AbortSignal,
-): Promise<RestartReason | undefined> {
-  const first = new AbortController();
-  const either = AbortSignal.any([signal, first.signal]);
-  try {
-    return await Promise.race([
-      whenLost(prepared, context, either),
-      whenNewKind(prepared.unknownKinds, context, either),
-    ]);
-  } finally {
-    first.abort(new Error('Another restart condition was met'));
-  }
-}
-
-async function whenLost(
-  { plan }: PreparedDefinition,
-  { cluster, clock, runtime, hub }: WatchContext,
-  signal: AbortSignal,
-): Promise<RestartReason | undefined> {
+): Promise<string> {
   const { definition } = plan;
-  const lost = definesCrd(definition)
-    ? whenCrdLost({ definition, cluster, clock, runtime, hub }, signal)
+  return definesCrd(definition)
+    ? whenCrdLost({ definition, cluster, clock, hub }, signal)
     : whenKindLost(plan, cluster, signal);
-  const reason = await lost.catch(() => undefined);
-  return reason === undefined ? undefined : { kind: 'lost', reason };
 }
 
 /**
- * Resolves when a missing kind is served: its schema is needed to convert and compare values. Sends no discovery requests: an informer
- * waits for the kind.
+ * Resolves with the reason when a missing kind is served: its schema is needed to convert and compare values. Sends no discovery requests:
+ * an informer waits for the kind. Undefined: there is no schema to wait for. Rejects when the signal aborts.
  */
-async function whenNewKind(
+export async function whenNewKind(
   unknown: readonly Gvk[],
-  { cluster, clock, logger }: WatchContext,
+  { cluster, clock, logger }: WatchContext & { readonly logger: Logger },
   signal: AbortSignal,
-): Promise<RestartReason | undefined> {
+): Promise<string | undefined> {
   const sinceMs = clock.monotonicMs();
   let tries = 0;
-  while (unknown.length > 0 && tries < schemaTries && !signal.aborted) {
-    await pause(clock, newKindPollMs, signal);
+  while (unknown.length > 0 && tries < schemaTries) {
+    await clock.sleep(newKindPollMs, signal);
     const served = unknown.find((gvk) => cluster.resourceFor(gvk) !== undefined);
-    if (served === undefined || signal.aborted) continue;
+    if (served === undefined) continue;
     // API servers publish the schema after they serve the kind, and for some kinds never.
     tries++;
     const schema = await cluster.fetchKindSchema(served, signal).catch(() => undefined);
-    if (schema === undefined || signal.aborted) continue;
+    signal.throwIfAborted();
+    if (schema === undefined) continue;
     const missingForMs = Math.round(clock.monotonicMs() - sinceMs);
     logger.info(
       { kind: gvkKey(served), missingForMs },
       'Kind is served now, restarting the definition',
     );
-    return { kind: 'kind-served', reason: 'A kind is served now' };
+    return 'A kind is served now';
   }
-  return whenAborted(signal).then(() => undefined);
+  return undefined;
 }
 
 interface ResyncOptions {

@@ -5,7 +5,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { pause } from '../../util/pause.ts';
 import { migrateStored } from '../crd/migrate-stored.ts';
-import type { RuntimeCluster } from '../runner-options.ts';
+import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
 
@@ -15,6 +15,8 @@ interface CleanupOptions {
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Set if the cluster is a member. @default undefined: it is the hub */
+  readonly hub?: Hub | undefined;
 }
 
 /** Interval of checks in the cache. */
@@ -47,19 +49,8 @@ export async function migrateResources(
 ): Promise<void> {
   const { definition, cluster, clock, logger } = options;
   if (!definesCrd(definition)) return;
-  await retryUntilDone(
-    async () => {
-      const { kind, ...about } = await migrateStored({ definition, cluster, clock }, signal);
-      if (kind === 'migrated') logger.info(about, 'Resources migrated to the new storage version');
-      if (kind === 'incomplete')
-        logger.warn(
-          about,
-          'Resources that are invalid in the new storage version keep the old one',
-        );
-    },
-    {
-      ...{ clock, cluster, logger, signal, delays: retryDelays },
-      message: 'Resources cannot be migrated to the new storage version, will retry',
-    },
-  );
+  await retryUntilDone(() => migrateStored({ ...options, definition }, signal), {
+    ...{ clock, cluster, logger, signal, delays: retryDelays },
+    message: 'Resources cannot be migrated to the new storage version, will retry',
+  });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { OperatorPlan } from '../../../src/compile/index.ts';
 import { Controller, type Priority, type ReconcileResult } from '../../../src/controller/index.ts';
 import type { LocatedDefinition, RolloutOptions } from '../../../src/definition/index.ts';
 import type { Operator, PruneCandidate } from '../../../src/reconcile/index.ts';
@@ -16,6 +17,9 @@ import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+
+/** The operators of the harness do not use their plans. */
+const samplePlan = {} as OperatorPlan;
 
 /** A pass, as an operator of one revision has run it. */
 export interface RanPass {
@@ -166,7 +170,8 @@ export class RolloutHarness {
     this.#behaviours.set(revision, behaviour);
     this.#revisionOperators.set(word, () => this.revisionOperator(word, rollout, behaviour));
     const id = `${word} ${this.#uids++}`;
-    const revisionOperator = this.board.createOperator(located, (hooks) =>
+    const prepared = { located, plan: samplePlan, unknownKinds: [], previousKinds: [] };
+    const revisionOperator = this.board.createOperator(prepared, (hooks) =>
       this.#operator({ id, word, revision }, hooks),
     );
     // As a watch that is shared and synced does.
