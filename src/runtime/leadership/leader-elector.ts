@@ -8,7 +8,6 @@ import {
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
 import { pause, Waker } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
 import { orAborted } from '../../util/when-aborted.ts';
@@ -17,10 +16,12 @@ import {
   createLeaseClient,
   jitterFactor,
   type LeaseClient,
+  type LeaseRecord,
+  leaseGvk,
   microTime,
   type ResolvedLeaseTimes,
 } from './lease.ts';
-import { type LeaseWatch, ObservedLease, watchLease } from './observed-lease.ts';
+import { ObservedLease } from './observed-lease.ts';
 import type { WriteFence } from './write-fence.ts';
 
 interface LeaderElectorOptions {
@@ -67,7 +68,6 @@ export class LeaderElector {
   readonly #won = Promise.withResolvers<void>();
   #hasWon = false;
   #lossReason: string | undefined;
-  #failuresInARow = 0;
   #warning: string | undefined;
   #loggedHolder: string | undefined;
 
@@ -149,14 +149,13 @@ export class LeaderElector {
   async #tryAcquireOrRenew(signal: AbortSignal): Promise<boolean> {
     try {
       const isOurs = await this.#acquireOrRenew(signal);
-      this.#failuresInARow = 0;
       this.#warning = undefined;
       return isOurs;
     } catch (error) {
       if (signal.aborted) return false;
       const { namespace, name } = this.#options;
+      const level = this.#warning === undefined ? 'warn' : 'debug';
       this.#warning = `The Lease "${name}" in namespace "${namespace}" cannot be read or written: ${errorMessage(error)}`;
-      const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
       this.#logger[level](errorLogFields(error), 'The Lease cannot be read or written, will retry');
       return false;
     }
@@ -175,15 +174,25 @@ export class LeaderElector {
   /** Writes this process as the holder. False: the known Lease was stale, or the write came too late. */
   async #writeLease(signal: AbortSignal): Promise<boolean> {
     const { clock, times, fence } = this.#options;
-    const { object: before } = this.#observed;
     const record = this.#observed.acquiredRecord(times.leaseDurationMs, microTime(clock.nowMs()));
     const startMs = clock.monotonicMs();
+    if (!(await this.#write(record, signal))) return false;
+    // From the start of the request: other processes count from a later time.
+    if (!fence.extend(startMs + times.renewDeadlineMs)) return false;
+    if (!this.#hasWon) this.#win();
+    return true;
+  }
+
+  /** Creates the Lease, or replaces the known one. False: that was stale. @throws KubeError */
+  async #write(record: LeaseRecord, signal: AbortSignal): Promise<boolean> {
+    const { object: before } = this.#observed;
     try {
       const write =
         before === undefined
           ? this.#leases.create(record, signal)
           : this.#leases.update(before, record, signal);
       this.#observed.setWritten(await write);
+      return true;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       // `not-found` for a create: the namespace is missing.
@@ -191,10 +200,6 @@ export class LeaderElector {
       if (isGone || conflictCodes.has(error.code)) return false;
       throw error;
     }
-    // From the start of the request: other processes count from a later time.
-    if (!fence.extend(startMs + times.renewDeadlineMs)) return false;
-    if (!this.#hasWon) this.#win();
-    return true;
   }
 
   #win(): void {
@@ -233,24 +238,16 @@ export class LeaderElector {
     const { signal } = new AbortController();
     try {
       for (let tries = 0; tries < maxReleaseAttempts; tries++) {
-        const { object: before } = this.#observed;
-        if (before === undefined || this.#observed.isHeldByOther) return;
-        if (await this.#writeRelease(before, microTime(clock.nowMs()), signal)) return;
+        if (this.#observed.object === undefined || this.#observed.isHeldByOther) return;
+        const record = this.#observed.releasedRecord(microTime(clock.nowMs()));
+        if (await this.#write(record, signal)) {
+          this.#logger.info({}, 'Released leadership');
+          return;
+        }
         this.#observed.setFetched(await this.#leases.get(signal));
       }
     } catch (error) {
       this.#logger.warn(errorLogFields(error), 'The Lease could not be released and will expire');
-    }
-  }
-
-  async #writeRelease(before: KubeObject, time: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#leases.update(before, this.#observed.releasedRecord(time), signal);
-      this.#logger.info({}, 'Released leadership');
-      return true;
-    } catch (error) {
-      if (error instanceof KubeError && conflictCodes.has(error.code)) return false;
-      throw error;
     }
   }
 
@@ -270,14 +267,30 @@ export class LeaderElector {
     await this.#waker.pause(restMs, signal);
   }
 
+  /** Watches the Lease as a follower. */
   #watch(): LeaseWatch {
     const { cluster, namespace, name } = this.#options;
-    return watchLease({
-      watcher: cluster,
-      namespace,
-      name,
-      observed: this.#observed,
-      onAcquirable: () => this.#waker.wake(),
+    const fieldSelector = `metadata.name=${name}`;
+    const informer = cluster.acquire({ gvk: leaseGvk, namespace, fieldSelector });
+    const observed = this.#observed;
+    const unsubscribe = informer.subscribe(() => {
+      observed.setWatched(informer.get(namespace, name)?.object);
+      if (observed.canAcquire) this.#waker.wake();
     });
+    return {
+      // A missing Lease causes no event.
+      isCurrent: () =>
+        informer.state.kind === 'synced' && observed.isKnown && !observed.isWatchBehind,
+      stop() {
+        unsubscribe();
+        informer.release();
+      },
+    };
   }
+}
+
+interface LeaseWatch {
+  /** Whether the watch is synced and up to date. */
+  isCurrent(): boolean;
+  stop(): void;
 }

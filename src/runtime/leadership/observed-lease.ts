@@ -1,7 +1,6 @@
-import type { Watcher } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type LeaseRecord, leaseGvk, recordOf } from './lease.ts';
+import { type LeaseRecord, recordOf } from './lease.ts';
 
 const unheldRecord: LeaseRecord = { holder: '', durationSeconds: 0, transitions: 0 };
 
@@ -109,44 +108,4 @@ export class ObservedLease {
     this.#changedMs = this.#clock.monotonicMs();
     return true;
   }
-}
-
-interface LeaseWatchOptions {
-  /** Namespace of the Lease. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly watcher: Pick<Watcher, 'acquire'>;
-  /** Updated with every event. */
-  readonly observed: ObservedLease;
-  /** The Lease can be acquired now. */
-  readonly onAcquirable: () => void;
-}
-
-export interface LeaseWatch {
-  /** Whether the watch is synced and up to date. */
-  isCurrent(): boolean;
-  stop(): void;
-}
-
-/** Watches the Lease for a follower. */
-export function watchLease(options: LeaseWatchOptions): LeaseWatch {
-  const { namespace, name, watcher, observed, onAcquirable } = options;
-  const informer = watcher.acquire({
-    gvk: leaseGvk,
-    namespace,
-    fieldSelector: `metadata.name=${name}`,
-  });
-  const unsubscribe = informer.subscribe(() => {
-    observed.setWatched(informer.get(namespace, name)?.object);
-    if (observed.canAcquire) onAcquirable();
-  });
-  return {
-    // A missing Lease causes no event.
-    isCurrent: () =>
-      informer.state.kind === 'synced' && observed.isKnown && !observed.isWatchBehind,
-    stop() {
-      unsubscribe();
-      informer.release();
-    },
-  };
 }
