@@ -7,7 +7,7 @@ import type { RejectedFile, RuntimeView } from './definition-view.ts';
 import type { StatusEvent } from './definitions/definition-status.ts';
 import { noMembers } from './definitions/definition-tasks.ts';
 import { DefinitionsController } from './definitions/definitions-controller.ts';
-import { type DefinitionOrigin, type DesiredDefinition, originText } from './desired-definition.ts';
+import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
 import { clusterGvk } from './members/cluster-kind.ts';
 import {
   ClustersController,
@@ -27,20 +27,7 @@ import type { DefinitionSource } from './sources/definition-source.ts';
 import { ViewChangeNotifier } from './view-change-notifier.ts';
 
 export interface ClusterRuntimeOptions
-  extends Pick<
-    SharedOptions,
-    | 'cluster'
-    | 'clock'
-    | 'random'
-    | 'logger'
-    | 'metrics'
-    | 'timeSlicer'
-    | 'namespace'
-    | 'memory'
-    | 'allowBreakingChanges'
-    | 'coverage'
-    | 'observer'
-  > {
+  extends Omit<SharedOptions, 'notifier' | 'members' | 'countPlaced' | 'runtime' | 'hub'> {
   /** Sources whose manifests are published. On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];
   readonly check: ManifestCheck;
@@ -113,7 +100,7 @@ export class ClusterRuntime {
       objects: this.#objects,
       ...(patience && { deleteDelayMs: patience.deleteMs }),
       onManifests: (manifests) => this.#onManifests(manifests),
-      onRejectedClaims: (name, lost) => this.#onRejectedClaims(name, lost),
+      onRejectedClaims: (rejected) => this.#onRejectedClaims(rejected),
     });
     const { members, ...rest } = options;
     this.#clusters =
@@ -145,10 +132,8 @@ export class ClusterRuntime {
   /** Runs until the signal aborts and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, logger, definitionsNamespace: namespace } = this.#options;
-    if (namespace !== undefined) {
+    if (namespace !== undefined)
       this.#configMapEvents = new ConfigMapEvents({ cluster, namespace, logger });
-      this.#configMapEvents.recordIgnored();
-    }
     try {
       const always = [this.#objects, this.#publisher, this.#controller];
       const parts = this.#clusters === undefined ? always : [...always, this.#clusters];
@@ -181,7 +166,11 @@ export class ClusterRuntime {
       definitions: this.#controller.views,
       rejected: this.#rejectedFiles(),
       unreadSources: [objects, ...sources].filter(({ isRead }) => !isRead).map(unreadText),
-      warnings: [...eventsRejected(cluster.eventsDenied), ...errors, ...this.#rejectedClaims()],
+      warnings: [
+        ...eventsRejected(cluster.eventsDenied),
+        ...errors,
+        ...this.#rejectedClaims.map(({ message }) => message),
+      ],
     };
   }
 
@@ -222,15 +211,12 @@ export class ClusterRuntime {
     this.#notifier.notify();
   }
 
-  #onRejectedClaims(name: string, lost: readonly RejectedClaim[]): void {
-    const { logger } = this.#options;
-    for (const claim of lost) {
-      const { file } = claim.claim.parsed.manifest;
-      logger.warn(
-        { definition: name, file, reason: rejectedClaimText(name, claim) },
+  #onRejectedClaims(rejected: readonly RejectedClaim[]): void {
+    for (const { name, manifest, message } of rejected)
+      this.#options.logger.warn(
+        { definition: name, file: manifest.file, reason: message },
         'Manifest is not published',
       );
-    }
     this.#recordManifestErrors();
     this.#notifier.notify();
   }
@@ -241,12 +227,9 @@ export class ClusterRuntime {
       ({ manifest: { origin }, otherErrors: lines }) =>
         lines.length === 0 ? [] : [{ origin, note: lines.join('\n') }],
     );
-    const lost = [...this.#publisher.rejected].flatMap(([name, claims]) =>
-      claims.map((each) => {
-        const { origin } = each.claim.parsed.manifest;
-        return { origin, name, note: rejectedClaimText(name, each) };
-      }),
-    );
+    const lost = this.#rejectedClaims.map(({ name, manifest: { origin }, message }) => {
+      return { origin, name, note: message };
+    });
     this.#configMapEvents?.recordErrors([...nameless, ...lost]);
   }
 
@@ -266,24 +249,8 @@ export class ClusterRuntime {
     );
   }
 
-  #rejectedClaims(): readonly string[] {
-    return [...this.#publisher.rejected].flatMap(([name, claims]) =>
-      claims.map((each) => rejectedClaimText(name, each)),
-    );
-  }
-}
-
-/** Why a manifest is not published, as a message. */
-function rejectedClaimText(name: string, { claim, reason, owner }: RejectedClaim): string {
-  const { file, origin } = claim.parsed.manifest;
-  const text = `The definition "${name}" in ${file} (${originText(origin)}) is not published`;
-  switch (reason) {
-    case 'user':
-      return `${text}: a user created an OperatorDefinition of that name`;
-    case 'runtime':
-      return `${text}: the OperatorDefinition of that name belongs to the runtime "${owner}"`;
-    case 'manifest':
-      return `${text}: the name is published from ${owner}`;
+  get #rejectedClaims(): readonly RejectedClaim[] {
+    return [...this.#publisher.rejected.values()].flat();
   }
 }
 

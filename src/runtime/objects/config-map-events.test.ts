@@ -32,7 +32,6 @@ function setUp() {
     /** Follows the ConfigMaps from now on. */
     async start() {
       const events = new ConfigMapEvents({ cluster, namespace, logger });
-      events.recordIgnored();
       await deliver();
       return events;
     },

@@ -3,8 +3,8 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { StatusEvent } from '../definitions/definition-status.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
+import { acquireConfigMaps } from '../sources/configmap-source.ts';
 import { ignoredReason } from '../sources/definition-names.ts';
-import { definitionsLabel } from './names.ts';
 
 /** An error of a manifest that no object shows. */
 interface ManifestError {
@@ -20,8 +20,6 @@ interface ConfigMapEventsOptions {
   readonly logger: Logger;
 }
 
-const configMapGvk = { group: '', version: 'v1', kind: 'ConfigMap' };
-
 /** Records Events on ConfigMaps with definitions, for authors who look only there. */
 export class ConfigMapEvents {
   readonly #events: EventRecorder;
@@ -35,9 +33,9 @@ export class ConfigMapEvents {
   constructor({ cluster, namespace, logger }: ConfigMapEventsOptions) {
     this.#events = cluster.events;
     this.#logger = logger;
-    // Same query as the source's, so they share one watch.
-    const labelSelector = `${definitionsLabel}=true`;
-    this.#configMaps = cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
+    // The same watch as the source's.
+    this.#configMaps = acquireConfigMaps(cluster, namespace);
+    this.#configMaps.subscribe(({ name, current }) => this.#recordIgnored(name, current?.object));
   }
 
   /** Records an Event of a definition on its ConfigMap, if there is one. */
@@ -67,12 +65,8 @@ export class ConfigMapEvents {
     this.#recordedErrors = recorded;
   }
 
-  /** Starts recording ignored keys of ConfigMaps, once until they change. */
-  recordIgnored(): void {
-    this.#configMaps.subscribe(({ name, current }) => this.#recordIgnoredIn(name, current?.object));
-  }
-
-  #recordIgnoredIn(name: string, regarding: KubeObject | undefined): void {
+  /** Records ignored keys of a ConfigMap, once until they change. */
+  #recordIgnored(name: string, regarding: KubeObject | undefined): void {
     const note = regarding && ignoredReason(regarding);
     const before = this.#recordedIgnored.get(name);
     if (regarding === undefined || note === undefined) this.#recordedIgnored.delete(name);

@@ -94,10 +94,7 @@ describe('runtime/publish/source-texts', () => {
     await clock.advance(0);
     const claims = told[0]?.claims.get('a') ?? [];
     assert.deepEqual(
-      claims.map(({ document, parsed: reading }) => [
-        reading.manifest.file,
-        document.located !== undefined,
-      ]),
+      claims.map(({ manifest, located }) => [manifest.file, located !== undefined]),
       [
         ['cm/a/x.yaml', true],
         ['cm/b/x.yaml', false],

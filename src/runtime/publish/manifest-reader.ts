@@ -1,11 +1,14 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
+import { pause } from '../../util/pause.ts';
+import { orAborted } from '../../util/when-aborted.ts';
 import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
 import type { DefinitionSource, SourceManifest } from '../sources/definition-source.ts';
-import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
-import type { NameClaim, OriginState } from './publish-plan.ts';
+import { type NamedDocument, type ParsedManifest, parseManifest } from './parsed-manifest.ts';
+import type { OriginState } from './publish-plan.ts';
 
 interface ManifestReaderOptions {
   /** On a name conflict, earlier sources win. */
@@ -30,7 +33,7 @@ export interface SourceState {
 export interface Manifests {
   readonly parsed: readonly ParsedManifest[];
   /** By name, in the order of the sources. */
-  readonly claims: ReadonlyMap<string, readonly NameClaim[]>;
+  readonly claims: ReadonlyMap<string, readonly NamedDocument[]>;
   originState(origin: DefinitionOrigin): OriginState;
 }
 
@@ -56,11 +59,8 @@ export class ManifestReader {
   readonly #followed: readonly FollowedSource[];
   #parsed: ReadonlyMap<string, ParsedManifest> = new Map();
   #waitsForAll = true;
-  /** Whether a source has changed since the last read started. */
-  #isStale = false;
-  #isReading = false;
-  #reading: Promise<void> | undefined;
-  #cancel: (() => void) | undefined;
+  /** Resolves when a source has changed since the last read started. */
+  #changed = Promise.withResolvers<void>();
 
   constructor(options: ManifestReaderOptions) {
     this.#options = options;
@@ -85,31 +85,30 @@ export class ManifestReader {
   async run(signal: AbortSignal): Promise<void> {
     const cancelPatience = this.#options.clock.after(firstReadTimeoutMs, () => {
       this.#waitsForAll = false;
-      this.#schedule(signal);
+      this.#changed.resolve();
     });
-    this.#schedule(signal);
-    await Promise.all(
-      this.#followed.map((followed) =>
-        followed.source.run(
-          {
-            onManifests: (manifests) => {
-              followed.manifests = manifests;
-              followed.hadManifests ||= manifests.length > 0;
-              this.#schedule(signal);
-            },
-            onError: (error) => {
-              this.#logError(followed, error);
-              followed.error = error;
-              this.#schedule(signal);
-            },
-          },
-          signal,
-        ),
-      ),
-    );
+    this.#changed.resolve();
+    const sources = this.#followed.map((followed) => this.#follow(followed, signal));
+    await Promise.all([this.#readChanges(signal), ...sources]);
     cancelPatience();
-    this.#cancel?.();
-    await this.#reading;
+  }
+
+  #follow(followed: FollowedSource, signal: AbortSignal): Promise<void> {
+    return followed.source.run(
+      {
+        onManifests: (manifests) => {
+          followed.manifests = manifests;
+          followed.hadManifests ||= manifests.length > 0;
+          this.#changed.resolve();
+        },
+        onError: (error) => {
+          this.#logError(followed, error);
+          followed.error = error;
+          this.#changed.resolve();
+        },
+      },
+      signal,
+    );
   }
 
   #logError({ source: { name }, error: before }: FollowedSource, error: string | undefined): void {
@@ -122,31 +121,29 @@ export class ManifestReader {
     }
   }
 
-  /** Schedules a read with a delay that batches changes. The first read waits for all sources. */
-  #schedule(signal: AbortSignal): void {
-    this.#isStale = true;
-    if (this.#cancel !== undefined || this.#isReading || signal.aborted) return;
-    const isSilent = ({ manifests, error }: FollowedSource) =>
-      manifests === undefined && error === undefined;
-    if (this.#waitsForAll && this.#followed.some(isSilent)) return;
-    this.#cancel = this.#options.clock.after(this.#reading === undefined ? 0 : batchMs, () => {
-      this.#cancel = undefined;
-      this.#reading = this.#readAll(signal);
-    });
+  /** Reads all manifests when every source has reported, and after changes, with a delay that batches them. Never rejects. */
+  async #readChanges(signal: AbortSignal): Promise<void> {
+    let delayMs = 0;
+    while (!signal.aborted) {
+      await orAborted(this.#changed.promise, signal).catch(() => {});
+      await pause(this.#options.clock, delayMs, signal);
+      // Changes during the checks belong to the next read.
+      this.#changed = Promise.withResolvers();
+      const isSilent = ({ manifests, error }: FollowedSource) =>
+        manifests === undefined && error === undefined;
+      if (this.#waitsForAll && this.#followed.some(isSilent)) continue;
+      delayMs = batchMs;
+      await this.#readAll(signal);
+    }
   }
 
   /** Never rejects. */
   async #readAll(signal: AbortSignal): Promise<void> {
-    this.#isStale = false;
-    this.#isReading = true;
-    // Changes during the checks belong to the next read.
     const sources = this.#followed.map((followed) => ({ ...followed }));
     const parsed = await this.#parseAll(sources, signal).catch(() => undefined);
-    this.#isReading = false;
     if (parsed === undefined || signal.aborted) return;
     this.#parsed = parsed;
     this.#options.onManifests(manifestsOf([...parsed.values()], sources));
-    if (this.#isStale) this.#schedule(signal);
   }
 
   /** @throws the signal's reason */
@@ -170,8 +167,7 @@ export class ManifestReader {
   }
 
   #parse(text: SourceManifest, before: ParsedManifest | undefined): ParsedManifest {
-    if (before !== undefined && isSameManifest(before.manifest, text))
-      return { ...before, manifest: text };
+    if (before !== undefined && deepEqual(before.manifest, text)) return before;
     const { check, logger } = this.#options;
     try {
       return parseManifest(text, check);
@@ -191,17 +187,10 @@ function manifestsOf(
   all: readonly ParsedManifest[],
   followed: readonly FollowedSource[],
 ): Manifests {
-  const claims = new Map<string, NameClaim[]>();
-  for (const parsed of all)
-    for (const document of parsed.documents) {
-      const claim = { document, parsed };
-      const others = claims.get(document.name);
-      if (others === undefined) claims.set(document.name, [claim]);
-      else others.push(claim);
-    }
+  const documents = all.flatMap((parsed) => parsed.documents);
   return {
     parsed: all,
-    claims,
+    claims: Map.groupBy(documents, ({ name }) => name),
     originState(origin) {
       const followedOne = followed.find(({ source }) => source.covers(origin));
       if (followedOne === undefined) return 'elsewhere';
@@ -221,8 +210,4 @@ function isSameContainer(a: DefinitionOrigin, b: DefinitionOrigin): boolean {
   const place = configMapKeyOf(a);
   const other = configMapKeyOf(b);
   return place?.namespace === other?.namespace && place?.name === other?.name;
-}
-
-function isSameManifest(a: SourceManifest, b: SourceManifest): boolean {
-  return a.text === b.text && a.file === b.file && a.unreadable === b.unreadable;
 }

@@ -13,9 +13,10 @@ import {
 import type { SourceManifest } from '../sources/definition-source.ts';
 import { manifestControls } from './definition-controls.ts';
 
-/** A document with a name. */
+/** A document with a name: it claims the name for its manifest. */
 export interface NamedDocument {
   readonly name: string;
+  readonly manifest: SourceManifest;
   /** Undefined: it has errors. */
   readonly located?: LocatedDefinition;
   /** Control annotations of its object, also for a document with errors. */
@@ -48,7 +49,7 @@ export function parseManifest(text: SourceManifest, check: ManifestCheck): Parse
   const checked = check(text);
   const documents = new Map<string, NamedDocument>();
   for (const document of checked.documents) {
-    const named = namedDocument(document, checked.isComplete);
+    const named = namedDocument(document, text, checked.isComplete);
     if (named !== undefined && !documents.has(named.name)) documents.set(named.name, named);
   }
   const listed = new Set([...documents.values()].flatMap(({ errors }) => errors));
@@ -65,11 +66,13 @@ export function parseManifest(text: SourceManifest, check: ManifestCheck): Parse
 /** A value that is no valid name counts as no name. */
 function namedDocument(
   { name, located, plan, diagnostics }: CheckedDocument,
+  manifest: SourceManifest,
   isWhole: boolean,
 ): NamedDocument | undefined {
   if (name === undefined || !isDnsLabel(name)) return undefined;
   return {
     name,
+    manifest,
     // The document may continue after a syntax error.
     ...(plan !== undefined && isWhole && located !== undefined ? { located } : {}),
     controls: manifestControls(located?.document),

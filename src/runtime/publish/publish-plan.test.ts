@@ -4,8 +4,9 @@ import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
+import type { NamedDocument } from './parsed-manifest.ts';
 import { noteAnnotations, publicationOf } from './publication.ts';
-import { type NameClaim, type PlanOptions, planStep } from './publish-plan.ts';
+import { type PlanOptions, planStep } from './publish-plan.ts';
 
 const [parsed] = definitionParser.parse(
   thingDefinition('web', '  children: []\n'),
@@ -22,19 +23,15 @@ const [a, b, other]: readonly DefinitionOrigin[] = [
   { source: 'directory', ref: '/elsewhere/web.yaml' },
 ] as const;
 
-function claim(origin: DefinitionOrigin, { sinceMs = 1, isValid = true } = {}): NameClaim {
-  const document = {
+function claim(origin: DefinitionOrigin, { sinceMs = 1, isValid = true } = {}): NamedDocument {
+  const file = `${origin.source} ${origin.ref}`;
+  return {
     name: 'web',
+    manifest: { file, text: '', origin, sinceMs },
     ...(isValid && { located }),
     errors: isValid ? [] : ['web.yaml:1:1: Unknown field'],
     warnings: [],
     controls: {},
-  };
-  const file = `${origin.source} ${origin.ref}`;
-  const text = { file, text: '', origin, sinceMs };
-  return {
-    document,
-    parsed: { manifest: text, documents: [document], otherErrors: [], diagnostics: [], isValid },
   };
 }
 
@@ -62,13 +59,16 @@ function plan(options: Partial<PlanOptions>): string {
     deleteDelayMs: patienceMs,
     ...options,
   });
-  const of = (each: NameClaim) => each.parsed.manifest.file;
   const words = [
     step.kind,
-    ...('claim' in step ? [of(step.claim)] : []),
+    ...('document' in step ? [step.document.manifest.file] : []),
     ...(step.kind === 'wait' ? [String(step.forMs)] : []),
   ];
-  const losers = lost.map((each) => `${of(each.claim)} (${each.reason} ${each.owner})`);
+  const losers = lost.map(({ manifest, message }) => {
+    const which = `The definition "web" in ${manifest.file} (${manifest.file}) is not published: `;
+    assert.ok(message.startsWith(which));
+    return `${manifest.file} (${message.slice(which.length)})`;
+  });
   return [words.join(' '), ...losers].join(', lost: ');
 }
 
@@ -93,17 +93,17 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   [
     'of two new texts the older one has the name',
     { claims: [claim(a, { sinceMs: 2 }), claim(b, { sinceMs: 1 })] },
-    'publish configmap ops/b/web.yaml, lost: configmap ops/a/web.yaml (manifest configmap ops/b/web.yaml)',
+    'publish configmap ops/b/web.yaml, lost: configmap ops/a/web.yaml (the name is published from configmap ops/b/web.yaml)',
   ],
   [
     'whoever has the object keeps the name, however old another text is',
     { claims: [claim(a, { sinceMs: 2 }), claim(b, { sinceMs: 1 })], live: published(a) },
-    'publish configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+    'publish configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (the name is published from configmap ops/a/web.yaml)',
   ],
   [
     'a mistake does not cost the name',
     { claims: [claim(a, { isValid: false }), claim(b)], live: published(a) },
-    'reject configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+    'reject configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (the name is published from configmap ops/a/web.yaml)',
   ],
   [
     'a text takes over from one that is gone',
@@ -113,17 +113,17 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   [
     'but not while that may still be there',
     { claims: [claim(b)], live: published(a), originState: () => 'unknown' },
-    'none, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+    'none, lost: configmap ops/b/web.yaml (the name is published from configmap ops/a/web.yaml)',
   ],
   [
     'an object of a user belongs to the user',
     { claims: [claim(a)], live: users },
-    'none, lost: configmap ops/a/web.yaml (user )',
+    'none, lost: configmap ops/a/web.yaml (a user created an OperatorDefinition of that name)',
   ],
   [
     'an object of another runtime belongs to that',
     { claims: [claim(a)], live: published(other, {}, 'there') },
-    'none, lost: configmap ops/a/web.yaml (runtime there)',
+    'none, lost: configmap ops/a/web.yaml (the OperatorDefinition of that name belongs to the runtime "there")',
   ],
   ['an object of another runtime without a text here', { live: published(a, {}, 'there') }, 'none'],
   ['a text that is gone', { live: published(a) }, 'withdraw'],

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type DefinitionOrigin, isSameOrigin, originText } from '../desired-definition.ts';
 import { sourceRefAnnotation } from '../objects/names.ts';
-import type { NamedDocument, ParsedManifest } from './parsed-manifest.ts';
+import type { SourceManifest } from '../sources/definition-source.ts';
+import type { NamedDocument } from './parsed-manifest.ts';
 import { originOfPublished, runtimeOf, withdrawnAtMs } from './publication.ts';
 
 /**
@@ -10,23 +11,12 @@ import { originOfPublished, runtimeOf, withdrawnAtMs } from './publication.ts';
  */
 export type OriginState = 'read' | 'unknown' | 'elsewhere';
 
-/** A manifest's claim to a definition name. */
-export interface NameClaim {
-  readonly document: NamedDocument;
-  readonly parsed: ParsedManifest;
-}
-
-export function originOf({ parsed: reading }: NameClaim): DefinitionOrigin {
-  return reading.manifest.origin;
-}
-
 /** The publisher's next step for one name. */
 export type PublishStep =
   | { readonly kind: 'none' }
-  /** Publish the document of the claim. */
-  | { readonly kind: 'publish'; readonly claim: NameClaim }
-  /** The document of the claim has errors: write them on the object, and create it if it does not exist. */
-  | { readonly kind: 'reject'; readonly claim: NameClaim }
+  | { readonly kind: 'publish'; readonly document: NamedDocument }
+  /** The document has errors: write them on the object, and create it if it does not exist. */
+  | { readonly kind: 'reject'; readonly document: NamedDocument }
   /** The manifest was removed: write the time on the object. */
   | { readonly kind: 'withdraw' }
   /** Stay withdrawn for this time. */
@@ -34,12 +24,13 @@ export type PublishStep =
   /** Delete the object after the delay. */
   | { readonly kind: 'delete' };
 
-/** A rejected claim with the reason, for an Event on its origin. */
+/** A document that is not published because its name belongs to another owner. */
 export interface RejectedClaim {
-  readonly claim: NameClaim;
-  readonly reason: 'user' | 'runtime' | 'manifest';
-  /** The owner of the name: a manifest or a runtime. */
-  readonly owner: string;
+  /** The definition's name. */
+  readonly name: string;
+  readonly manifest: SourceManifest;
+  /** Which definition is not published, and why. */
+  readonly message: string;
 }
 
 interface PublishPlan {
@@ -50,7 +41,8 @@ interface PublishPlan {
 export interface PlanOptions {
   /** The live object. Undefined: none. */
   readonly live: KubeObject | undefined;
-  readonly claims: readonly NameClaim[];
+  /** The documents of that name. */
+  readonly claims: readonly NamedDocument[];
   /** Name of this runtime. */
   readonly runtime: string;
   readonly originState: (origin: DefinitionOrigin) => OriginState;
@@ -63,15 +55,20 @@ export interface PlanOptions {
 export function planStep(options: PlanOptions): PublishPlan {
   const { live, claims, runtime, originState } = options;
   const current = live && (originOfPublished(live) ?? lostLabelOrigin(live, options));
-  if (live !== undefined && current === undefined) return rejectAll(claims, 'user', '');
+  if (live !== undefined && current === undefined)
+    return rejectAll(claims, 'a user created an OperatorDefinition of that name');
   const ownerRuntime = live && runtimeOf(live);
   if (ownerRuntime !== undefined && ownerRuntime !== runtime)
-    return rejectAll(claims, 'runtime', ownerRuntime);
-  const ordered = claims.toSorted((a, b) => a.parsed.manifest.sinceMs - b.parsed.manifest.sinceMs);
+    return rejectAll(
+      claims,
+      `the OperatorDefinition of that name belongs to the runtime "${ownerRuntime}"`,
+    );
+  const ordered = claims.toSorted((a, b) => a.manifest.sinceMs - b.manifest.sinceMs);
   const owner = ownerOf(ordered, current, originState);
-  const text = owner?.parsed.manifest.file ?? (current === undefined ? '' : originText(current));
+  const text = owner?.manifest.file ?? (current === undefined ? '' : originText(current));
   const others = ordered.filter((each) => each !== owner);
-  return { ...rejectAll(others, 'manifest', text), step: stepFor(options, owner, current) };
+  const step = stepFor(options, owner, current);
+  return { ...rejectAll(others, `the name is published from ${text}`), step };
 }
 
 /**
@@ -79,12 +76,12 @@ export function planStep(options: PlanOptions): PublishPlan {
  * may exist but cannot be read.
  */
 function ownerOf(
-  ordered: readonly NameClaim[],
+  ordered: readonly NamedDocument[],
   current: DefinitionOrigin | undefined,
   originState: PlanOptions['originState'],
-): NameClaim | undefined {
+): NamedDocument | undefined {
   const owner = ordered.find(
-    (claim) => current !== undefined && isSameOrigin(originOf(claim), current),
+    ({ manifest }) => current !== undefined && isSameOrigin(manifest.origin, current),
   );
   if (owner !== undefined) return owner;
   return current !== undefined && originState(current) === 'unknown' ? undefined : ordered[0];
@@ -97,19 +94,19 @@ function lostLabelOrigin(
 ): DefinitionOrigin | undefined {
   const ref = live.metadata.annotations?.[sourceRefAnnotation];
   if (ref === undefined || runtimeOf(live) !== runtime) return undefined;
-  return claims.map(originOf).find((origin) => origin.ref === ref);
+  return claims.find(({ manifest }) => manifest.origin.ref === ref)?.manifest.origin;
 }
 
 function stepFor(
   { live, originState, nowMs, deleteDelayMs: patienceMs }: PlanOptions,
-  owner: NameClaim | undefined,
+  owner: NamedDocument | undefined,
   current: DefinitionOrigin | undefined,
 ): PublishStep {
   // The controller removes the finalizer; then the object is recreated.
   if (live?.metadata.deletionTimestamp !== undefined) return { kind: 'none' };
   if (owner !== undefined) {
-    const isValid = owner.document.located !== undefined;
-    return { kind: isValid ? 'publish' : 'reject', claim: owner };
+    const isValid = owner.located !== undefined;
+    return { kind: isValid ? 'publish' : 'reject', document: owner };
   }
   if (live === undefined || current === undefined || originState(current) !== 'read')
     return { kind: 'none' };
@@ -119,10 +116,11 @@ function stepFor(
   return leftMs > 0 ? { kind: 'wait', forMs: leftMs } : { kind: 'delete' };
 }
 
-function rejectAll(
-  claims: readonly NameClaim[],
-  reason: RejectedClaim['reason'],
-  owner: string,
-): PublishPlan {
-  return { step: { kind: 'none' }, rejected: claims.map((claim) => ({ claim, reason, owner })) };
+function rejectAll(claims: readonly NamedDocument[], why: string): PublishPlan {
+  const rejected = claims.map(({ name, manifest }) => {
+    const { file, origin } = manifest;
+    const which = `The definition "${name}" in ${file} (${originText(origin)})`;
+    return { name, manifest, message: `${which} is not published: ${why}` };
+  });
+  return { step: { kind: 'none' }, rejected };
 }

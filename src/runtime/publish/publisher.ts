@@ -16,6 +16,7 @@ import type { OwnObjects } from '../objects/own-object-informer.ts';
 import type { DefinitionSource } from '../sources/definition-source.ts';
 import { ManifestReader, type Manifests, type SourceState } from './manifest-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
+import type { NamedDocument } from './parsed-manifest.ts';
 import {
   type Confirmations,
   hasNote,
@@ -25,9 +26,7 @@ import {
   showsPublication,
 } from './publication.ts';
 import {
-  type NameClaim,
   type OriginState,
-  originOf,
   type PublishStep,
   planStep,
   type RejectedClaim,
@@ -51,7 +50,7 @@ interface PublisherOptions {
   /** Called for Events on a published object and on its ConfigMap. */
   readonly onEvent: (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) => void;
   /** Called when the rejected claims of a name change. */
-  readonly onRejectedClaims: (name: string, rejected: readonly RejectedClaim[]) => void;
+  readonly onRejectedClaims: (rejected: readonly RejectedClaim[]) => void;
 }
 
 /** Objects reconciled in parallel. */
@@ -161,114 +160,88 @@ export class Publisher {
       nowMs: clock.nowMs(),
     });
     this.#setRejected(name, rejected);
-    const waitMs = await this.#perform(step, live, signal);
-    return { kind: 'done', ...(waitMs > 0 && { afterMs: waitMs }) };
+    // Other clients keep changing it.
+    const delayMs = step.kind === 'wait' ? step.forMs : this.#writer.delayOf(name);
+    if (delayMs > 0) return { kind: 'done', afterMs: delayMs };
+    await this.#perform(step, live, signal);
+    return { kind: 'done' };
   }
 
-  /** @returns the delay of the next reconcile, in ms; 0: until something changes. @throws KubeError */
+  /** @throws KubeError */
   async #perform(
     step: PublishStep,
     live: KubeObject | undefined,
     signal: AbortSignal,
-  ): Promise<number> {
-    switch (step.kind) {
-      case 'publish':
-        return this.#publish(step.claim, live, signal);
-      case 'reject':
-        return this.#reject(step.claim, step.claim.document.errors, live, signal);
-      case 'withdraw':
-        return live === undefined ? 0 : this.#withdraw(live, signal);
-      case 'wait':
-        return step.forMs;
-      case 'delete':
-        return live === undefined ? 0 : this.#delete(live, signal);
-      case 'none':
-        return 0;
-    }
+  ): Promise<void> {
+    if (step.kind === 'publish') await this.#publish(step.document, live, signal);
+    if (step.kind === 'reject') await this.#reject(step.document, live, signal);
+    if (step.kind === 'withdraw' && live !== undefined) await this.#withdraw(live, signal);
+    if (step.kind === 'delete' && live !== undefined) await this.#writer.delete(live, signal);
   }
 
   async #publish(
-    claim: NameClaim,
+    document: NamedDocument,
     live: KubeObject | undefined,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<void> {
     const { runtime, confirmations } = this.#options;
-    const { located, warnings, name } = claim.document;
-    if (located === undefined) return 0;
+    const { located, warnings, name, manifest } = document;
+    if (located === undefined) return;
     const desired = publicationOf({
-      ...{ name, runtime, origin: originOf(claim) },
+      ...{ name, runtime, origin: manifest.origin },
       document: located.document,
     });
     let shown = live;
     if (live === undefined || !this.#isShown(desired, live)) {
-      const delayMs = this.#writer.delayOf(name);
-      if (delayMs > 0) return delayMs;
       try {
         shown = await this.#writer.publish(desired, live, signal);
       } catch (error) {
         if (!(error instanceof KubeError && isInvalid(error))) throw error;
-        const line = `${claim.parsed.manifest.file}:1:1: Rejected by the API server: ${error.message}`;
-        return this.#reject(claim, [line], live, signal);
+        const line = `${manifest.file}:1:1: Rejected by the API server: ${error.message}`;
+        return this.#reject({ ...document, errors: [line] }, live, signal);
       }
-      this.#recordRevert(desired, live, claim);
+      this.#recordRevert(desired, live, manifest.origin);
       this.#published.set(name, {
         desired,
         mutated: showsPublication(shown, desired) ? undefined : shown,
       });
     }
-    if (shown === undefined) return 0;
+    if (shown === undefined) return;
     confirmations.set(shown, { located, warnings });
     if (!hasNote(shown, {})) await this.#writer.note(shown, {}, signal);
-    return 0;
   }
 
   /** The accepted revision keeps running. */
   async #reject(
-    claim: NameClaim,
-    rejected: readonly string[],
+    { name, manifest: { origin }, errors: rejected, controls }: NamedDocument,
     live: KubeObject | undefined,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<void> {
     const { runtime, confirmations } = this.#options;
-    const { name, controls: marks } = claim.document;
-    const origin = originOf(claim);
     confirmations.delete(name);
-    const delayMs = this.#writer.delayOf(name);
-    const note: ManifestNote = { rejected, controls: marks };
+    const note: ManifestNote = { rejected, controls };
     // A manifest that takes over the name is shown with its errors, too.
     const its = live && originOfPublished(live);
     const shown = its !== undefined && isSameOrigin(its, origin) ? live : undefined;
-    if (shown !== undefined && hasNote(shown, note)) return 0;
-    if (delayMs > 0) return delayMs;
     const empty = publicationOf({ name, origin, runtime });
     const base =
       shown ?? (await this.#writer.publish({ ...empty, spec: live?.spec ?? {} }, live, signal));
     if (!hasNote(base, note)) await this.#writer.note(base, note, signal);
-    return 0;
   }
 
-  async #withdraw(live: KubeObject, signal: AbortSignal): Promise<number> {
+  async #withdraw(live: KubeObject, signal: AbortSignal): Promise<void> {
     const { name } = live.metadata;
     const { clock, confirmations, onEvent } = this.#options;
-    const delayMs = this.#writer.delayOf(name);
-    if (delayMs > 0) return delayMs;
     const origin = originOfPublished(live);
     confirmations.delete(name);
     this.#published.delete(name);
     if (await this.#writer.hasOtherManagers(live, signal)) {
       await this.#writer.handOver(live, signal);
       if (origin !== undefined) onEvent(handedOverEvent, live, origin);
-      return 0;
+      return;
     }
     await this.#writer.note(live, { withdrawnAtMs: clock.nowMs() }, signal);
     if (origin !== undefined) onEvent(withdrawnEvent, live, origin);
-    return 0;
-  }
-
-  async #delete(live: KubeObject, signal: AbortSignal): Promise<number> {
-    const delayMs = this.#writer.delayOf(live.metadata.name);
-    if (delayMs === 0) await this.#writer.delete(live, signal);
-    return delayMs;
   }
 
   #isShown(desired: KubeObject, live: KubeObject): boolean {
@@ -282,20 +255,20 @@ export class Publisher {
   }
 
   /** Tells users who edited the object where its manifest is. */
-  #recordRevert(desired: KubeObject, live: KubeObject | undefined, claim: NameClaim): void {
+  #recordRevert(desired: KubeObject, live: KubeObject | undefined, origin: DefinitionOrigin): void {
     const before = this.#published.get(desired.metadata.name);
     const wasEdited =
       live !== undefined &&
       deepEqual(before?.desired, desired) &&
       !deepEqual(live.spec, desired.spec);
-    if (wasEdited) this.#options.onEvent(revertedEvent(originOf(claim)), live, originOf(claim));
+    if (wasEdited) this.#options.onEvent(revertedEvent(origin), live, origin);
   }
 
   #setRejected(name: string, rejected: readonly RejectedClaim[]): void {
     if (deepEqual(this.#rejected.get(name) ?? [], rejected)) return;
     if (rejected.length === 0) this.#rejected.delete(name);
     else this.#rejected.set(name, rejected);
-    this.#options.onRejectedClaims(name, rejected);
+    this.#options.onRejectedClaims(rejected);
   }
 }
 
@@ -327,12 +300,9 @@ function isInvalid({ code }: KubeError): boolean {
   return code === 'rejected' || code === 'too-large';
 }
 
-function isSameClaims(before: readonly NameClaim[] = [], now: readonly NameClaim[] = []): boolean {
-  return (
-    before.length === now.length &&
-    before.every(({ document, parsed: reading }, index) => {
-      const other = now[index];
-      return other?.document === document && other.parsed.manifest.file === reading.manifest.file;
-    })
-  );
+function isSameClaims(
+  before: readonly NamedDocument[] = [],
+  now: readonly NamedDocument[] = [],
+): boolean {
+  return before.length === now.length && before.every((document, index) => document === now[index]);
 }

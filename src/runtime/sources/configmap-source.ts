@@ -1,4 +1,4 @@
-import type { InformerState, Watcher } from '../../kube/roles.ts';
+import type { Informer, InformerState, Watcher } from '../../kube/roles.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
@@ -28,8 +28,7 @@ async function follow(
   listener: SourceListener,
   signal: AbortSignal,
 ): Promise<void> {
-  const labelSelector = `${definitionsLabel}=true`;
-  const informer = cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
+  const informer = acquireConfigMaps(cluster, namespace);
   /** Whether a list has completed. */
   let isListed = false;
   let isScheduled = false;
@@ -58,6 +57,12 @@ async function follow(
   await whenAborted(signal);
   for (const stop of stops) stop();
   informer.release();
+}
+
+/** Lists and watches the ConfigMaps with definitions in a namespace. */
+export function acquireConfigMaps(cluster: Watcher, namespace: string): Informer {
+  const labelSelector = `${definitionsLabel}=true`;
+  return cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
 }
 
 /** Sorted by key. */

@@ -1,9 +1,15 @@
 import { type BigIntStats, type FSWatcher, watch } from 'node:fs';
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { Clock } from '../../util/clock.ts';
-import { definitionFilesIn, UnreadableFileError, unreadableReason } from './definition-files.ts';
+import { isDefinitionFile } from './definition-names.ts';
+
+/** Maximum file size; larger than the limit of a definition. */
+const maxBytes = 4 * 1024 * 1024;
+
+/** A directory entry is named like a definition file but cannot be read. The message names it. */
+export class UnreadableFileError extends Error {}
 
 /** A scanned file. */
 export interface ScannedFile {
@@ -91,6 +97,22 @@ async function scanFile(
     const reason = fileReason(error);
     return { path, fingerprint: reason, text: '', unreadable: reason };
   }
+}
+
+/** Names of the definition files, sorted. @throws Error of `node:fs` */
+async function definitionFilesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory() && isDefinitionFile(entry.name))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Why a file is not opened, as a message: reading a pipe would block. Undefined: it can be read. */
+function unreadableReason(stats: BigIntStats): string | undefined {
+  if (!stats.isFile()) return 'it is not a regular file';
+  if (stats.size > maxBytes) return `it is larger than ${maxBytes} bytes`;
+  return undefined;
 }
 
 function fingerprintOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

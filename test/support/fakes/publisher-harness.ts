@@ -21,8 +21,8 @@ export class PublisherHarness {
   readonly confirmed: string[] = [];
   readonly confirmations = new Confirmations((name) => this.confirmed.push(name));
   readonly events: string[] = [];
-  /** By name: how many claims of it come to nothing, and why. */
-  readonly lost = new Map<string, readonly string[]>();
+  /** Which claims come to nothing, and why, as often as that changes. */
+  readonly lost: (readonly string[])[] = [];
   readonly #publisher: Publisher;
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -53,11 +53,8 @@ export class PublisherHarness {
       confirmations: this.confirmations,
       onEvent: ({ reason }: Pick<EventInput, 'reason'>, { metadata }) =>
         this.events.push(`${reason} ${metadata.name}`),
-      onRejectedClaims: (name, lost) =>
-        this.lost.set(
-          name,
-          lost.map(({ reason, claim }) => `${claim.parsed.manifest.file} ${reason}`),
-        ),
+      onRejectedClaims: (lost) =>
+        this.lost.push(lost.map(({ manifest, message }) => `${manifest.file}: ${message}`)),
     });
     objects.subscribe(({ name }) => this.#publisher.enqueue(name));
     objects.onState(() => this.#publisher.enqueueAll());
