@@ -1,7 +1,6 @@
 import type { DecisionRecord, Readiness } from '../reconcile/index.ts';
 import {
   type Counter,
-  type Gauge,
   type MetricRegistry,
   metricCatalogue,
   seriesOf,
@@ -14,6 +13,16 @@ const expressionErrorCodes: ReadonlySet<string> = new Set<string>(
   metricCatalogue.expressionErrors.values.code,
 );
 
+/** Gauges with the definition's name as their first label. */
+type GaugeName =
+  | 'resources'
+  | 'definitionState'
+  | 'definitionProblems'
+  | 'definitionRejected'
+  | 'definitionLastAccepted'
+  | 'definitionRollout'
+  | 'definitionRolloutResources';
+
 /** Metrics of one definition: its passes, its resources, its revisions and roll-outs. */
 export class DefinitionMetrics {
   readonly #name: string;
@@ -22,14 +31,6 @@ export class DefinitionMetrics {
   readonly #statusWrites: Counter;
   readonly #expressionErrors: Counter;
   readonly #reloads: Counter;
-  readonly #resources: Gauge;
-  readonly #states: Gauge;
-  readonly #problems: Gauge;
-  readonly #info: Gauge;
-  readonly #rejected: Gauge;
-  readonly #lastAccepted: Gauge;
-  readonly #rollout: Gauge;
-  readonly #pending: Gauge;
   /** The last counted revision and rejection. */
   #revision: string | undefined;
   #rejection: string | undefined;
@@ -50,14 +51,6 @@ export class DefinitionMetrics {
     this.#statusWrites = counter('statusWrites');
     this.#expressionErrors = counter('expressionErrors');
     this.#reloads = counter('definitionReloads');
-    this.#resources = registry.gauge(metricCatalogue.resources);
-    this.#states = registry.gauge(metricCatalogue.definitionState);
-    this.#problems = registry.gauge(metricCatalogue.definitionProblems);
-    this.#info = registry.gauge(metricCatalogue.definitionInfo);
-    this.#rejected = registry.gauge(metricCatalogue.definitionRejected);
-    this.#lastAccepted = registry.gauge(metricCatalogue.definitionLastAccepted);
-    this.#rollout = registry.gauge(metricCatalogue.definitionRollout);
-    this.#pending = registry.gauge(metricCatalogue.definitionRolloutResources);
   }
 
   /** Records a finished pass. */
@@ -71,12 +64,11 @@ export class DefinitionMetrics {
   /** Updates the gauges before a scrape. `readiness`: undefined while nothing runs. */
   observe({ state, problems }: DefinitionView, readiness: Readiness | undefined): void {
     for (const kind of metricCatalogue.definitionState.values.state)
-      this.#states.set(state.kind === kind ? 1 : 0, [this.#name, kind]);
-    this.#problems.set(problems.length, [this.#name]);
+      this.#set('definitionState', state.kind === kind ? 1 : 0, kind);
+    this.#set('definitionProblems', problems.length);
     const { ready = 0, unready = 0, unknown = 0 } = readiness ?? {};
     const resources = { True: ready, False: unready, Unknown: unknown };
-    for (const [label, count] of Object.entries(resources))
-      this.#resources.set(count, [this.#name, label]);
+    for (const [label, count] of Object.entries(resources)) this.#set('resources', count, label);
   }
 
   /** Counts changes since the last call. */
@@ -87,24 +79,30 @@ export class DefinitionMetrics {
     if (rejected !== undefined && rejected !== this.#rejection)
       this.#reloads.increment([this.#name, 'rejected']);
     this.#rejection = rejected;
-    this.#rejected.set(rejected === undefined ? 0 : 1, [this.#name]);
+    this.#set('definitionRejected', rejected === undefined ? 0 : 1);
     for (const state of metricCatalogue.definitionRollout.values.state)
-      this.#rollout.set(rollout?.state === state ? 1 : 0, [this.#name, state]);
-    this.#pending.set(rollout === undefined ? 0 : rollout.total - rollout.reached, [this.#name]);
+      this.#set('definitionRollout', rollout?.state === state ? 1 : 0, state);
+    const pending = rollout === undefined ? 0 : rollout.total - rollout.reached;
+    this.#set('definitionRolloutResources', pending);
   }
 
   #recordRevision(revision: string | undefined, source: string): void {
     if (revision === undefined) return;
     if (revision !== this.#revision) {
       this.#reloads.increment([this.#name, 'accepted']);
-      this.#lastAccepted.set(Math.floor(this.#clock.nowMs() / 1_000), [this.#name]);
+      this.#set('definitionLastAccepted', Math.floor(this.#clock.nowMs() / 1_000));
     }
     this.#revision = revision;
+    const gauge = this.#registry.gauge(metricCatalogue.definitionInfo);
     const info = [this.#name, revision, source] as const;
     if (this.#infoLabels !== undefined && this.#infoLabels.join() !== info.join())
-      this.#info.remove(this.#infoLabels);
+      gauge.remove(this.#infoLabels);
     this.#infoLabels = info;
-    this.#info.set(1, info);
+    gauge.set(1, info);
+  }
+
+  #set(gauge: GaugeName, value: number, ...labels: readonly string[]): void {
+    this.#registry.gauge(metricCatalogue[gauge]).set(value, [this.#name, ...labels]);
   }
 
   /** Removes every series of the definition. */

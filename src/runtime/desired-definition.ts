@@ -32,8 +32,6 @@ export interface UninstallPolicy {
 export interface DesiredDefinition {
   /** The newest valid revision: the last valid one while a later one is rejected. */
   readonly located: LocatedDefinition;
-  /** @default undefined: unknown (tests, benchmarks) */
-  readonly origin?: DefinitionOrigin;
   /** Why the newest revision is rejected; `located` is then an older one. @default undefined */
   readonly rejection?: Rejection;
   /** Warnings of the accepted revision: `file:line:column: message. Hint`, one each. */

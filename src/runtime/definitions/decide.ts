@@ -108,7 +108,8 @@ function decideDeleted(
   // The manifest exists: the publisher recreates the object, and the definition keeps running.
   if (isPublished && hasManifest) return { kind: 'release' };
   if (!record.hasFinalizer) return { kind: 'ignore' };
-  if (isPublished) return finalize(record, 'Deleted', deletedMessage);
+  const finalizing = finalize(record, deletedTask.reason, deletedTask.message);
+  if (isPublished) return finalizing;
   const policy = uninstallPolicyOf(record);
   const located = recorded[0] ?? read().located;
   const isAsking = policy.children || policy.crd;
@@ -117,7 +118,7 @@ function decideDeleted(
       ...{ kind: 'uninstall', policy, located, isPaused: record.isPaused },
       sinceMs: Date.parse(record.object.metadata.deletionTimestamp ?? ''),
     };
-  return finalize(record, 'Deleted', deletedMessage);
+  return finalizing;
 }
 
 function decidePublished(options: DecideOptions): Decision {
@@ -167,12 +168,11 @@ function run(
   { record, recorded }: DecideOptions,
   said: Pick<DesiredDefinition, 'located' | 'rejection' | 'warnings'>,
 ): Extract<Decision, { kind: 'run' }> {
-  const { origin, rollout, isPaused, approvedDeletions } = record;
+  const { rollout, isPaused, approvedDeletions } = record;
   return {
     kind: 'run',
     desired: {
       ...said,
-      origin,
       previous: recorded,
       ...(isPaused && { isPaused }),
       ...(approvedDeletions !== undefined && { approvedDeletions }),
@@ -199,15 +199,12 @@ function finalize(
   };
 }
 
-const deletedMessage = 'Being deleted';
-const deleted: FinalizeTask['reason'] = 'Deleted';
-
 /** A definition that a user deletes, where nothing is uninstalled. */
-export const deletedTask: FinalizeTask = {
+export const deletedTask = {
   kind: 'finalize',
-  reason: deleted,
-  message: deletedMessage,
-};
+  reason: 'Deleted',
+  message: 'Being deleted',
+} as const satisfies FinalizeTask;
 
 function withdrawnMessage({ origin }: DefinitionRecord): string {
   return `Its manifest in ${origin.source} ${origin.ref} was removed: the definition is stopped, its resources and their children are orphaned`;

@@ -1,37 +1,15 @@
-import { type Condition, conditionFor } from '../../util/condition.ts';
+import { conditionFor } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import type { ClusterFailure, DefinitionView, RolloutView } from '../definition-view.ts';
+import type { RolloutView } from '../definition-view.ts';
 import { originText } from '../desired-definition.ts';
 import {
   conditionTypes,
   type DefinitionFacts,
   definitionConditions,
 } from './definition-conditions.ts';
-import { kindsStatus, liveStatus, type RecordedRevision } from './record.ts';
-
-/** Status of an `OperatorDefinition`. */
-export interface DefinitionStatus {
-  readonly conditions: readonly Condition[];
-  readonly observedGeneration?: number;
-  readonly source: string;
-  readonly revision?: string;
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly instances?: number;
-  readonly readyInstances?: number;
-  readonly rollout?: RolloutStatus;
-  readonly clusters?: {
-    readonly selected: number;
-    readonly running: number;
-    readonly unreachable: number;
-    readonly failing: readonly ClusterFailure[];
-  };
-  /** The accepted revision first. */
-  readonly revisions: readonly RecordedRevision[];
-  readonly kinds: { readonly resources: readonly string[]; readonly children: readonly string[] };
-}
+import { kindsStatus, liveStatus } from './record.ts';
 
 /** Progress of a roll-out. */
 export type RolloutStatus = Omit<RolloutView, 'message'>;
@@ -44,41 +22,36 @@ export interface StatusOptions {
   readonly now: string;
 }
 
-/** Builds the status. Pure. */
-export function statusOf({ facts, object, now }: StatusOptions): DefinitionStatus {
-  const { generation: observed } = object.metadata;
+/** Builds the status of an `OperatorDefinition`. Pure. */
+export function statusOf({ facts, object, now }: StatusOptions) {
+  const { generation } = object.metadata;
   const { view, origin, persisted, rollout } = facts;
+  const { revision, kind, apiVersion, instances, readyInstances, clusters } = view;
   const conditions = definitionConditions(facts).map((each) => conditionFor(each, { object, now }));
   return {
     conditions,
-    ...(observed === undefined ? {} : { observedGeneration: observed }),
+    ...(generation !== undefined && { observedGeneration: generation }),
     source: originText(origin),
-    ...kindOf(view),
-    ...(view.revision === '' ? {} : { revision: view.revision }),
-    instances: view.instances,
-    ...(view.readyInstances === undefined ? {} : { readyInstances: view.readyInstances }),
+    ...(kind !== '' && { apiVersion, kind }),
+    ...(revision !== '' && { revision }),
+    instances,
+    ...(readyInstances !== undefined && { readyInstances }),
     ...(rollout && { rollout: rolloutOf(rollout) }),
-    ...(view.clusters && {
-      clusters: { ...view.clusters, unreachable: view.clusters.unreachable.length },
-    }),
+    ...(clusters && { clusters: { ...clusters, unreachable: clusters.unreachable.length } }),
+    // The accepted revision first.
     revisions: persisted.revisions,
     kinds: kindsStatus(persisted.kinds),
   };
 }
 
+type Status = ReturnType<typeof statusOf>;
+
 function rolloutOf({ message: _, ...rollout }: RolloutView): RolloutStatus {
   return rollout;
 }
 
-function kindOf({
-  apiVersion,
-  kind,
-}: DefinitionView): Pick<DefinitionStatus, 'apiVersion' | 'kind'> {
-  return kind === '' ? {} : { apiVersion, kind };
-}
-
 /** Whether the object already has this status, ignoring conditions of other writers. Pure. */
-export function hasStatus(object: KubeObject, desired: DefinitionStatus): boolean {
+export function hasStatus(object: KubeObject, desired: Status): boolean {
   const live = liveStatus(object);
   const { conditions: _, ...fields } = live;
   const { conditions, ...wantedFields } = desired;
@@ -93,12 +66,12 @@ export function hasStatus(object: KubeObject, desired: DefinitionStatus): boolea
 }
 
 /** Whether only counts differ, which are not urgent. Pure. */
-export function differsInCountsOnly(object: KubeObject, desired: DefinitionStatus): boolean {
+export function differsInCountsOnly(object: KubeObject, desired: Status): boolean {
   const live = liveStatus(object);
   const { instances, readyInstances, rollout } = desired;
   const counts = {
-    ...(instances === undefined ? {} : { instances }),
-    ...(readyInstances === undefined ? {} : { readyInstances }),
+    instances,
+    ...(readyInstances !== undefined && { readyInstances }),
     ...(isSameStep(live.rollout, rollout) && { rollout }),
   };
   return hasStatus({ ...object, status: { ...live, ...counts } }, desired);
@@ -122,12 +95,12 @@ export interface StatusEvent {
 }
 
 /** Returns one Event for each change between two statuses. Pure. */
-export function eventsBetween(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
+export function eventsBetween(before: JsonObject, after: Status): readonly StatusEvent[] {
   return [...loading(before, after), ...rollingOut(before, after), ...failing(before, after)];
 }
 
 /** One Event for each member in which it began to fail. */
-function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly StatusEvent[] {
+function failing(before: JsonObject, { clusters }: Status): readonly StatusEvent[] {
   const last = isJsonObject(before.clusters) ? before.clusters.failing : undefined;
   const known = (Array.isArray(last) ? last : []).filter(isJsonObject);
   return (clusters?.failing ?? [])
@@ -141,7 +114,7 @@ function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly S
     }));
 }
 
-function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
+function loading(before: JsonObject, after: Status): readonly StatusEvent[] {
   const last = conditionsOf({ status: before }).find(({ type }) => type === 'Accepted');
   const now = after.conditions.find(({ type }) => type === 'Accepted');
   if (now === undefined || now.status === 'Unknown') return [];
@@ -158,11 +131,11 @@ function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEv
   return isKnown ? [] : [{ type: 'Warning', reason: now.reason, action, note: now.message }];
 }
 
-function rollingOut(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
+function rollingOut(before: JsonObject, after: Status): readonly StatusEvent[] {
   const last = isJsonObject(before.rollout) ? before.rollout : undefined;
   const now = after.rollout;
   const action = 'RollOut';
-  const { instances = 0 } = after;
+  const { instances } = after;
   // Without resources there is no roll-out.
   if (now === undefined) {
     const isDone = last !== undefined && last.to === after.revision && instances > 0;

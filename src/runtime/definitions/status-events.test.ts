@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../util/json.ts';
-import { type DefinitionStatus, eventsBetween, type RolloutStatus } from './definition-status.ts';
+import { eventsBetween, type RolloutStatus, type statusOf } from './definition-status.ts';
+
+type DefinitionStatus = ReturnType<typeof statusOf>;
 
 const now = '2026-01-01T00:00:00Z';
 
