@@ -5,8 +5,8 @@ import { everywhere, kindNamed, launch, register, type Stage, untilMetric } from
 
 export interface LatencyResult {
   readonly last: 'reachable' | 'frozen' | 'stopped';
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  /** One for each edit, ascending. */
+  readonly latenciesMs: readonly number[];
 }
 
 const perMember = 20;
@@ -62,9 +62,7 @@ export async function benchUnreachable(
     };
     const results: LatencyResult[] = [];
     const note = async (state: LatencyResult['last']) => {
-      const sorted = await latencies();
-      const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-      results.push({ last: state, p50Ms: at(0.5), p99Ms: at(0.99) });
+      results.push({ last: state, latenciesMs: await latencies() });
     };
     const pid = () => last.pids.apiServer ?? 0;
     const untilBack = () =>
