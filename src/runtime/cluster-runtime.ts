@@ -19,7 +19,6 @@ import { isWriteOf } from './objects/names.ts';
 import { OwnObjectInformer } from './objects/own-object-informer.ts';
 import type { Manifests, SourceState } from './publish/manifest-reader.ts';
 import { FindingsTracker, type ParsedManifest } from './publish/parsed-manifest.ts';
-import { Confirmations } from './publish/publication.ts';
 import type { RejectedClaim } from './publish/publish-plan.ts';
 import { Publisher } from './publish/publisher.ts';
 import type { SharedOptions } from './runner-options.ts';
@@ -91,15 +90,15 @@ export class ClusterRuntime {
       },
       onGone: () => this.#controller.enqueueAll(),
     });
-    const confirmations = new Confirmations((name) => this.#controller.enqueue(name));
     const onEvent = (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) =>
       this.#record(event, object, origin);
     this.#publisher = new Publisher({
       ...shared,
-      ...{ sources: options.sources, check, runtime, confirmations, onEvent },
+      ...{ sources: options.sources, check, runtime, onEvent },
       objects: this.#objects,
       ...(patience && { deleteDelayMs: patience.deleteMs }),
       onManifests: (manifests) => this.#onManifests(manifests),
+      onConfirmation: (name) => this.#controller.enqueue(name),
       onRejectedClaims: (rejected) => this.#onRejectedClaims(rejected),
     });
     const { members, ...rest } = options;
@@ -121,7 +120,7 @@ export class ClusterRuntime {
         members: clusters,
         countPlaced: (definition, countIn) => clusters.countPlaced(definition, countIn),
       }),
-      ...{ runtime, confirmations, onEvent },
+      ...{ runtime, confirmations: this.#publisher, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,
       manifests: this.#publisher,

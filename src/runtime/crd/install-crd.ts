@@ -1,6 +1,6 @@
-import { createSchemaCompiler, type SchemaType } from '../../compile/index.ts';
+import { createSchemaCompiler } from '../../compile/index.ts';
 import type { CrdDefinition, SourceMap } from '../../definition/index.ts';
-import { type Informer, KubeError, type StoredObject } from '../../kube/roles.ts';
+import { type Informer, KubeError } from '../../kube/roles.ts';
 import {
   adoptedAnnotation,
   appliedHashOf,
@@ -85,19 +85,32 @@ async function applyWhereNeeded(
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster, source, hub, allowBreakingChanges = false } = options;
   const { name } = definition.kind.crd.metadata;
+  const fieldManager = fieldManagerOf(definition.name);
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
   const live = crds.get(undefined, name);
-  const intent = intentFor(options, type, live?.object);
+  const manifest = prepare(ownedCrd(options, live?.object), type, { hasStatus: true });
+  const hash = pathHash(manifest, type);
   if (live !== undefined) {
     const obstacle = checkLiveCrd(live.object, definition, hub);
     if (obstacle !== undefined) return obstacle;
-    if (isUpToDate(intent, live, definition)) return undefined;
+    // The same three checks as for a child.
+    const isApplied = live.appliedBy.includes(fieldManager) && appliedHashOf(live.object) === hash;
+    if (isApplied && covers(manifest, live.object, type)) return undefined;
     const breaking = checkChange(live.object, definition, source);
     if (breaking !== undefined && !allowBreakingChanges) return breaking;
   }
+  // Creates the CRD, or updates exactly the live one.
+  const guard =
+    live === undefined ? { resourceVersion: '1' } : { uid: live.object.metadata.uid ?? '' };
+  const sent = stamped(manifest, hash);
   try {
-    await sendIntent(intent, options, signal);
+    // Forced: the definition owns the CRD alone.
+    await cluster.apply(
+      { ...sent, metadata: { ...sent.metadata, ...guard } },
+      { fieldManager, force: true, flow: crdFlowOf(definition) },
+      signal,
+    );
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'rejected') throw error;
@@ -105,6 +118,26 @@ async function applyWhereNeeded(
     const which = `The API server rejects the CustomResourceDefinition "${name}"`;
     return rejection(`${which}: ${error.message}`);
   }
+}
+
+/** The definition's CRD with Homeostat's labels and annotations. */
+function ownedCrd(
+  { definition, runtime, hub }: InstallOptions,
+  live: KubeObject | undefined,
+): KubeObject {
+  const { crd } = definition.kind;
+  const labels = {
+    ...crd.metadata.labels,
+    [managedByLabel]: managedByValue,
+    [definitionLabel]: definition.name,
+    ...(runtime !== undefined && { [runtimeLabel]: runtime }),
+  };
+  const annotations = {
+    ...crd.metadata.annotations,
+    ...(hub !== undefined && { [hubAnnotation]: hub.uid }),
+    ...(live !== undefined && isAdopted(live) && { [adoptedAnnotation]: 'true' }),
+  };
+  return { ...crd, metadata: { ...crd.metadata, labels, annotations } };
 }
 
 /** Why the definition may not write the live CRD. Undefined: it may. */
@@ -128,69 +161,4 @@ function rejection(message: string): CrdRejection {
 /** Changes when the CRD's spec changes, not with labels or annotations. Undefined: no CRD. */
 function schemaGeneration(crd: KubeObject | undefined): string | undefined {
   return crd && `${crd.metadata.uid} ${crd.metadata.generation}`;
-}
-
-/** The desired CRD, ready to compare and send. */
-interface CrdIntent {
-  readonly manifest: KubeObject;
-  readonly hash: string;
-  readonly type: SchemaType | undefined;
-  /** UID of the live CRD. Undefined: there is none. */
-  readonly uid: string | undefined;
-}
-
-/** Returns the desired CRD with Homeostat's labels. */
-function intentFor(
-  { definition, runtime, hub }: InstallOptions,
-  type: SchemaType | undefined,
-  live: KubeObject | undefined,
-): CrdIntent {
-  const { crd } = definition.kind;
-  const labels = {
-    ...crd.metadata.labels,
-    [managedByLabel]: managedByValue,
-    [definitionLabel]: definition.name,
-    ...(runtime !== undefined && { [runtimeLabel]: runtime }),
-  };
-  const annotations = {
-    ...crd.metadata.annotations,
-    ...(hub !== undefined && { [hubAnnotation]: hub.uid }),
-    ...(live !== undefined && isAdopted(live) && { [adoptedAnnotation]: 'true' }),
-  };
-  const owned = { ...crd, metadata: { ...crd.metadata, labels, annotations } };
-  const manifest = prepare(owned, type, { hasStatus: true });
-  return { manifest, hash: pathHash(manifest, type), type, uid: live?.metadata.uid };
-}
-
-/** Whether an apply would change nothing. Uses the same three checks as for a child. */
-function isUpToDate(
-  { manifest, hash, type }: CrdIntent,
-  live: StoredObject,
-  definition: CrdDefinition,
-): boolean {
-  return (
-    live.appliedBy.includes(fieldManagerOf(definition.name)) &&
-    appliedHashOf(live.object) === hash &&
-    covers(manifest, live.object, type)
-  );
-}
-
-/**
- * Creates the CRD, or updates exactly the live one.
- * @throws KubeError
- */
-async function sendIntent(
-  { manifest, hash, uid }: CrdIntent,
-  { definition, cluster }: InstallOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const guard = uid === undefined ? { resourceVersion: '1' } : { uid };
-  const sent = stamped(manifest, hash);
-  const fieldManager = fieldManagerOf(definition.name);
-  // Forced: the definition owns the CRD alone.
-  await cluster.apply(
-    { ...sent, metadata: { ...sent.metadata, ...guard } },
-    { fieldManager, force: true, flow: crdFlowOf(definition) },
-    signal,
-  );
 }

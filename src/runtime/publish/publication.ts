@@ -162,11 +162,8 @@ function validEntries(
   );
 }
 
-/** A manifest whose published object the API server has returned. */
+/** A manifest that its object matches. */
 export interface Confirmation {
-  readonly uid: string;
-  /** Generation of the returned object: a later one was edited by another client. */
-  readonly generation: number;
   /** With positions in the manifest. */
   readonly located: LocatedDefinition;
   /** `file:line:column: message. Hint`, one each. */
@@ -174,35 +171,10 @@ export interface Confirmation {
 }
 
 /**
- * Published objects that match their manifests, by name. In memory only, so that principals who can write objects cannot forge it; a new
- * process publishes its manifests again.
+ * Published objects that match their manifests. In memory only, so that principals who can write objects cannot forge it; a new process
+ * publishes its manifests again.
  */
-export class Confirmations {
-  readonly #byName = new Map<string, Confirmation>();
-  readonly #onChange: (name: string) => void;
-
-  constructor(onChange: (name: string) => void) {
-    this.#onChange = onChange;
-  }
-
+export interface Confirmations {
   /** Undefined: the object does not match a manifest (any more). */
-  of({ metadata: { name, uid, generation } }: KubeObject): Confirmation | undefined {
-    const found = this.#byName.get(name);
-    return found?.uid === uid && found?.generation === generation ? found : undefined;
-  }
-
-  set({ metadata }: KubeObject, content: Pick<Confirmation, 'located' | 'warnings'>): void {
-    const { name, uid = '', generation = 0 } = metadata;
-    const before = this.#byName.get(name);
-    this.#byName.set(name, { uid, generation, ...content });
-    const isSame =
-      before?.uid === uid &&
-      before.generation === generation &&
-      before.located.definition.revision === content.located.definition.revision;
-    if (!isSame) this.#onChange(name);
-  }
-
-  delete(name: string): void {
-    if (this.#byName.delete(name)) this.#onChange(name);
-  }
+  of(object: KubeObject): Confirmation | undefined;
 }

@@ -102,6 +102,18 @@ describe('runtime/publish/publisher', () => {
     assert.equal(harness.revision('thing'), revisionOf(good('thing')));
   });
 
+  test('an edit of what another process has published is reverted with an Event, too', async (t) => {
+    const harness = await published(t);
+    await harness.stop();
+    const next = new PublisherHarness(harness);
+    t.after(() => next.stop());
+    await next.start();
+    await next.say({ [ref]: good('thing') });
+    assert.deepEqual(next.cluster.takeWrites(), []);
+    await next.replace('thing', edited(9));
+    assert.deepEqual(next.events, ['PutBack thing']);
+  });
+
   test('a user who edits it again and again is answered ever more slowly', async (t) => {
     const harness = await published(t);
     for (let edit = 0; edit < 60; edit++) {

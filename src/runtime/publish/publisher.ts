@@ -18,6 +18,7 @@ import { ManifestReader, type Manifests, type SourceState } from './manifest-rea
 import { ObjectWriter } from './object-writer.ts';
 import type { NamedDocument } from './parsed-manifest.ts';
 import {
+  type Confirmation,
   type Confirmations,
   hasNote,
   type ManifestNote,
@@ -42,13 +43,14 @@ interface PublisherOptions {
   /** Of this runtime, as a label value. */
   readonly runtime: string;
   readonly objects: OwnObjects;
-  readonly confirmations: Confirmations;
   /** Delay before the object of a removed manifest is deleted, in ms. @default 600_000 */
   readonly deleteDelayMs?: number;
   /** Called after the first read and after each change of manifests. */
   readonly onManifests?: (manifests: Manifests) => void;
   /** Called for Events on a published object and on its ConfigMap. */
   readonly onEvent: (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) => void;
+  /** Called when another manifest of the name, or none, is confirmed. */
+  readonly onConfirmation: (name: string) => void;
   /** Called when the rejected claims of a name change. */
   readonly onRejectedClaims: (rejected: readonly RejectedClaim[]) => void;
 }
@@ -58,15 +60,15 @@ const concurrency = 4;
 /** Maximum delay between attempts. */
 const maxDelayMs = 60_000;
 
-/** Last publication of a name. */
-interface Published {
+/** A manifest that is published. */
+interface Published extends Confirmation {
   readonly desired: KubeObject;
-  /** The object as a webhook changed it, which is accepted. Undefined: it was stored unchanged. */
-  readonly mutated: KubeObject | undefined;
+  /** As the API server has returned it. A later generation was edited by another client. */
+  readonly stored: KubeObject;
 }
 
 /** Publishes manifests as `OperatorDefinition` objects: a controller whose keys are definition names. */
-export class Publisher {
+export class Publisher implements Confirmations {
   readonly #options: PublisherOptions;
   readonly #source: ManifestReader;
   readonly #writer: ObjectWriter;
@@ -104,6 +106,12 @@ export class Publisher {
   /** Undefined: the sources have not been read. */
   get manifests(): Manifests | undefined {
     return this.#manifests;
+  }
+
+  of({ metadata: { name, uid, generation } }: KubeObject): Confirmation | undefined {
+    const found = this.#published.get(name);
+    const { metadata } = found?.stored ?? {};
+    return metadata?.uid === uid && metadata?.generation === generation ? found : undefined;
   }
 
   /** Rejected claims, by name. */
@@ -184,31 +192,36 @@ export class Publisher {
     live: KubeObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { runtime, confirmations } = this.#options;
+    const { runtime } = this.#options;
     const { located, warnings, name, manifest } = document;
     if (located === undefined) return;
     const desired = publicationOf({
       ...{ name, runtime, origin: manifest.origin },
       document: located.document,
     });
-    let shown = live;
-    if (live === undefined || !this.#isShown(desired, live)) {
+    let stored = live;
+    if (stored === undefined || !this.#isShown(desired, stored)) {
       try {
-        shown = await this.#writer.publish(desired, live, signal);
+        stored = await this.#writer.publish(desired, live, signal);
       } catch (error) {
         if (!(error instanceof KubeError && isInvalid(error))) throw error;
         const line = `${manifest.file}:1:1: Rejected by the API server: ${error.message}`;
         return this.#reject({ ...document, errors: [line] }, live, signal);
       }
       this.#recordRevert(desired, live, manifest.origin);
-      this.#published.set(name, {
-        desired,
-        mutated: showsPublication(shown, desired) ? undefined : shown,
-      });
     }
-    if (shown === undefined) return;
-    confirmations.set(shown, { located, warnings });
-    if (!hasNote(shown, {})) await this.#writer.note(shown, {}, signal);
+    this.#setPublished(name, { desired, stored, located, warnings });
+    if (!hasNote(stored, {})) await this.#writer.note(stored, {}, signal);
+  }
+
+  #setPublished(name: string, next: Published | undefined): void {
+    const before = this.#published.get(name);
+    if (next === undefined) this.#published.delete(name);
+    else this.#published.set(name, next);
+    const identityOf = ({ located, stored: { metadata } }: Published) =>
+      [metadata.uid, metadata.generation, located.definition.revision].join();
+    if ((before && identityOf(before)) !== (next && identityOf(next)))
+      this.#options.onConfirmation(name);
   }
 
   /** The accepted revision keeps running. */
@@ -217,8 +230,8 @@ export class Publisher {
     live: KubeObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { runtime, confirmations } = this.#options;
-    confirmations.delete(name);
+    const { runtime } = this.#options;
+    this.#setPublished(name, undefined);
     const note: ManifestNote = { rejected, controls };
     // A manifest that takes over the name is shown with its errors, too.
     const its = live && originOfPublished(live);
@@ -231,10 +244,9 @@ export class Publisher {
 
   async #withdraw(live: KubeObject, signal: AbortSignal): Promise<void> {
     const { name } = live.metadata;
-    const { clock, confirmations, onEvent } = this.#options;
+    const { clock, onEvent } = this.#options;
     const origin = originOfPublished(live);
-    confirmations.delete(name);
-    this.#published.delete(name);
+    this.#setPublished(name, undefined);
     if (await this.#writer.hasOtherManagers(live, signal)) {
       await this.#writer.handOver(live, signal);
       if (origin !== undefined) onEvent(handedOverEvent, live, origin);
@@ -247,10 +259,12 @@ export class Publisher {
   #isShown(desired: KubeObject, live: KubeObject): boolean {
     if (showsPublication(live, desired)) return true;
     const before = this.#published.get(desired.metadata.name);
+    // A webhook changes what is published, which is accepted.
     return (
-      before?.mutated !== undefined &&
+      before !== undefined &&
+      !showsPublication(before.stored, desired) &&
       deepEqual(before.desired, desired) &&
-      deepEqual(before.mutated.spec, live.spec)
+      deepEqual(before.stored.spec, live.spec)
     );
   }
 

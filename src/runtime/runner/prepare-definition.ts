@@ -41,42 +41,30 @@ export async function prepareDefinition(
   options: PrepareOptions,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const { definition } = located;
+  const { cluster, onStep } = options;
+  const { definition, source } = located;
   // Its CRD is listed while the schemas are fetched.
   const crd = definesCrd(definition)
-    ? acquireCrd(options.cluster, definition.kind.crd.metadata.name)
+    ? acquireCrd(cluster, definition.kind.crd.metadata.name)
     : undefined;
   try {
-    return await prepare(located, options, signal);
+    onStep('Fetching the schemas of the kinds that it uses');
+    const compiled = await compileFor(located, options, signal);
+    if (compiled.kind === 'rejected') return compiled;
+    // Compiling takes time: do not install the CRD of a superseded revision.
+    signal.throwIfAborted();
+    if (definesCrd(definition)) {
+      onStep('Installing its CustomResourceDefinition');
+      const obstacle = await installCrd({ ...options, definition, source }, signal);
+      if (obstacle !== undefined)
+        return rejected(definition, obstacle.message, obstacle.diagnostics);
+    }
+    const previousKinds = await servedKinds(options.childKinds(), cluster, signal);
+    const { plan, unknownKinds } = compiled;
+    return { kind: 'prepared', prepared: { located, plan, unknownKinds, previousKinds } };
   } finally {
     crd?.release();
   }
-}
-
-async function prepare(
-  located: LocatedDefinition,
-  options: PrepareOptions,
-  signal: AbortSignal,
-): Promise<Preparation> {
-  const { cluster, onStep } = options;
-  const { definition } = located;
-  onStep('Fetching the schemas of the kinds that it uses');
-  const compiled = await compileFor(located, options, signal);
-  if (compiled.kind === 'rejected') return compiled;
-  const { plan, unknownKinds } = compiled;
-  // Compiling takes time: do not install the CRD of a superseded revision.
-  signal.throwIfAborted();
-  if (definesCrd(definition)) {
-    onStep('Installing its CustomResourceDefinition');
-    const { source } = located;
-    const obstacle = await installCrd({ ...options, definition, source }, signal);
-    if (obstacle !== undefined) return rejected(definition, obstacle.message, obstacle.diagnostics);
-  }
-  const previousKinds = await servedKinds(options.childKinds(), cluster, signal);
-  return {
-    kind: 'prepared',
-    prepared: { located, plan, unknownKinds, previousKinds },
-  };
 }
 
 /**

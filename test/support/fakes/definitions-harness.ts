@@ -5,7 +5,7 @@ import { noMembers } from '../../../src/runtime/definitions/definition-tasks.ts'
 import { DefinitionsController } from '../../../src/runtime/definitions/definitions-controller.ts';
 import type { DefinitionView } from '../../../src/runtime/index.ts';
 import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/names.ts';
-import { Confirmations } from '../../../src/runtime/publish/publication.ts';
+import type { Confirmation } from '../../../src/runtime/publish/publication.ts';
 import type { OriginState } from '../../../src/runtime/publish/publish-plan.ts';
 import { ViewChangeNotifier } from '../../../src/runtime/view-change-notifier.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
@@ -44,7 +44,8 @@ export class DefinitionsHarness {
   /** Whether the kind of definitions was not served for too long. */
   isKindGone = false;
   readonly controller: DefinitionsController;
-  readonly #confirmations = new Confirmations((name) => this.controller.enqueue(name));
+  /** Of the object as it was published. */
+  #confirmed: { readonly stored: KubeObject; readonly confirmation: Confirmation } | undefined;
   readonly #bell: ViewChangeNotifier;
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -84,7 +85,13 @@ export class DefinitionsHarness {
         originState: () => this.place,
         hasManifest: (name) => this.texts.has(name),
       },
-      confirmations: this.#confirmations,
+      confirmations: {
+        of: ({ metadata: { uid, generation } }) => {
+          const { stored, confirmation } = this.#confirmed ?? {};
+          const isSame = stored?.metadata.uid === uid && stored?.metadata.generation === generation;
+          return isSame ? confirmation : undefined;
+        },
+      },
       onEvent: ({ reason }, { metadata }) => void this.events.push(`${reason} ${metadata.name}`),
     });
     objects.subscribe(({ name, pass }) => {
@@ -160,13 +167,15 @@ export class DefinitionsHarness {
         finalizers: ['homeostat.dev/definition'],
       },
     }).object;
-    this.#confirmations.set(stored, { located: locatedShadow(spec), warnings: [] });
+    this.#confirmed = { stored, confirmation: { located: locatedShadow(spec), warnings: [] } };
+    this.controller.enqueue('shadow');
     await this.wait(1_000);
   }
 
   /** The newest text of the name has mistakes, and the publisher says so. */
   async reject(...mistakes: readonly string[]): Promise<void> {
-    this.#confirmations.delete('shadow');
+    this.#confirmed = undefined;
+    this.controller.enqueue('shadow');
     await this.annotate({ 'homeostat.dev/rejected': mistakes.join('\n') });
   }
 
@@ -174,7 +183,8 @@ export class DefinitionsHarness {
   async withdraw(): Promise<void> {
     this.texts.delete('shadow');
     this.controller.enqueueAll();
-    this.#confirmations.delete('shadow');
+    this.#confirmed = undefined;
+    this.controller.enqueue('shadow');
     const withdrawn = new Date(this.clock.nowMs()).toISOString();
     await this.annotate({ 'homeostat.dev/withdrawn': withdrawn });
   }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import type { EventInput } from '../../../src/kube/roles.ts';
 import { definitionGvk } from '../../../src/runtime/objects/names.ts';
-import { Confirmations } from '../../../src/runtime/publish/publication.ts';
 import { Publisher } from '../../../src/runtime/publish/publisher.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
@@ -19,7 +18,6 @@ export class PublisherHarness {
   readonly source = new ScriptedSource('ops');
   /** Names whose confirmation has changed. */
   readonly confirmed: string[] = [];
-  readonly confirmations = new Confirmations((name) => this.confirmed.push(name));
   readonly events: string[] = [];
   /** Which claims come to nothing, and why, as often as that changes. */
   readonly lost: (readonly string[])[] = [];
@@ -50,7 +48,7 @@ export class PublisherHarness {
           for (const { object } of objects.list()) yield object;
         },
       },
-      confirmations: this.confirmations,
+      onConfirmation: (name) => void this.confirmed.push(name),
       onEvent: ({ reason }: Pick<EventInput, 'reason'>, { metadata }) =>
         this.events.push(`${reason} ${metadata.name}`),
       onRejectedClaims: (lost) =>
@@ -94,7 +92,7 @@ export class PublisherHarness {
   /** The revision that is confirmed of the object as it is now. */
   revision(name: string): string | undefined {
     const object = this.object(name);
-    return object && this.confirmations.of(object)?.located.definition.revision;
+    return object && this.#publisher.of(object)?.located.definition.revision;
   }
 
   /** What a user, or another program, writes. */
