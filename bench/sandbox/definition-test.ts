@@ -7,6 +7,7 @@ import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { unlimitedTimeSlicer } from '../../src/util/time-slicer.ts';
+import { whenSynced } from '../../test/support/when-synced.ts';
 import { benchSandbox } from './bench-sandbox.ts';
 import { applyTo } from './objects.ts';
 import type { Row } from './row.ts';
@@ -86,7 +87,7 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
   unit.setTask({ kind: 'run', desired: { located } });
   while (unit.view.state.kind !== 'running') await clock.sleep(5, stopper.signal);
   const informer = cluster.acquire({ gvk: gvkOf('bench.example.com/v1', 'Box') });
-  await informer.whenSynced(stopper.signal);
+  await whenSynced(informer, stopper.signal);
   const times: number[] = [];
   for (let index = 0; index < resources; index++) {
     const name = `box-${index}`;

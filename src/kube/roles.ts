@@ -261,8 +261,6 @@ export interface Informer {
   subscribe(listener: (event: CacheEvent) => void): () => void;
   /** Calls the listener on every change of `state`. Returns the unsubscribe function. */
   onState(listener: (state: InformerState) => void): () => void;
-  /** Resolves when `state` is `synced` and subscribers have received the initial list. Rejects when the signal aborts. */
-  whenSynced(signal: AbortSignal): Promise<void>;
   release(): void;
 }
 

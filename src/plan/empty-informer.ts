@@ -29,7 +29,5 @@ export class EmptyInformer implements Informer {
     return () => undefined;
   }
 
-  async whenSynced(): Promise<void> {}
-
   release(): void {}
 }

@@ -52,10 +52,6 @@ export class OverlayInformer implements Informer {
     return this.#base.onState(listener);
   }
 
-  whenSynced(signal: AbortSignal): Promise<void> {
-    return this.#base.whenSynced(signal);
-  }
-
   release(): void {
     this.#base.release();
   }

@@ -15,6 +15,7 @@ import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { patienceMs } from '../support/patience.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
+import { whenSynced } from '../support/when-synced.ts';
 
 const shared = useControlPlane();
 const signal = new AbortController().signal;
@@ -61,7 +62,7 @@ shared.describe('integration/informer', () => {
 
   async function synced(query: Parameters<InformerSet['acquire']>[0]): Promise<Informer> {
     const informer = informers.acquire(query);
-    await informer.whenSynced(signal);
+    await whenSynced(informer, signal);
     return informer;
   }
 
@@ -72,7 +73,7 @@ shared.describe('integration/informer', () => {
     const informer = informers.acquire({ gvk, namespace, labelSelector: 'test' });
     const heard: CacheEvent[] = [];
     informer.subscribe((event) => heard.push(event));
-    await informer.whenSynced(signal);
+    await whenSynced(informer, signal);
     assert.equal(heard.length, 1_200);
     assert.ok(heard.every(({ initial }) => initial));
     await create(namespace, 'one-more');
@@ -227,7 +228,7 @@ shared.describe('integration/informer', () => {
       });
     });
     await shared.client().apply(customKind({ group: 'late.example.com', kind: 'Latecomer' }));
-    await informer.whenSynced(signal);
+    await whenSynced(informer, signal);
     informer.release();
   });
 });

@@ -9,6 +9,7 @@ import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { aConfigMap, aDeployment, testFlow, useKubeCluster } from '../support/kube-cluster.ts';
+import { whenSynced } from '../support/when-synced.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const configMap = gvkOf('v1', 'ConfigMap');
@@ -74,7 +75,7 @@ shared.describe('integration/kube-writes', () => {
   test('an answer is in the informers before the caller has it', async () => {
     const namespace = await shared.namespace();
     const informer = own.cluster.acquire({ gvk: configMap, namespace });
-    await informer.whenSynced(signal);
+    await whenSynced(informer, signal);
     await own.apply(aConfigMap(namespace));
     assert.deepEqual(informer.get(namespace, 'a')?.object.data, { a: '1' });
     informer.release();

@@ -1,5 +1,4 @@
 import type { KubeObject } from '../../util/kube-object.ts';
-import { KubeError } from '../kube-error.ts';
 import type {
   CacheEvent,
   CacheIndex,
@@ -14,8 +13,8 @@ import type { SharedInformer } from './shared-informer.ts';
 export class InformerHandle implements Informer {
   readonly #shared: SharedInformer;
   readonly #onRelease: () => void;
-  readonly #released = new AbortController();
   readonly #subscriptions = new Set<() => void>();
+  #isReleased = false;
 
   constructor(shared: SharedInformer, onRelease: () => void) {
     this.#shared = shared;
@@ -50,30 +49,11 @@ export class InformerHandle implements Informer {
     return this.#track(this.#shared.onState(listener));
   }
 
-  whenSynced(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const ends = [signal, this.#released.signal, this.#shared.stopped];
-      const settle = (act: () => void) => {
-        unsubscribe();
-        for (const end of ends) end.removeEventListener('abort', onAbort);
-        act();
-      };
-      const onAbort = () => settle(() => reject(signal.aborted ? signal.reason : releasedError()));
-      const onState = ({ kind }: InformerState) => {
-        if (kind === 'synced') settle(resolve);
-      };
-      const unsubscribe = this.#shared.onState(onState);
-      for (const end of ends) end.addEventListener('abort', onAbort, { once: true });
-      if (ends.some(({ aborted }) => aborted)) onAbort();
-      else onState(this.#shared.state);
-    });
-  }
-
   release(): void {
-    if (this.#released.signal.aborted) return;
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.#subscriptions.clear();
-    this.#released.abort();
     this.#onRelease();
   }
 
@@ -84,8 +64,4 @@ export class InformerHandle implements Informer {
       unsubscribe();
     };
   }
-}
-
-function releasedError(): KubeError {
-  return new KubeError('aborted', 'The informer was released before it was synced', { status: 0 });
 }

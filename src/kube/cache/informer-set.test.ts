@@ -8,6 +8,7 @@ import {
   listOf,
   start,
 } from '../../../test/support/model/informer-bench.ts';
+import { whenSynced } from '../../../test/support/when-synced.ts';
 import { KubeError } from '../kube-error.ts';
 import type { CacheEvent, Informer, PassToken } from '../roles.ts';
 
@@ -24,7 +25,7 @@ describe('kube/cache informer set', () => {
     const one = informers.acquire({ ...configMaps, labelSelector: 'b in (c),a' });
     const other = informers.acquire({ ...configMaps, labelSelector: 'a, b==c' });
     await start(api, 7, [configMap('a', 3, { a: '', b: 'c' })]);
-    await other.whenSynced(never);
+    await whenSynced(other, never);
     assert.equal(api.untaken, 0);
     assert.equal(one.get('default', 'a'), other.get('default', 'a'));
     await informers.close();
@@ -33,7 +34,7 @@ describe('kube/cache informer set', () => {
   test('sends a late subscriber the whole store', async () => {
     const { api, informers } = informerBench();
     await Promise.all([
-      informers.acquire(configMaps).whenSynced(never),
+      whenSynced(informers.acquire(configMaps), never),
       start(api, 7, [configMap('a', 3)]),
     ]);
     const heard: CacheEvent[] = [];
@@ -105,7 +106,7 @@ describe('kube/cache informer set', () => {
     const again = informers.acquire(single);
     assert.equal(again.state.kind, 'waiting');
     await start(api, 7);
-    await again.whenSynced(never);
+    await whenSynced(again, never);
     await informers.close();
   });
 
@@ -127,19 +128,6 @@ describe('kube/cache informer set', () => {
     });
   }
 
-  test('a wait for the first list ends with its signal, or with the use', async () => {
-    const { informers } = informerBench();
-    const informer = informers.acquire(configMaps);
-    const abort = new AbortController();
-    const aborted = assert.rejects(informer.whenSynced(abort.signal), /enough/);
-    abort.abort(new Error('enough'));
-    await aborted;
-    const released = assert.rejects(informer.whenSynced(never), { code: 'aborted' });
-    informer.release();
-    await released;
-    await informers.close();
-  });
-
   test('delivers an answer to every informer that selects the object, and to no other', async () => {
     const { api, informers } = informerBench();
     const queries = [
@@ -153,7 +141,7 @@ describe('kube/cache informer set', () => {
     ];
     const uses = queries.map((query) => informers.acquire(query));
     for (const _ of uses) (await api.nextRequest()).answer(listOf(7, []));
-    await Promise.all(uses.map((use) => use.whenSynced(never)));
+    await Promise.all(uses.map((use) => whenSynced(use, never)));
     const ticket = informers.begin(configMaps.gvk, 'default', 'a');
     ticket.store(configMap('a', 8, { app: 'web' }), pass);
     ticket.end();
@@ -334,7 +322,7 @@ describe('kube/cache informer set', () => {
     });
     const heard: string[] = [];
     informer.subscribe(({ name }) => heard.push(name));
-    await Promise.all([informer.whenSynced(never), start(api, 7, [configMap('a', 3)])]);
+    await Promise.all([whenSynced(informer, never), start(api, 7, [configMap('a', 3)])]);
     assert.deepEqual(heard, ['a']);
     await informers.close();
   });

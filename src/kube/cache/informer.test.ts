@@ -10,6 +10,7 @@ import {
   start,
 } from '../../../test/support/model/informer-bench.ts';
 import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { whenSynced } from '../../../test/support/when-synced.ts';
 import { KubeError } from '../kube-error.ts';
 import type { CacheEvent } from '../roles.ts';
 
@@ -82,7 +83,7 @@ describe('kube/cache informer', () => {
     const informer = informers.acquire(configMaps);
     const heard: CacheEvent[] = [];
     informer.subscribe((event) => heard.push(event));
-    const synced = informer.whenSynced(never).then(() => heard.map(({ name }) => name));
+    const synced = whenSynced(informer, never).then(() => heard.map(({ name }) => name));
     await start(api, 7, [configMap('a', 3), configMap('b', 4)]);
     assert.deepEqual(await synced, ['a', 'b']);
     assert.ok(heard.every(({ initial }) => initial));

@@ -9,7 +9,6 @@ import {
 } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { inMember } from '../../util/member-cluster.ts';
-import { orAborted } from '../../util/when-aborted.ts';
 import type { Members } from './members.ts';
 
 /** The error of every request to a member that cannot be used. */
@@ -76,20 +75,6 @@ export class MemberInformer implements Informer {
   onState(listener: (state: InformerState) => void): () => void {
     this.#stateListeners.add(listener);
     return () => void this.#stateListeners.delete(listener);
-  }
-
-  async whenSynced(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.state.kind === 'synced') return;
-    const synced = Promise.withResolvers<void>();
-    const stop = this.onState(({ kind }) => {
-      if (kind === 'synced') synced.resolve();
-    });
-    try {
-      await orAborted(synced.promise, signal);
-    } finally {
-      stop();
-    }
   }
 
   release(): void {

@@ -132,16 +132,6 @@ export class FakeInformer implements Informer {
     return this.#watch.onState(listener);
   }
 
-  whenSynced(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.state.kind === 'synced') return resolve();
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      this.onState(({ kind }) => {
-        if (kind === 'synced') resolve();
-      });
-    });
-  }
-
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
