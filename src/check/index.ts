@@ -19,6 +19,6 @@ export {
 export { breakingChanges } from './crd-change/compare-crds.ts';
 export { conflictKeysOf } from './resolve-conflicts.ts';
 export type { MergedRule, RightPurpose } from './rights/access-rule.ts';
-export { definitionRights, placesInMembers, runsInMembers } from './rights/definition-rights.ts';
+export { definitionRights } from './rights/definition-rights.ts';
 export { rolesYaml, rulesYaml } from './rights/roles-yaml.ts';
 export { runtimeRights } from './rights/runtime-rights.ts';

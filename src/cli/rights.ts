@@ -1,13 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import {
-  checkDefinitions,
-  definitionRights,
-  placesInMembers,
-  rolesYaml,
-  runsInMembers,
-  runtimeRights,
-} from '../check/index.ts';
+import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
 import { bundledPlural, bundledSchemas, type OperatorPlan } from '../compile/index.ts';
+import { placesInMembers, runsInMembers } from '../definition/index.ts';
 import { messageOf } from '../util/homeostat-error.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
@@ -50,7 +44,7 @@ export async function rights(
   if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
   const { members: inMembers = false } = options;
   const all = accepted.map(({ plan }) => plan);
-  const plans = inMembers ? all : all.filter((plan) => !runsInMembers(plan));
+  const plans = inMembers ? all : all.filter(({ definition }) => !runsInMembers(definition));
   const found = definitionRights(plans, bundledPlural, { inMembers });
   const { warnings } = found;
   const notes = [...noteOfOthers(all, inMembers), ...found.notes];
@@ -70,11 +64,12 @@ export async function rights(
 /** Of the runtime itself, in a member. */
 function memberRules(plans: readonly OperatorPlan[]) {
   const { member, memberDefinitions } = runtimeRights({ leaseName: '' });
-  return plans.some(runsInMembers) ? [...member, ...memberDefinitions] : member;
+  const isNeeded = plans.some(({ definition }) => runsInMembers(definition));
+  return isNeeded ? [...member, ...memberDefinitions] : member;
 }
 
 function noteOfOthers(plans: readonly OperatorPlan[], inMembers: boolean): readonly string[] {
-  const running = plans.filter(runsInMembers);
+  const running = plans.filter(({ definition }) => runsInMembers(definition));
   const placing = plans.filter(placesInMembers);
   if (inMembers)
     return running.length + placing.length > 0

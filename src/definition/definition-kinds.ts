@@ -1,5 +1,6 @@
 import { type Gvk, groupKindKey } from '../util/gvk.ts';
 import type { LocatedDefinition } from './finding.ts';
+import { isPlaced, type Placeable, worksInMembers } from './member-clusters.ts';
 import type { CrdKind, OperatorDefinition } from './operator-definition.ts';
 
 const clusterGroup = 'homeostat.dev';
@@ -26,11 +27,14 @@ function identityOf({ kind }: OperatorDefinition): string {
   return kind.source === 'crd' ? `crd ${kind.crd.metadata.name}` : `for ${groupKindKey(kind.gvk)}`;
 }
 
+/** The children of a definition, or of its plan. */
+interface Children {
+  readonly children: readonly (Placeable & { readonly gvk: Gvk })[];
+  readonly onDelete?: { readonly children: readonly { readonly gvk: Gvk }[] };
+}
+
 /** The kinds of a definition's children. Pure. */
-export function childKindsOf({
-  children,
-  onDelete,
-}: Pick<OperatorDefinition, 'children' | 'onDelete'>): readonly Gvk[] {
+export function childKindsOf({ children, onDelete }: Children): readonly Gvk[] {
   return [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
 }
 
@@ -45,21 +49,9 @@ export function usesClusters(definition: OperatorDefinition): boolean {
   return worksInMembers(definition) || kinds.some(isCluster);
 }
 
-/** Whether the definition runs in members, or has objects in members. Pure. */
-export function worksInMembers({ controller, children, reads }: OperatorDefinition): boolean {
-  const isPlaced = [...children, ...reads].some(({ placement }) => placement !== undefined);
-  return controller.clusters !== undefined || isPlaced;
-}
-
 /** The kinds of the children in the cluster of the resources, without those in member clusters. Pure. */
-export function localKindsOf({
-  children,
-  onDelete,
-}: Pick<OperatorDefinition, 'children' | 'onDelete'>): readonly Gvk[] {
-  return childKindsOf({
-    children: children.filter(({ placement }) => placement === undefined),
-    ...(onDelete && { onDelete }),
-  });
+export function localKindsOf({ children, ...others }: Children): readonly Gvk[] {
+  return childKindsOf({ ...others, children: children.filter((child) => !isPlaced(child)) });
 }
 
 /** The kind whose status the definition writes, as a {@link groupKindKey}. Undefined: none. Pure. */

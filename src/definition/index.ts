@@ -7,7 +7,6 @@ export {
   localKindsOf,
   statusKindOf,
   usesClusters,
-  worksInMembers,
 } from './definition-kinds.ts';
 export {
   type Diagnostic,
@@ -20,6 +19,14 @@ export {
   type SourceMap,
 } from './finding.ts';
 export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
+export {
+  isPlaced,
+  mayBeIn,
+  placesInMembers,
+  runsInMembers,
+  selectsMember,
+  worksInMembers,
+} from './member-clusters.ts';
 export type {
   ChildDefinition,
   ChildLifecycle,

@@ -2,9 +2,11 @@ import type { ManifestCheck } from '../check/index.ts';
 import {
   type Diagnostic,
   formatDiagnostics,
+  isPlaced,
   type LocatedDefinition,
   type LocatedObject,
   type OperatorDefinition,
+  runsInMembers,
   worksInMembers,
 } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
@@ -79,8 +81,7 @@ export class DevSession {
   readonly #samples: SampleApplier;
   readonly #sampleFolder: SampleFolder | undefined;
   readonly #tree: TreeWatcher;
-  /** By name of the member. */
-  readonly #memberTrees = new Map<string, TreeWatcher>();
+  readonly #memberTrees: readonly TreeWatcher[];
   /** The newest tree of the hub and of each member. */
   readonly #trees = new Map<string, readonly TreeNode[]>();
   #runtime: ClusterRuntime | undefined;
@@ -119,10 +120,9 @@ export class DevSession {
       };
     };
     this.#tree = new TreeWatcher({ watcher: cluster, clock, onTree: showTrees('') });
-    for (const watcher of this.#members) {
-      const { name } = watcher;
-      this.#memberTrees.set(name, new TreeWatcher({ watcher, clock, onTree: showTrees(name) }));
-    }
+    this.#memberTrees = this.#members.map(
+      (watcher) => new TreeWatcher({ watcher, clock, onTree: showTrees(watcher.name) }),
+    );
   }
 
   get #members(): readonly KubeCluster[] {
@@ -135,7 +135,7 @@ export class DevSession {
       const { gvk } = definition.kind;
       const { apiVersion, kind } = object;
       const isOfKind = apiVersionOf(gvk) === apiVersion && gvk.kind === kind;
-      return definition.controller.clusters !== undefined && (isOfKind || isCrdOf(object, gvk));
+      return runsInMembers(definition) && (isOfKind || isCrdOf(object, gvk));
     });
   }
 
@@ -181,7 +181,7 @@ export class DevSession {
       await this.#turns;
     } finally {
       for (const stop of stops) stop();
-      for (const tree of [this.#tree, ...this.#memberTrees.values()]) tree.stop();
+      for (const tree of [this.#tree, ...this.#memberTrees]) tree.stop();
     }
   }
 
@@ -251,17 +251,14 @@ export class DevSession {
 
   #follow(definitions: readonly DesiredDefinition[]): void {
     const all = definitions.map(({ located }) => located.definition);
-    const isInMembers = ({ controller }: OperatorDefinition) => controller.clusters !== undefined;
     const kindsOf = (some: readonly OperatorDefinition[]) => ({
       roots: some.map(({ kind }) => kind.gvk),
       children: some.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
-    this.#tree.watch(kindsOf(all.filter((each) => !isInMembers(each))));
-    const placed = all.flatMap(({ children }) =>
-      children.flatMap(({ gvk, placement }) => (placement === undefined ? [] : [gvk])),
-    );
-    for (const tree of this.#memberTrees.values())
-      tree.watch({ ...kindsOf(all.filter(isInMembers)), placed });
+    this.#tree.watch(kindsOf(all.filter((each) => !runsInMembers(each))));
+    const placed = all.flatMap(({ children }) => children.filter(isPlaced).map(({ gvk }) => gvk));
+    for (const tree of this.#memberTrees)
+      tree.watch({ ...kindsOf(all.filter(runsInMembers)), placed });
   }
 
   /** Waits until each definition runs or has failed. */

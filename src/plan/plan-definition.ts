@@ -3,7 +3,10 @@ import {
   type CrdDefinition,
   definesCrd,
   type LocatedDefinition,
+  mayBeIn,
   type OperatorDefinition,
+  runsInMembers,
+  selectsMember,
 } from '../definition/index.ts';
 import type { KubeCluster, ResourceType } from '../kube/index.ts';
 import { createOperator, type DecisionRecord } from '../reconcile/index.ts';
@@ -12,7 +15,6 @@ import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import { type GroupKind, gvkOf } from '../util/gvk.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
-import { matchesSelector } from '../util/label-selector.ts';
 import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
@@ -47,27 +49,16 @@ export async function planDefinition(
   options: PlanOptions,
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
-  const { clusters } = located.definition.controller;
-  if (clusters !== undefined) return planInMembers(located, options, signal);
+  if (runsInMembers(located.definition)) return planInMembers(located, options, signal);
   const plan = await planInCluster(located, options, signal);
+  const { children, reads } = located.definition;
   const unreached = options.members?.unreached ?? [];
   return withUnreached(
     plan,
-    unreached.filter((member) => mayPlaceIn(located.definition, member)),
+    unreached.filter(({ name, labels }) =>
+      [...children, ...reads].some((each) => mayBeIn(each, name, labels)),
+    ),
   );
-}
-
-/** May a definition have objects of resources in a member, or read some there? */
-function mayPlaceIn(
-  { children, reads }: OperatorDefinition,
-  { name, labels }: Pick<PlanMember, 'name' | 'labels'>,
-): boolean {
-  return [...children, ...reads].some(({ placement }) => {
-    if (placement === undefined) return false;
-    const { allowed, cluster } = placement;
-    if (allowed === undefined) return cluster === name;
-    return allowed === 'all' || matchesSelector(allowed, labels);
-  });
 }
 
 /** The resources of a definition that runs in members, in all members that it selects. */
@@ -77,9 +68,8 @@ async function planInMembers(
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
   const { definition } = located;
-  const { selector = 'all' } = definition.controller.clusters ?? {};
   const isSelected = ({ labels }: Pick<PlanMember, 'labels'>) =>
-    selector === 'all' || matchesSelector(selector, labels);
+    selectsMember(definition.controller.clusters?.selector, labels);
   const plans: DefinitionPlan[] = [];
   for (const { name, cluster, ...member } of members?.reached ?? []) {
     if (!isSelected(member)) continue;

@@ -1,5 +1,6 @@
 import type { OperatorPlan } from '../compile/index.ts';
 import type { ReconcileContext, ReconcileResult } from '../controller/index.ts';
+import { placesInMembers } from '../definition/index.ts';
 import type { KubeError } from '../kube/roles.ts';
 import {
   type Counter,
@@ -17,7 +18,6 @@ import { HistoryRecorder } from './history/history-recorder.ts';
 import type { WaitingStates } from './history/object-track.ts';
 import { kindsByText } from './identity.ts';
 import { Members } from './members/members.ts';
-import { isPlaced } from './members/placements.ts';
 import { createRoutedCluster } from './members/routed-cluster.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import { PlacedObjects } from './observe/placed-objects.ts';
@@ -149,7 +149,7 @@ class PlanOperator implements Operator {
     const queue = this.#createQueue();
     const members = this.#options.members && new Members({ hub, members: this.#options.members });
     const cluster = members === undefined ? hub : createRoutedCluster(hub, members);
-    if (members !== undefined && isPlaced(plan)) await settled(members.open(), signal);
+    if (members !== undefined && placesInMembers(plan)) await settled(members.open(), signal);
     const left =
       isNarrowed(plan) && (await hasRemainingFinalizers(plan.definition, cluster, signal));
     const history = this.#createHistory(queue);
@@ -194,7 +194,7 @@ class PlanOperator implements Operator {
     this.#history = history;
     await Promise.all([watches.settled(signal), history?.start(signal)]);
     this.#context.timetable.start();
-    if (members !== undefined && isPlaced(plan) && isActive(this.#role))
+    if (members !== undefined && placesInMembers(plan) && isActive(this.#role))
       this.#startPlacedObjects(this.#context, members);
     for (const key of unmatchedKeys(this.#context)) enqueue(key, 'low');
   }

@@ -1,5 +1,11 @@
 import type { ChildPlan, OperatorPlan, PatchPlan, ReadPlan } from '../../compile/index.ts';
-import { type ServedKind, statusKindOf } from '../../definition/index.ts';
+import {
+  isPlaced,
+  placesInMembers,
+  runsInMembers,
+  type ServedKind,
+  statusKindOf,
+} from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import {
   type AccessRule,
@@ -47,7 +53,7 @@ export function definitionRights(
   const guessed = new Set<string>();
   for (const plan of plans) {
     const resourceOf = (gvk: Gvk) => notePlural(gvk, pluralOf(gvk), guessed);
-    const isPlacing = inMembers && !runsInMembers(plan);
+    const isPlacing = inMembers && !runsInMembers(plan.definition);
     const placed = new Set(plan.children.filter(isPlaced).map(({ id }) => id));
     const granted = grantedRights(plan.definition, (id) => placed.has(id) === isPlacing);
     const own = isPlacing
@@ -73,16 +79,6 @@ function notePlural(gvk: Gvk, { plural, isGuessed }: Plural, notes: Set<string>)
 
 type ResourceOf = (gvk: Gvk) => string;
 
-/** Does the definition run in member clusters? */
-export function runsInMembers({ definition }: OperatorPlan): boolean {
-  return definition.controller.clusters !== undefined;
-}
-
-/** Does the definition have objects in member clusters, while it runs on the hub? */
-export function placesInMembers(plan: OperatorPlan): boolean {
-  return placedRights(plan).length > 0;
-}
-
 function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRule[] {
   const { definition } = plan;
   const required = [
@@ -95,10 +91,6 @@ function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRu
   ];
   const members = placesInMembers(plan) ? [membersRule(plan)] : [];
   return [...crdRight(definition), ...members, ...rulesOf(plan, required, resourceOf)];
-}
-
-function isPlaced({ placement }: Pick<ChildPlan, 'placement'>): boolean {
-  return placement !== undefined;
 }
 
 /** On what a definition of the hub has in members. */

@@ -1,7 +1,7 @@
-import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
+import type { OperatorPlan } from '../../compile/index.ts';
+import { mayBeIn } from '../../definition/index.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { matchesSelector } from '../../util/label-selector.ts';
 import { clustersAnnotationOf } from '../names.ts';
 
 /** The member clusters that may have objects of a resource, with the start of the UID of each. */
@@ -9,23 +9,6 @@ export type Placements = ReadonlyMap<string, string>;
 
 /** Number of characters of a UID in the annotation. */
 const uidLength = 8;
-
-/** Does the definition use member clusters? */
-export function isPlaced({ children, reads }: OperatorPlan): boolean {
-  return [...children, ...reads].some(({ placement }) => placement !== undefined);
-}
-
-/** May a child or read be in the member, by its own name or the selector of `crossCluster`? */
-export function mayBeIn(
-  { placement }: Pick<ChildPlan, 'placement'>,
-  name: string,
-  labels: Readonly<Record<string, string>> | undefined,
-): boolean {
-  if (placement === undefined) return false;
-  const { cluster, allowed } = placement;
-  if (allowed === undefined) return cluster === name;
-  return allowed === 'all' || matchesSelector(allowed, labels);
-}
 
 /** The kinds of which the definition may have children in a member. */
 export function kindsPlacedIn(

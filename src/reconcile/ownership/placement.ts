@@ -1,8 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { selectsMember } from '../../definition/index.ts';
 import { allowsNamespace, isNamespaceName, matchesGlob } from '../../util/glob.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { matchesSelector } from '../../util/label-selector.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { type Problem, problemOfValue } from '../failure.ts';
 import { type Placements, placementsOf } from '../members/placements.ts';
@@ -103,10 +103,8 @@ export function clusterRejection(
   { placement }: Pick<ChildPlan, 'placement'>,
   cluster: string,
 ): Problem | undefined {
-  const allowed = placement?.allowed ?? 'all';
   const labels = members?.labelsOf(cluster);
-  if (allowed === 'all' || labels === undefined || matchesSelector(allowed, labels))
-    return undefined;
+  if (labels === undefined || selectsMember(placement?.allowed ?? 'all', labels)) return undefined;
   return problemOfValue(`cluster: "${cluster}" does not match the selector of "crossCluster"`);
 }
 

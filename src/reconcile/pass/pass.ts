@@ -9,6 +9,7 @@ import type {
   WorkBudget,
 } from '../../compile/index.ts';
 import type { ReconcileContext } from '../../controller/index.ts';
+import { placesInMembers } from '../../definition/index.ts';
 import {
   KubeError,
   type PassToken,
@@ -22,7 +23,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { DecisionRecord, Verdict } from '../decision.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { MemberView } from '../members/members.ts';
-import { isPlaced, type Placements, placementsOf } from '../members/placements.ts';
+import { type Placements, placementsOf } from '../members/placements.ts';
 import { hasFinalizer } from '../ownership-claims.ts';
 import { disclosureOfResource } from '../secrecy.ts';
 import { PassDependencies } from '../watch/dependency-index.ts';
@@ -293,7 +294,7 @@ function memberViewOf(
 ): MemberView | undefined {
   if (members === undefined) return undefined;
   const isNeeded =
-    isPlaced(plan) ||
+    placesInMembers(plan) ||
     placementsOf(resource, plan.name).size > 0 ||
     recorded.values().some(({ cluster }) => cluster !== undefined);
   return isNeeded ? new MemberView(members) : undefined;

@@ -1,4 +1,5 @@
 import type { FieldPath, OperatorPlan } from '../../compile/index.ts';
+import { localKindsOf } from '../../definition/index.ts';
 import type {
   CacheEvent,
   Cluster,
@@ -116,17 +117,9 @@ export class Watches {
       // In a member it starts with the first resource that reads from there.
       if (read.placement === undefined) this.list(read.id);
     }
-    for (const gvk of [...this.#ownKinds(), ...previousKinds]) this.#addChildWatch(gvk);
+    for (const gvk of [...localKindsOf(plan), ...previousKinds]) this.#addChildWatch(gvk);
     this.#stopMembers =
       options.members?.onChange((name) => this.#enqueueDependents(name)) ?? (() => undefined);
-  }
-
-  /** The kinds of children in the cluster of the resources. */
-  #ownKinds(): readonly Gvk[] {
-    const { children, onDelete } = this.plan;
-    return [...children.filter(({ placement }) => !placement), ...(onDelete?.children ?? [])].map(
-      ({ gvk }) => gvk,
-    );
   }
 
   /** Undefined: those of all member clusters. */
@@ -315,8 +308,8 @@ export class Watches {
 
   /** Stops the watches on other previous kinds: no children of them remain, except in inventories. */
   retainPreviousKinds(left: readonly Gvk[]): void {
-    const { previousKinds } = this.#options;
-    const kept = new Set([...this.#ownKinds(), ...left].map(gvkKey));
+    const { plan, previousKinds } = this.#options;
+    const kept = new Set([...localKindsOf(plan), ...left].map(gvkKey));
     for (const kind of new Set(previousKinds.map(gvkKey))) {
       if (!kept.has(kind) && !this.#isInventoryKind(kind)) this.#stopChildWatch(kind);
     }

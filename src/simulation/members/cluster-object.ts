@@ -2,13 +2,13 @@ import {
   type ClusterSelector,
   type OperatorDefinition,
   printYaml,
+  selectsMember,
   testHub,
 } from '../../definition/index.ts';
 import { clusterGvk, createClusterCrd } from '../../runtime/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { matchesSelector } from '../../util/label-selector.ts';
 
 /** Namespace of the runtime in simulations, and of the Secrets of members. */
 export const runtimeNamespace = 'homeostat-system';
@@ -74,9 +74,7 @@ export function runsIn(
   { controller }: Pick<OperatorDefinition, 'controller'>,
   { metadata }: Pick<KubeObject, 'metadata'>,
 ): boolean {
-  const selector = controller.clusters?.selector;
-  if (selector === undefined) return false;
-  return selector === 'all' || matchesSelector(selector, metadata?.labels ?? {});
+  return selectsMember(controller.clusters?.selector, metadata?.labels);
 }
 
 /**
