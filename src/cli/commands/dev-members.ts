@@ -1,4 +1,4 @@
-import { type SandboxCluster, startSandboxCluster } from '../../dev/index.ts';
+import { kubeconfigText, type SandboxCluster, startSandboxCluster } from '../../dev/index.ts';
 import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
 import { clusterGvk, ensureClusterKind } from '../../runtime/index.ts';
 import { type Logger, silentMetrics } from '../../telemetry/index.ts';
@@ -50,12 +50,16 @@ export function devMemberClient({ name, url }: DevMember, logger: Logger, random
   });
 }
 
-/** Installs the kind `Cluster`, and creates a Secret and a `Cluster` for each member. */
-export async function registerDevMembers(
+/**
+ * Installs the kind `Cluster`, creates a Secret in the namespace and a `Cluster` for each member, and stops and starts members as their
+ * annotations say. Returns the function that ends this.
+ */
+export async function joinDevMembers(
   hub: KubeCluster,
   members: readonly DevMember[],
-  { namespace, kubeconfigOf }: RegisterOptions,
-): Promise<void> {
+  namespace: string,
+): Promise<() => void> {
+  if (members.length === 0) return () => {};
   await ensureClusterKind(hub, createSystemClock(), signalOf());
   const options = { fieldManager, force: true, flow };
   for (const [index, { name, url }] of members.entries()) {
@@ -63,7 +67,7 @@ export async function registerDevMembers(
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name },
-      stringData: { kubeconfig: kubeconfigOf(url) },
+      stringData: { kubeconfig: kubeconfigText(url) },
     };
     await hub.apply(secret, options, signalOf());
     const cluster = {
@@ -74,16 +78,10 @@ export async function registerDevMembers(
     };
     await hub.apply(cluster, options, signalOf());
   }
+  return followStoppedMembers(hub, members);
 }
 
-interface RegisterOptions {
-  /** Of the Secrets. */
-  readonly namespace: string;
-  readonly kubeconfigOf: (url: string) => string;
-}
-
-/** Stops and starts the members as their annotations say. Returns the function that ends this. */
-export function followStoppedMembers(hub: KubeCluster, members: readonly DevMember[]): () => void {
+function followStoppedMembers(hub: KubeCluster, members: readonly DevMember[]): () => void {
   const clusters = hub.acquire({ gvk: clusterGvk });
   const unsubscribe = clusters.subscribe(({ name, current }) => {
     const member = members.find((each) => each.name === name);

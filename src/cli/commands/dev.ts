@@ -7,7 +7,6 @@ import {
   createTextLogger,
   DevSession,
   type DevSessionOptions,
-  kubeconfigText,
   type PrintedTree,
   Screen,
   type Terminal,
@@ -30,13 +29,7 @@ import { createCapacity } from '../runtime-factory.ts';
 import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type DevCluster, startDevCluster } from './dev-cluster.ts';
-import {
-  type DevMember,
-  devMemberClient,
-  followStoppedMembers,
-  registerDevMembers,
-  startDevMembers,
-} from './dev-members.ts';
+import { type DevMember, devMemberClient, joinDevMembers, startDevMembers } from './dev-members.ts';
 
 /** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
@@ -174,12 +167,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   if (server !== undefined) screen.print(`  ${server.url}  (console)\n`);
   let stopFollowing = () => {};
   try {
-    if (members.length > 0) {
-      const namespace = definitionsNamespace;
-      const kubeconfigOf = (url: string) => kubeconfigText(url);
-      await registerDevMembers(cluster, members, { namespace, kubeconfigOf });
-      stopFollowing = followStoppedMembers(cluster, members);
-    }
+    stopFollowing = await joinDevMembers(cluster, members, definitionsNamespace);
     await session.run(signal);
   } finally {
     await server?.close();
