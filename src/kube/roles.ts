@@ -360,7 +360,15 @@ export interface MemberClusters {
    * replaced. Returns the unsubscribe function.
    */
   onChange(listener: (name: string) => void): () => void;
+  /**
+   * Called with the function that counts the objects of a definition in a member; undefined: not known now. Returns the
+   * function that ends it. @default undefined: they are not counted
+   */
+  readonly countPlaced?: (definition: string, countIn: PlacedCount) => () => void;
 }
+
+/** Number of objects in a member. */
+export type PlacedCount = (member: string) => number | undefined;
 
 /** The API server does not respond, or rejects our credentials. */
 export interface ServerUnreachable {

@@ -200,10 +200,10 @@ class PlanOperator implements Operator {
   }
 
   #startPlacedObjects(context: OperatorContext, members: Members): void {
-    const { metrics, countPlaced } = this.#options;
+    const { metrics, members: clusters } = this.#options;
     const placed = new PlacedObjects(context, members, metrics);
     const isComplete = () => this.readiness().unknown === 0;
-    const uncount = countPlaced?.(context.plan.name, (member) =>
+    const uncount = clusters?.countPlaced?.(context.plan.name, (member) =>
       isComplete() ? placed.countIn(member) : undefined,
     );
     this.#stopPlacedObjects = () => {

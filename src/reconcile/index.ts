@@ -22,7 +22,7 @@ export {
   pausedAnnotation,
   statusManagerOf,
 } from './names.ts';
-export type { Operator, OperatorOptions, PlacedCount, Readiness } from './operator.ts';
+export type { Operator, OperatorOptions, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
 export { DeletionHold } from './preview/deletion-hold.ts';
 export { type Preview, type Previewer, previewAll } from './preview/preview.ts';

@@ -26,11 +26,6 @@ type SharedOptions = Pick<
 export interface OperatorOptions extends SharedOptions {
   /** The member clusters of this one. @default undefined: none */
   readonly members?: MemberClusters;
-  /**
-   * Called with the function that counts the objects of a definition in a member; undefined: not known now. Returns the function that
-   * ends it. @default undefined: they are not counted
-   */
-  readonly countPlaced?: (definition: string, countIn: PlacedCount) => () => void;
   readonly metrics: MetricRegistry;
   /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
@@ -43,9 +38,6 @@ export interface OperatorOptions extends SharedOptions {
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
 }
-
-/** Number of objects in a member. */
-export type PlacedCount = (member: string) => number | undefined;
 
 export interface OperatorProblem {
   /** What fails: `children (v1/ConfigMap)`, `resources`. */

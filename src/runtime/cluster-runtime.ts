@@ -116,10 +116,7 @@ export class ClusterRuntime {
       ...rest,
       memberTasks: clusters ?? noMembers,
       onClustersUsed: () => clusters?.activate(),
-      ...(clusters && {
-        members: clusters,
-        countPlaced: (definition, countIn) => clusters.countPlaced(definition, countIn),
-      }),
+      ...(clusters && { members: clusters }),
       ...{ runtime, confirmations: this.#publisher, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,

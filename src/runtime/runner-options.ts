@@ -7,7 +7,7 @@ import type {
   Reader,
   ServerUnreachable,
 } from '../kube/roles.ts';
-import type { OperatorOptions, ReconcileTrace } from '../reconcile/index.ts';
+import type { ReconcileTrace } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
@@ -22,8 +22,6 @@ export interface SharedOptions {
   readonly cluster: RuntimeCluster;
   /** The member clusters of this one. @default undefined: none */
   readonly members?: MemberClusters;
-  /** See `OperatorOptions.countPlaced`. @default undefined: they are not counted */
-  readonly countPlaced?: NonNullable<OperatorOptions['countPlaced']>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -134,15 +134,11 @@ function stateOf(object: KubeObject, member: MemberCluster | undefined): MemberS
   };
 }
 
-function isSame(a: MemberState, b: MemberState): boolean {
-  const { labels, member, ...rest } = a;
-  const { labels: otherLabels, member: otherMember, ...others } = b;
-  return (
-    member?.cluster === otherMember?.cluster &&
-    member?.uid === otherMember?.uid &&
-    deepEqual(labels, otherLabels) &&
-    deepEqual(rest, others)
-  );
+function isSame(
+  { member: a, ...rest }: MemberState,
+  { member: b, ...others }: MemberState,
+): boolean {
+  return a?.cluster === b?.cluster && a?.uid === b?.uid && deepEqual(rest, others);
 }
 
 /** Can objects be read and written there? The identity must be the recorded one. */

@@ -77,10 +77,10 @@ export function memberProblem(
   gvk: Gvk,
   cluster: string | undefined,
 ): Problem | undefined {
-  const { members, context } = pass;
   if (cluster === undefined) return undefined;
-  if (members?.isUsable(cluster) !== true) return memberUnusable(pass, cluster);
-  const watch = context.watches.findChildren(gvk, cluster);
+  const unusable = memberUnusable(pass, cluster);
+  if (unusable !== undefined) return unusable;
+  const watch = pass.context.watches.findChildren(gvk, cluster);
   const state = watch?.informer.state;
   if (state?.kind === 'synced') return undefined;
   if (state?.kind === 'failing' && state.error.code !== 'member-unreachable') {
@@ -91,8 +91,9 @@ export function memberProblem(
   return problemOfMember(cluster, `its ${gvk.kind} objects are not listed yet`);
 }
 
-/** The problem of a member that is not usable. */
-export function memberUnusable({ members, effects }: Pass, cluster: string): Problem {
+/** Why a member is not usable; undefined: it is. */
+export function memberUnusable({ members, effects }: Pass, cluster: string): Problem | undefined {
+  if (members?.isUsable(cluster) === true) return undefined;
   if (members?.isExpected(cluster) === true) effects.expectsMember = true;
   return problemOfMember(cluster, members?.reasonOf(cluster) ?? 'it is not connected');
 }

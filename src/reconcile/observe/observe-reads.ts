@@ -116,18 +116,12 @@ function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResu
   const { cluster } = request;
   if (cluster !== undefined) {
     dependOnMember(pass, cluster);
-    const problem = clusterRejection(pass, plan, cluster) ?? readProblem(pass, cluster);
+    const problem = clusterRejection(pass, plan, cluster) ?? memberUnusable(pass, cluster);
     if (problem !== undefined) return failedRead(plan, request, problem);
   }
   return request.by === 'name'
     ? readByName(pass, plan, request)
     : readBySelector(pass, plan, request);
-}
-
-/** Why nothing can be read in a member now. */
-function readProblem(pass: Pass, cluster: string): Problem | undefined {
-  if (pass.members?.isUsable(cluster) === true) return undefined;
-  return memberUnusable(pass, cluster);
 }
 
 /** The result of a read that fails: its objects are not absent. */

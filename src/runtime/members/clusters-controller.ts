@@ -1,6 +1,5 @@
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
-import type { Cluster, MemberCluster, MemberClusters } from '../../kube/roles.ts';
-import type { PlacedCount } from '../../reconcile/index.ts';
+import type { Cluster, MemberCluster, MemberClusters, PlacedCount } from '../../kube/roles.ts';
 import { metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
@@ -112,7 +111,6 @@ export class ClustersController implements MemberClusters, MemberTasks {
     }
   }
 
-  /** See `OperatorOptions.countPlaced`. */
   countPlaced(definition: string, countIn: PlacedCount): () => void {
     return this.#placed.add(definition, countIn);
   }

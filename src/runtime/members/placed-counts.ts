@@ -1,4 +1,4 @@
-import type { PlacedCount } from '../../reconcile/index.ts';
+import type { PlacedCount } from '../../kube/roles.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 
 /** Counts the objects that running definitions of the hub have in members. */

@@ -5,6 +5,7 @@ import {
   KubeError,
   type MemberCluster,
   type MemberClusters,
+  type PlacedCount,
 } from '../../../src/kube/roles.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -110,6 +111,14 @@ class FakeMembers implements MemberClusters {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Counts of objects in members, by definition. */
+  readonly placedCounts = new Map<string, PlacedCount>();
+
+  countPlaced(definition: string, countIn: PlacedCount): () => void {
+    this.placedCounts.set(definition, countIn);
+    return () => void this.placedCounts.delete(definition);
+  }
+
   notify(name: string): void {
     for (const listener of [...this.#listeners]) listener(name);
   }
@@ -123,6 +132,10 @@ export class MemberHarness extends OperatorHarness {
     const members = new FakeMembers();
     super(plan, members);
     this.#members = members;
+  }
+
+  get placedCounts(): ReadonlyMap<string, PlacedCount> {
+    return this.#members.placedCounts;
   }
 
   override deliver(): boolean {

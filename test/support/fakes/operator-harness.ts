@@ -8,7 +8,6 @@ import {
   type DeletionGuard,
   type Operator,
   type OperatorOptions,
-  type PlacedCount,
 } from '../../../src/reconcile/index.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { type Gvk, gvkOf } from '../../../src/util/gvk.ts';
@@ -66,8 +65,6 @@ export class OperatorHarness {
   readonly passes: { readonly key: string; readonly end: PassEnd }[] = [];
   /** What was logged, oldest first. */
   readonly log: LogEntry[] = [];
-  /** Counts of objects in members, by definition. */
-  readonly placedCounts = new Map<string, PlacedCount>();
   /** The last decision record of each key. */
   readonly decisions = new Map<string, DecisionRecord>();
   operator: Operator;
@@ -233,10 +230,6 @@ export class OperatorHarness {
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
       previousKinds: this.formerKinds,
-      countPlaced: (definition, countIn) => {
-        this.placedCounts.set(definition, countIn);
-        return () => void this.placedCounts.delete(definition);
-      },
       ...(this.guard && { deletionGuard: this.guard }),
       onDecisions: (key, record) => void this.decisions.set(key, record),
     };
