@@ -5,7 +5,6 @@ import { metricCatalogue } from '../telemetry/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RejectedFile, RuntimeView } from './definition-view.ts';
 import type { StatusEvent } from './definitions/definition-status.ts';
-import { noMembers } from './definitions/definition-tasks.ts';
 import { DefinitionsController } from './definitions/definitions-controller.ts';
 import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
 import { clusterGvk } from './members/cluster-kind.ts';
@@ -114,9 +113,7 @@ export class ClusterRuntime {
     const clusters = this.#clusters;
     this.#controller = new DefinitionsController({
       ...rest,
-      memberTasks: clusters ?? noMembers,
-      onClustersUsed: () => clusters?.activate(),
-      ...(clusters && { members: clusters }),
+      ...(clusters && { members: clusters, memberTasks: clusters }),
       ...{ runtime, confirmations: this.#publisher, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,

@@ -2,6 +2,8 @@ import type { Clock } from '../util/clock.ts';
 
 /** Minimum time between notifications of changed counts. */
 const countsIntervalMs = 1_000;
+/** Minimum time between checks whether a status shows the views. */
+const checkIntervalMs = 200;
 
 /** Notifies listeners that a view may have changed: soon, and once for many changes. */
 export class ViewChangeNotifier {
@@ -20,6 +22,21 @@ export class ViewChangeNotifier {
     const entry = () => listener();
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
+  }
+
+  /** As {@link subscribe}, for checks that take longer: some time later, and less often. */
+  subscribeChecks(check: () => void): () => void {
+    let cancel: (() => void) | undefined;
+    const unsubscribe = this.subscribe(() => {
+      cancel ??= this.#clock.after(checkIntervalMs, () => {
+        cancel = undefined;
+        check();
+      });
+    });
+    return () => {
+      unsubscribe();
+      cancel?.();
+    };
   }
 
   /** Notifies soon, for changes that users wait for. */

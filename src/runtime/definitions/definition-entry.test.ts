@@ -16,7 +16,6 @@ import type { DesiredDefinition } from '../desired-definition.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import type { Decision } from './decide.ts';
 import { DefinitionEntry } from './definition-entry.ts';
-import { noMembers } from './definition-tasks.ts';
 import { type RecordedKinds, type RecordedRevision, recordOf } from './record.ts';
 
 const specs = Object.fromEntries(['a', 'b', 'c', 'd'].map((text) => [text, shadowSpec(text)]));
@@ -42,7 +41,6 @@ function setUp(
   const record = { ...recordOf(shadowObject(specs.a ?? {})), revisions, kinds };
   let changes = 0;
   const entry = new DefinitionEntry({
-    memberTasks: noMembers,
     ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
     ...{ logger: silentLogger(), metrics: freshMetrics(), record },
     timeSlicer: unlimitedTimeSlicer,

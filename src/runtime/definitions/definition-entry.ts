@@ -16,7 +16,8 @@ import type { DefinitionRecord } from './record.ts';
 
 interface DefinitionEntryOptions extends SharedOptions {
   readonly record: DefinitionRecord;
-  readonly memberTasks: MemberTasks;
+  /** @default undefined: the runtime has no members */
+  readonly memberTasks?: MemberTasks;
   /** Stops all work. */
   readonly signal: AbortSignal;
   /** The status must be written. */

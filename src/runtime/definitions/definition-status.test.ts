@@ -3,9 +3,12 @@ import { describe, test } from 'node:test';
 import { locatedThing, runningView } from '../../../test/support/fakes/thing-texts.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { PersistedState } from './definition-conditions.ts';
-import { differsInCountsOnly, hasStatus, statusOf } from './definition-status.ts';
-
-type DefinitionStatus = ReturnType<typeof statusOf>;
+import {
+  type DefinitionStatus,
+  differsInCountsOnly,
+  hasStatus,
+  statusOf,
+} from './definition-status.ts';
 
 const thing = locatedThing('thing');
 const origin = { source: 'configmap', ref: 'ns/ops/thing.yaml' } as const;

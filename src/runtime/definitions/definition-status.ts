@@ -44,14 +44,15 @@ export function statusOf({ facts, object, now }: StatusOptions) {
   };
 }
 
-type Status = ReturnType<typeof statusOf>;
+/** Status of an `OperatorDefinition`. */
+export type DefinitionStatus = ReturnType<typeof statusOf>;
 
 function rolloutOf({ message: _, ...rollout }: RolloutView): RolloutStatus {
   return rollout;
 }
 
 /** Whether the object already has this status, ignoring conditions of other writers. Pure. */
-export function hasStatus(object: KubeObject, desired: Status): boolean {
+export function hasStatus(object: KubeObject, desired: DefinitionStatus): boolean {
   const live = liveStatus(object);
   const { conditions: _, ...fields } = live;
   const { conditions, ...wantedFields } = desired;
@@ -66,7 +67,7 @@ export function hasStatus(object: KubeObject, desired: Status): boolean {
 }
 
 /** Whether only counts differ, which are not urgent. Pure. */
-export function differsInCountsOnly(object: KubeObject, desired: Status): boolean {
+export function differsInCountsOnly(object: KubeObject, desired: DefinitionStatus): boolean {
   const live = liveStatus(object);
   const { instances, readyInstances, rollout } = desired;
   const counts = {
@@ -95,12 +96,12 @@ export interface StatusEvent {
 }
 
 /** Returns one Event for each change between two statuses. Pure. */
-export function eventsBetween(before: JsonObject, after: Status): readonly StatusEvent[] {
+export function eventsBetween(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
   return [...loading(before, after), ...rollingOut(before, after), ...failing(before, after)];
 }
 
 /** One Event for each member in which it began to fail. */
-function failing(before: JsonObject, { clusters }: Status): readonly StatusEvent[] {
+function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly StatusEvent[] {
   const last = isJsonObject(before.clusters) ? before.clusters.failing : undefined;
   const known = (Array.isArray(last) ? last : []).filter(isJsonObject);
   return (clusters?.failing ?? [])
@@ -114,7 +115,7 @@ function failing(before: JsonObject, { clusters }: Status): readonly StatusEvent
     }));
 }
 
-function loading(before: JsonObject, after: Status): readonly StatusEvent[] {
+function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
   const last = conditionsOf({ status: before }).find(({ type }) => type === 'Accepted');
   const now = after.conditions.find(({ type }) => type === 'Accepted');
   if (now === undefined || now.status === 'Unknown') return [];
@@ -131,7 +132,7 @@ function loading(before: JsonObject, after: Status): readonly StatusEvent[] {
   return isKnown ? [] : [{ type: 'Warning', reason: now.reason, action, note: now.message }];
 }
 
-function rollingOut(before: JsonObject, after: Status): readonly StatusEvent[] {
+function rollingOut(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {
   const last = isJsonObject(before.rollout) ? before.rollout : undefined;
   const now = after.rollout;
   const action = 'RollOut';

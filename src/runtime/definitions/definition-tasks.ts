@@ -1,5 +1,4 @@
-import type { LocatedDefinition } from '../../definition/index.ts';
-import type { Readiness } from '../../reconcile/index.ts';
+import { type LocatedDefinition, runsInMembers } from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { ClustersSummary, DefinitionView } from '../definition-view.ts';
@@ -8,19 +7,16 @@ import type { DefinitionTaskRunner } from './definition-task-runner.ts';
 
 /** The part of a definition's view that comes from members. */
 export interface MembersView {
-  readonly summary: ClustersSummary;
+  readonly clusters: ClustersSummary;
   /** Whether it runs, fails or cannot be reached in every selected member. */
   readonly isSettled: boolean;
   /** The members where it has something to finish, sorted. */
   readonly remaining: readonly string[];
-  readonly instances: number;
-  readonly readiness: Readiness;
-  readonly orphaned: number;
-  readonly queued: number;
-  readonly problems: readonly string[];
+  /** Of all members that are connected. */
+  readonly sums: Required<Pick<DefinitionView, 'instances' | 'readyInstances'>> &
+    Pick<DefinitionView, 'orphaned' | 'queued' | 'rollout'>;
   /** Recorded revisions of all members, those that cannot be reached included. */
   readonly revisions: readonly string[];
-  readonly rollout?: DefinitionView['rollout'];
 }
 
 /** Runs definitions in member clusters. */
@@ -35,19 +31,12 @@ export interface MemberTasks {
   forget(name: string): Promise<void>;
 }
 
-/** For a runtime without members. */
-export const noMembers: MemberTasks = {
-  setTask: () => {},
-  viewOf: () => undefined,
-  isDone: () => true,
-  forget: () => Promise.resolve(),
-};
-
 interface DefinitionTasksOptions {
   readonly name: string;
   /** Runs its tasks in the cluster of this runtime. */
   readonly hub: DefinitionTaskRunner;
-  readonly members: MemberTasks;
+  /** Undefined: the runtime has no members. */
+  readonly members: MemberTasks | undefined;
   /** Persists the accepted revision, without kinds. @throws the signal's reason */
   readonly record: (located: LocatedDefinition, signal: AbortSignal) => Promise<void>;
   /** Stops all work. */
@@ -85,7 +74,7 @@ export class DefinitionTasks {
   /** Whether finalizing or uninstalling is complete in every cluster. */
   get isDone(): boolean {
     const { hub, members, name } = this.#options;
-    return hub.isDone && members.isDone(name);
+    return hub.isDone && members?.isDone(name) !== false;
   }
 
   get metrics(): DefinitionMetrics {
@@ -94,8 +83,8 @@ export class DefinitionTasks {
 
   get view(): DefinitionView {
     const { hub, members, name } = this.#options;
-    const found = members.viewOf(name);
-    if (runsInMembers(this.#task)) return runningView(name, this.#task.desired.located, found);
+    const found = members?.viewOf(name);
+    if (isRunInMembers(this.#task)) return runningView(name, this.#task.desired.located, found);
     return found === undefined ? hub.view : finishingView(hub.view, found);
   }
 
@@ -103,9 +92,10 @@ export class DefinitionTasks {
   observe(): void {
     const { hub, members, name } = this.#options;
     hub.observe();
-    const found = members.viewOf(name);
-    if (found !== undefined && runsInMembers(this.#task))
-      hub.metrics.observe(this.view, found.readiness);
+    const found = members?.viewOf(name);
+    if (found === undefined || !isRunInMembers(this.#task)) return;
+    const { instances, readyInstances: ready } = found.sums;
+    hub.metrics.observe(this.view, { ready, unready: instances - ready, unknown: 0 });
   }
 
   /** Changes the task. Returns at once. */
@@ -113,10 +103,10 @@ export class DefinitionTasks {
     const { hub, members, name, record, signal } = this.#options;
     this.#task = task;
     this.#recording.abort(new Error('The task has changed'));
-    if (!runsInMembers(task)) {
+    if (!isRunInMembers(task)) {
       // What it created in the cluster of this runtime before belongs to no uninstall of members.
       hub.setTask(isOfMembers(task) ? deletedTask : task);
-      members.setTask(name, task);
+      members?.setTask(name, task);
       return;
     }
     this.#hasRunInMembers = true;
@@ -124,7 +114,7 @@ export class DefinitionTasks {
     this.#recording = new AbortController();
     const ending = AbortSignal.any([signal, this.#recording.signal]);
     record(task.desired.located, ending).then(
-      () => ending.aborted || members.setTask(name, task),
+      () => ending.aborted || members?.setTask(name, task),
       () => {},
     );
   }
@@ -133,65 +123,65 @@ export class DefinitionTasks {
   async stop(): Promise<void> {
     const { hub, members, name } = this.#options;
     this.#recording.abort(new Error('The definition was removed'));
-    await members.forget(name);
+    await members?.forget(name);
     await hub.stop();
   }
 }
 
-function runsInMembers(task: DefinitionTask): task is Extract<DefinitionTask, { kind: 'run' }> {
-  return task.kind === 'run' && task.desired.located.definition.controller.clusters !== undefined;
+function isRunInMembers(task: DefinitionTask): task is Extract<DefinitionTask, { kind: 'run' }> {
+  return task.kind === 'run' && runsInMembers(task.desired.located.definition);
 }
 
 function isOfMembers(task: DefinitionTask): boolean {
-  return task.kind === 'uninstall' && task.located.definition.controller.clusters !== undefined;
+  return task.kind === 'uninstall' && runsInMembers(task.located.definition);
 }
 
-const noReadiness: Readiness = { ready: 0, unready: 0, unknown: 0 };
+const unknownView: MembersView = {
+  clusters: { selected: 0, running: 0, unreachable: [], failing: [] },
+  ...{ isSettled: false, remaining: [], revisions: [] },
+  sums: { instances: 0, readyInstances: 0, orphaned: 0, queued: 0 },
+};
 
 function runningView(
   name: string,
   { definition }: LocatedDefinition,
-  found: MembersView | undefined,
+  { clusters, isSettled, sums, revisions }: MembersView = unknownView,
 ): DefinitionView {
   const { revision, kind } = definition;
-  const { summary, instances = 0, orphaned = 0, queued = 0, problems = [], rollout } = found ?? {};
-  const { readiness = noReadiness, revisions = [] } = found ?? {};
   return {
     name,
     revision,
     apiVersion: apiVersionOf(kind.gvk),
     kind: kind.gvk.kind,
     state: { kind: 'running' },
-    ...{ instances, orphaned, queued, problems },
-    readyInstances: readiness.ready,
-    clusters: summary ?? { selected: 0, running: 0, unreachable: [], failing: [] },
-    ...(found?.isSettled !== true && { isSettling: true }),
+    problems: [],
+    ...{ clusters, ...sums },
+    ...(isSettled ? {} : { isSettling: true }),
     activeRevisions: [revision, ...revisions.filter((each) => each !== revision)],
-    ...(rollout && { rollout }),
   };
 }
 
 /** The hub's part of a task that ends, and what members still have to finish. */
 function finishingView(view: DefinitionView, found: MembersView): DefinitionView {
   const { state } = view;
-  const instances = view.instances + found.instances;
+  const { clusters } = found;
+  const instances = view.instances + found.sums.instances;
   if (state.kind !== 'finalizing' && state.kind !== 'uninstalling')
-    return { ...view, instances, clusters: found.summary };
-  const { unreachable } = found.summary;
+    return { ...view, instances, clusters };
   const waits = found.remaining.length === 0 ? '' : `Waiting for ${clustersText(found)}`;
   const message = [state.message, waits].filter((text) => text !== '').join('. ');
   return {
     ...view,
     instances,
     state: { kind: state.kind, message },
-    ...(unreachable.length > 0 && { clusters: found.summary }),
+    ...(clusters.unreachable.length > 0 && { clusters }),
   };
 }
 
 /** At most this many names in a message. */
 const maxNames = 5;
 
-function clustersText({ remaining, summary: { unreachable } }: MembersView): string {
+function clustersText({ remaining, clusters: { unreachable } }: MembersView): string {
   const shown = remaining
     .slice(0, maxNames)
     .map((name) => (unreachable.includes(name) ? `"${name}" (unreachable)` : `"${name}"`));

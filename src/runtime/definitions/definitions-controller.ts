@@ -1,11 +1,13 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
-import { type LocatedDefinition, statusKindOf, usesClusters } from '../../definition/index.ts';
+import { type LocatedDefinition, runsInMembers, statusKindOf } from '../../definition/index.ts';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.ts';
+import { flowOf, passTokenOf } from '../objects/names.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
+import { StatusReporter } from '../objects/status-reporter.ts';
 import type { Confirmations } from '../publish/publication.ts';
 import type { OriginState } from '../publish/publish-plan.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -21,12 +23,18 @@ import {
 } from './decide.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import { DefinitionEntry } from './definition-entry.ts';
-import type { StatusEvent } from './definition-status.ts';
+import {
+  type DefinitionStatus,
+  differsInCountsOnly,
+  eventsBetween,
+  hasStatus,
+  type StatusEvent,
+  statusOf,
+} from './definition-status.ts';
 import type { MemberTasks } from './definition-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
-import { type DefinitionRecord, recordOf } from './record.ts';
+import { type DefinitionRecord, liveStatus, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
-import { StatusReporter } from './status-reporter.ts';
 
 /** Manifests as the publisher knows them. */
 interface PublishedManifests {
@@ -48,11 +56,10 @@ interface DefinitionsControllerOptions extends SharedOptions {
   readonly objects: OwnObjects;
   readonly manifests: PublishedManifests;
   readonly confirmations: Confirmations;
-  readonly memberTasks: MemberTasks;
+  /** @default undefined: the runtime has no members */
+  readonly memberTasks?: MemberTasks;
   /** How long a definition keeps running after its manifest is removed, in ms. @default 30_000 */
   readonly stopDelayMs?: number;
-  /** Called when a definition needs the kind `Cluster`. */
-  readonly onClustersUsed: () => void;
   /** Called for changes of a definition's status, to record Events on the object and on its ConfigMap. */
   readonly onEvent: (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) => void;
 }
@@ -63,8 +70,9 @@ const concurrency = 4;
 const maxDelayMs = 60_000;
 /** Delay of the next attempt after a permanent error. */
 const permanentErrorRetryMs = 600_000;
-/** Minimum time between checks for changed views. */
-const viewCheckMs = 200;
+/** Minimum time between writes of counts. */
+const countsMs = 1_000;
+const limits = { burst: 5, refillMs: 1_000 };
 /** How long an object of another runtime is not touched after its label is removed: that runtime may still be running. */
 const handOverMs = 30_000;
 
@@ -80,12 +88,11 @@ export class DefinitionsController {
   readonly #controller: Controller;
   readonly #reader: SpecReader;
   readonly #ownership: ObjectOwnership;
-  readonly #reporter: StatusReporter;
+  readonly #reporter: StatusReporter<DefinitionStatus>;
   readonly #entries = new Map<string, DefinitionEntry>();
   /** By name: monotonic time at which another runtime's label was removed; undefined: it still has the label. */
   readonly #handedOver = new Map<string, number | undefined>();
   readonly #grants = new Map<string, () => void>();
-  #cancelViewCheck: (() => void) | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(options: DefinitionsControllerOptions) {
@@ -93,7 +100,17 @@ export class DefinitionsController {
     this.#options = options;
     this.#reader = new SpecReader(check);
     this.#ownership = new ObjectOwnership(cluster, runtime);
-    this.#reporter = new StatusReporter({ cluster, clock, onEvent });
+    this.#reporter = new StatusReporter<DefinitionStatus>({
+      ...{ cluster, clock, limits, countsMs },
+      fieldManager: 'homeostat/operatordefinitions.status',
+      writeOptionsOf: (name) => ({ flow: flowOf(name), pass: passTokenOf(name, 'controller') }),
+      hasStatus: (object, status, ignoresCounts) =>
+        ignoresCounts ? differsInCountsOnly(object, status) : hasStatus(object, status),
+      onWritten(before, status) {
+        for (const event of eventsBetween(liveStatus(before), status))
+          onEvent(event, before, recordOf(before).origin);
+      },
+    });
     this.#controller = new Controller({
       name: 'homeostat.dev/operatordefinitions',
       reconciler: { reconcile: (name, turn) => this.#reconcile(name, turn) },
@@ -133,23 +150,19 @@ export class DefinitionsController {
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    const unsubscribe = this.#options.notifier.subscribe(() => this.#scheduleViewCheck());
+    const unsubscribe = this.#options.notifier.subscribeChecks(() => this.#checkViews());
     try {
       await this.#controller.run(signal);
     } finally {
       unsubscribe();
-      this.#cancelViewCheck?.();
       for (const cancel of this.#grants.values()) cancel();
       await Promise.all(Array.from(this.#entries.values(), ({ tasks }) => tasks.stop()));
     }
   }
 
-  #scheduleViewCheck(): void {
-    this.#cancelViewCheck ??= this.#options.clock.after(viewCheckMs, () => {
-      this.#cancelViewCheck = undefined;
-      for (const entry of this.#entries.values())
-        if (entry.hasNewView()) this.#controller.enqueue(entry.name);
-    });
+  #checkViews(): void {
+    for (const entry of this.#entries.values())
+      if (entry.hasNewView()) this.#controller.enqueue(entry.name);
   }
 
   async #reconcile(name: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
@@ -217,8 +230,6 @@ export class DefinitionsController {
   }
 
   #perform({ tasks }: DefinitionEntry, task: DefinitionTask): void {
-    if (task.kind === 'run' && usesClusters(task.desired.located.definition))
-      this.#options.onClustersUsed();
     const ran = tasks.task.kind === 'run';
     tasks.setTask(task);
     // Another definition may own its kind now.
@@ -231,7 +242,9 @@ export class DefinitionsController {
     { object, facts }: { readonly object: KubeObject; readonly facts: DefinitionFacts },
     signal: AbortSignal,
   ): Promise<number> {
-    const delayMs = await this.#reporter.report({ object, facts }, signal);
+    const now = new Date(this.#options.clock.nowMs()).toISOString();
+    const status = statusOf({ facts, object, now });
+    const delayMs = await this.#reporter.report(object, status, signal);
     if (delayMs === 0) entry.onStatusWritten(facts.persisted);
     // The object is deleted; a watch event follows.
     return delayMs ?? 0;
@@ -376,8 +389,7 @@ export class DefinitionsController {
 /** The kind whose status it writes, and where. Undefined: none. */
 function claimedKind({ definition }: LocatedDefinition): string | undefined {
   const kind = statusKindOf(definition);
-  if (kind === undefined || definition.controller.clusters === undefined) return kind;
-  return `${kind} in members`;
+  return kind === undefined || !runsInMembers(definition) ? kind : `${kind} in members`;
 }
 
 /** Whether the finalizer of the object can be removed. */

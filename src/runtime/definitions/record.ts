@@ -116,7 +116,8 @@ export function kindsIn({ kinds }: JsonObject): RecordedKinds {
   return { resources: read(resources), children: read(children) };
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
+/** The value if it is a list; otherwise an empty one. */
+export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 

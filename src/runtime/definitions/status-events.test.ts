@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../util/json.ts';
-import { eventsBetween, type RolloutStatus, type statusOf } from './definition-status.ts';
-
-type DefinitionStatus = ReturnType<typeof statusOf>;
+import { type DefinitionStatus, eventsBetween, type RolloutStatus } from './definition-status.ts';
 
 const now = '2026-01-01T00:00:00Z';
 

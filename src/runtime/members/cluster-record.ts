@@ -1,8 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import type { RolloutRecord } from '../definition-view.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import type { PersistedState } from '../definitions/definition-conditions.ts';
-import { kindsIn, liveStatus, rolloutIn } from '../definitions/record.ts';
+import { kindsIn, listOf, liveStatus } from '../definitions/record.ts';
 
 /** A parsed `Cluster` object. */
 export interface ClusterRecord {
@@ -12,36 +11,28 @@ export interface ClusterRecord {
   /** Creation time, in ms since the epoch. */
   readonly createdMs: number;
   readonly secret: SecretKey;
-  /** @default the current context */
-  readonly context?: string;
+  /** Undefined: the current context. */
+  readonly context: string | undefined;
   /** From a user. */
-  readonly expectedUid?: string;
+  readonly expectedUid: string | undefined;
   readonly isPaused: boolean;
   /** From the first contact. */
-  readonly knownUid?: string;
-  readonly version?: string;
-  /** Status of the condition `Connected`. */
-  readonly connected?: string;
-  /** Number of objects that resources of the hub have there. */
-  readonly placed?: number;
+  readonly knownUid: string | undefined;
+  readonly version: string | undefined;
+  /** Number of objects that resources of the hub have there. Undefined: none so far. */
+  readonly placed: number | undefined;
   readonly definitions: readonly RecordedDefinition[];
 }
 
 export interface SecretKey {
-  /** @default the namespace of the runtime */
-  readonly namespace?: string;
+  /** Undefined: the namespace of the runtime. */
+  readonly namespace: string | undefined;
   readonly name: string;
-  readonly key?: string;
+  readonly key: string | undefined;
 }
 
-/** What a definition has in a member. The specs of its revisions are in the status of the definition. */
-export interface RecordedDefinition {
-  readonly name: string;
-  /** As in the status. */
-  readonly entry: JsonObject;
-  readonly state: PersistedState;
-  readonly rollout?: RolloutRecord;
-}
+/** What a status records of a definition in a member. The specs of its revisions are in the status of the definition. */
+export type RecordedDefinition = JsonObject & { readonly name: string };
 
 /** Parses a `Cluster` object. Pure. */
 export function clusterRecordOf(object: KubeObject): ClusterRecord {
@@ -50,45 +41,37 @@ export function clusterRecordOf(object: KubeObject): ClusterRecord {
   const kubeconfig = mapOf(spec.kubeconfig);
   const secretRef = mapOf(kubeconfig.secretRef);
   const status = liveStatus(object);
-  const connected = conditionsOf(object).find(({ type }) => type === 'Connected')?.status;
   return {
     ...{ object, name, labels },
     createdMs: Date.parse(creationTimestamp),
     secret: {
+      namespace: textOf(secretRef.namespace),
       name: textOf(secretRef.name) ?? '',
-      ...optional('namespace', secretRef.namespace),
-      ...optional('key', secretRef.key),
+      key: textOf(secretRef.key),
     },
+    context: textOf(kubeconfig.context),
+    expectedUid: textOf(spec.uid),
     isPaused: spec.paused === true,
-    ...optional('context', kubeconfig.context),
-    ...optional('expectedUid', spec.uid),
-    ...optional('knownUid', status.uid),
-    ...optional('version', status.version),
-    ...optional('connected', connected),
-    ...(typeof status.placed === 'number' && { placed: status.placed }),
-    definitions: (Array.isArray(status.definitions) ? status.definitions : [])
-      .filter(isJsonObject)
-      .flatMap(definitionOf),
+    knownUid: textOf(status.uid),
+    version: textOf(status.version),
+    placed: typeof status.placed === 'number' ? status.placed : undefined,
+    definitions: listOf(status.definitions).filter(isRecordedDefinition),
   };
 }
 
-function definitionOf(entry: JsonObject): readonly RecordedDefinition[] {
-  const { name, revision, older } = entry;
-  if (typeof name !== 'string') return [];
-  const all: readonly Json[] = [revision ?? null, ...(Array.isArray(older) ? older : [])];
-  const revisions = all.filter((each) => typeof each === 'string');
-  const rollout = rolloutIn(entry);
-  return [
-    {
-      name,
-      entry,
-      state: {
-        revisions: revisions.map((each) => ({ revision: each, spec: {} })),
-        kinds: kindsIn(entry),
-      },
-      ...(rollout && { rollout }),
-    },
-  ];
+/** The state that an entry of a definition persists. Pure. */
+export function persistedIn(entry: JsonObject): PersistedState {
+  const revisions = [entry.revision, ...listOf(entry.older)].filter(
+    (each) => typeof each === 'string',
+  );
+  return {
+    revisions: revisions.map((revision) => ({ revision, spec: {} })),
+    kinds: kindsIn(entry),
+  };
+}
+
+function isRecordedDefinition(entry: Json): entry is RecordedDefinition {
+  return isJsonObject(entry) && typeof entry.name === 'string';
 }
 
 function mapOf(value: unknown): JsonObject {
@@ -97,12 +80,4 @@ function mapOf(value: unknown): JsonObject {
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function optional<Key extends string>(
-  key: Key,
-  value: Json | undefined,
-): Partial<Record<Key, string>> {
-  const text = textOf(value);
-  return text === undefined ? {} : ({ [key]: text } as Record<Key, string>);
 }

@@ -1,7 +1,8 @@
+import type { EventInput } from '../../kube/roles.ts';
 import { type ConditionContent, conditionFor } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { liveStatus } from '../definitions/record.ts';
 import type { ConnectionState } from './connection-state.ts';
 
@@ -10,10 +11,10 @@ export interface ClusterFacts {
   readonly connection: ConnectionState;
   readonly isPaused: boolean;
   /** Recorded at the first contact. */
-  readonly uid?: string;
-  readonly version?: string;
-  /** Number of objects that resources of the hub have there. @default undefined: none so far */
-  readonly placed?: number;
+  readonly uid: string | undefined;
+  readonly version: string | undefined;
+  /** Number of objects that resources of the hub have there. Undefined: none so far. */
+  readonly placed: number | undefined;
   /** Entries of its definitions, sorted by name. */
   readonly definitions: readonly JsonObject[];
 }
@@ -46,7 +47,7 @@ export function clusterStatusOf(
 export function hasClusterStatus(
   object: KubeObject,
   desired: ClusterStatus,
-  { ignoresCounts = false } = {},
+  ignoresCounts = false,
 ): boolean {
   const live = liveStatus(object);
   return ignoresCounts
@@ -105,4 +106,22 @@ function readyCondition(
   const starting = named('Starting');
   if (starting.length > 0) return notReady('Starting', `Starting ${starting.join(', ')}`);
   return { type: 'Ready', status: 'True', reason: 'Running', message: '' };
+}
+
+/** The Event for a change of the connection. Undefined: it has not changed, or is being made. Pure. */
+export function connectionEvent(
+  { status }: KubeObject,
+  desired: ClusterStatus,
+): Pick<EventInput, 'type' | 'reason' | 'action' | 'note'> | undefined {
+  const [before, after] = [status, desired].map((each) =>
+    conditionsOf({ status: each }).find(({ type }) => type === 'Connected'),
+  );
+  if (after === undefined || after.status === 'Unknown') return undefined;
+  if (before?.status === after.status && before?.reason === after.reason) return undefined;
+  return {
+    type: after.status === 'True' ? 'Normal' : 'Warning',
+    reason: String(after.reason),
+    action: 'Connect',
+    note: String(after.message || 'Connected'),
+  };
 }

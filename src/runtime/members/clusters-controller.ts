@@ -1,22 +1,31 @@
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
+import { selectsMember, usesClusters } from '../../definition/index.ts';
 import type { Cluster, MemberCluster, MemberClusters, PlacedCount } from '../../kube/roles.ts';
 import { metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { pause } from '../../util/pause.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 import type { MembersView, MemberTasks } from '../definitions/definition-tasks.ts';
 import { runtimeLabel } from '../objects/names.ts';
 import { OwnObjectInformer } from '../objects/own-object-informer.ts';
+import { StatusReporter } from '../objects/status-reporter.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import { clusterKind } from './cluster-kind.ts';
 import { type ClusterRecord, clusterRecordOf } from './cluster-record.ts';
-import { ClusterReporter } from './cluster-reporter.ts';
+import {
+  type ClusterFacts,
+  type ClusterStatus,
+  clusterStatusOf,
+  connectionEvent,
+  hasClusterStatus,
+} from './cluster-status.ts';
 import { ConnectionError } from './connection-state.ts';
 import { Member, type MemberOptions } from './member.ts';
-import { selectorOf, selects } from './member-definition.ts';
+import { selectorOf } from './member-definition.ts';
 import { membersViewOf } from './members-view.ts';
 import { PlacedCounts } from './placed-counts.ts';
 
@@ -31,10 +40,9 @@ export interface ClustersControllerOptions
 /** `Cluster` objects reconciled in parallel. */
 const concurrency = 16;
 const maxDelayMs = 60_000;
-/** Minimum time between checks for changed views. */
-const viewCheckMs = 200;
-/** Interval of counts of placed objects. */
-const countMs = 10_000;
+/** Interval of counts of placed objects, and minimum time between writes of numbers. */
+const countsMs = 10_000;
+const limits = { burst: 10, refillMs: 500 };
 const namespaceGvk = gvkOf('v1', 'Namespace');
 
 /**
@@ -45,7 +53,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
   /** Created when it is needed: a runtime without members has no series for it. */
   #controller: Controller | undefined;
   readonly #objects: OwnObjectInformer;
-  readonly #reporter: ClusterReporter;
+  readonly #reporter: StatusReporter<ClusterStatus>;
   readonly #members = new Map<string, Member>();
   /** The newest task of each definition. */
   readonly #tasks = new Map<string, DefinitionTask>();
@@ -56,7 +64,6 @@ export class ClustersController implements MemberClusters, MemberTasks {
   readonly #activated = Promise.withResolvers<void>();
   #isActive = false;
   #hubUid = '';
-  #cancelViewCheck: (() => void) | undefined;
   #signal: AbortSignal = AbortSignal.abort();
 
   constructor(options: ClustersControllerOptions) {
@@ -69,14 +76,24 @@ export class ClustersController implements MemberClusters, MemberTasks {
       },
       onSynced: () => this.#enqueueAll(),
     });
-    this.#reporter = new ClusterReporter({ ...options, passOf });
+    const { cluster, clock } = options;
+    this.#reporter = new StatusReporter<ClusterStatus>({
+      ...{ cluster, clock, limits, countsMs },
+      fieldManager: 'homeostat/clusters.status',
+      writeOptionsOf: (name) => ({ flow, pass: { key: name, definition: passName } }),
+      hasStatus: hasClusterStatus,
+      onWritten(regarding, status) {
+        const event = connectionEvent(regarding, status);
+        if (event) cluster.events.record({ ...event, regarding, definition: 'clusters' });
+      },
+    });
   }
 
   get hubUid(): string {
     return this.#hubUid;
   }
 
-  /** Starts working in members. Call when the kind `Cluster` is served or a definition needs it. */
+  /** Starts working in members. Call when the kind `Cluster` is served; a definition that needs it starts it, too. */
   activate(): void {
     if (this.#isActive) return;
     this.#isActive = true;
@@ -100,22 +117,21 @@ export class ClustersController implements MemberClusters, MemberTasks {
       ...{ clock, logger, metrics, concurrency, maxDelayMs },
     });
     this.#controller = controller;
-    const unsubscribe = this.#options.notifier.subscribe(() => this.#scheduleViewCheck());
+    const unsubscribe = this.#options.notifier.subscribeChecks(() => this.#checkStatuses());
     try {
       const counting = this.#countPlaced(signal);
       await Promise.all([this.#objects.run(signal), controller.run(signal), counting]);
     } finally {
       unsubscribe();
-      this.#cancelViewCheck?.();
       await Promise.all(Array.from(this.#members.values(), (member) => member.stop()));
     }
   }
 
+  // MemberClusters
+
   countPlaced(definition: string, countIn: PlacedCount): () => void {
     return this.#placed.add(definition, countIn);
   }
-
-  // MemberClusters
 
   get(name: string): MemberCluster | undefined {
     return this.#members.get(name)?.usable;
@@ -131,6 +147,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
   // MemberTasks
 
   setTask(name: string, task: DefinitionTask): void {
+    if (task.kind === 'run' && usesClusters(task.desired.located.definition)) this.activate();
     this.#tasks.set(name, task);
     for (const member of this.#members.values()) member.syncDefinition(name);
   }
@@ -139,8 +156,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
     const task = this.#tasks.get(name);
     const selector = task && selectorOf(task);
     const members = [...this.#members.values()].filter(
-      ({ definitions, record }) =>
-        definitions.has(name) || (selector !== undefined && selects(selector, record.labels)),
+      ({ definitions, record }) => definitions.has(name) || selectsMember(selector, record.labels),
     );
     if (members.length === 0 && selector === undefined) return undefined;
     const view = membersViewOf(name, members, selector);
@@ -178,22 +194,22 @@ export class ClustersController implements MemberClusters, MemberTasks {
       connected.set(Number(isConnected), [name]);
       ready.set(Number(member.usable !== undefined && failures.length === 0), [name]);
       const counts = Array.from(definitions.values(), ({ view }) => view?.instances ?? 0);
-      resources.set(
-        counts.reduce((sum, each) => sum + each, 0),
-        [name],
-      );
+      const total = counts.reduce((sum, each) => sum + each, 0);
+      resources.set(total, [name]);
     }
   }
 
   /** Whether every `Cluster` is known. */
   get #isComplete(): boolean {
-    return this.#objects.isSynced && this.#liveNames.every((name) => this.#members.has(name));
+    const isKnown = ({ metadata }: KubeObject) => this.#members.has(metadata.name);
+    return this.#objects.isSynced && this.#live.every(isKnown);
   }
 
-  get #liveNames(): readonly string[] {
-    return [...this.#objects.list()]
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map(({ metadata }) => metadata.name);
+  /** The objects that are not being deleted. */
+  get #live(): readonly KubeObject[] {
+    return [...this.#objects.list()].filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    );
   }
 
   async #readHubUid(signal: AbortSignal): Promise<void> {
@@ -207,7 +223,8 @@ export class ClustersController implements MemberClusters, MemberTasks {
   }
 
   #enqueueAll(): void {
-    const names = new Set([...this.#members.keys(), ...this.#liveNames]);
+    const live = this.#live.map(({ metadata }) => metadata.name);
+    const names = new Set([...this.#members.keys(), ...live]);
     for (const name of names) this.#controller?.enqueue(name, 'low');
     for (const name of this.#tasks.keys()) this.#options.onDefinition(name);
   }
@@ -231,8 +248,26 @@ export class ClustersController implements MemberClusters, MemberTasks {
     member.update(record);
     for (const definition of await member.releaseFinished(signal))
       this.#options.onDefinition(definition);
-    const afterMs = await this.#reporter.report(member, signal);
+    const afterMs = await this.#report(member, signal);
     return { kind: 'done', ...(afterMs > 0 && { afterMs }) };
+  }
+
+  /** @returns the delay of the status, in ms. @throws KubeError */
+  async #report(member: Member, signal: AbortSignal): Promise<number> {
+    const { object } = member.record;
+    const { facts, onWritten } = member.report();
+    const status = this.#statusOf(object, facts);
+    const waitMs = hasClusterStatus(object, status) ? 0 : member.statusDelayMs;
+    if (waitMs > 0) return waitMs;
+    const delayMs = await this.#reporter.report(object, status, signal);
+    if (delayMs === 0) onWritten();
+    // The object is deleted; an event follows.
+    return delayMs ?? 0;
+  }
+
+  #statusOf(object: KubeObject, facts: ClusterFacts): ClusterStatus {
+    const now = new Date(this.#options.clock.nowMs()).toISOString();
+    return clusterStatusOf(facts, { object, now });
   }
 
   /** Whether a `Cluster` belongs to this runtime; claims one without an owner. @throws KubeError */
@@ -290,51 +325,41 @@ export class ClustersController implements MemberClusters, MemberTasks {
   }
 
   /** A cluster is one member only: the oldest `Cluster` with its UID, and never the hub. @throws ConnectionError */
-  #admit(record: ClusterRecord, uid: string): void {
+  async #admit(record: ClusterRecord, uid: string): Promise<void> {
     const { name } = record;
     if (uid === this.#hubUid) throw duplicate('The cluster is the hub itself');
-    for (const other of this.#objects.list()) {
-      const { name: otherName, deletionTimestamp } = other.metadata;
-      if (otherName === name || deletionTimestamp !== undefined) continue;
-      const its = clusterRecordOf(other);
-      if (its.knownUid === uid && isOlder(its, record))
-        throw duplicate(`The Cluster "${otherName}" is the same cluster, and older`);
-    }
     const holder = this.#members.get(this.#claims.get(uid) ?? '');
-    if (holder !== undefined && holder.name !== name) {
-      if (isOlder(holder.record, record))
-        throw duplicate(`The Cluster "${holder.name}" is the same cluster, and older`);
-      this.#claims.set(uid, name);
-      void holder.restart();
-      throw duplicate(`The Cluster "${holder.name}" is the same cluster, and is being stopped`);
-    }
+    const recorded = this.#live.map(clusterRecordOf).filter(({ knownUid }) => knownUid === uid);
+    const others = holder === undefined ? recorded : [...recorded, holder.record];
+    const older = others.find((other) => isOlder(other, record));
+    if (older !== undefined)
+      throw duplicate(`The Cluster "${older.name}" is the same cluster, and older`);
     this.#claims.set(uid, name);
+    if (holder === undefined || holder.name === name) return;
+    void holder.restart();
+    throw duplicate(`The Cluster "${holder.name}" is the same cluster, and is being stopped`);
   }
 
   async #countPlaced(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await pause(this.#options.clock, countMs, signal);
+      await pause(this.#options.clock, countsMs, signal);
       for (const member of this.#members.values())
         member.setPlaced(this.#placed.countIn(member.name, this.#tasks.values()));
     }
   }
 
-  #scheduleViewCheck(): void {
-    this.#cancelViewCheck ??= this.#options.clock.after(viewCheckMs, () => {
-      this.#cancelViewCheck = undefined;
-      for (const member of this.#members.values())
-        if (this.#reporter.isOutdated(member)) this.#controller?.enqueue(member.name);
-    });
+  #checkStatuses(): void {
+    for (const member of this.#members.values()) {
+      const { object } = member.record;
+      if (!hasClusterStatus(object, this.#statusOf(object, member.report().facts)))
+        this.#controller?.enqueue(member.name);
+    }
   }
 }
 
+/** Marks writes of statuses, so that their watch events do not enqueue the object again. */
 const passName = 'homeostat.dev/clusters';
 const flow = { name: 'clusters', priority: 'status' } as const;
-
-/** Marks a write, so that its watch event does not enqueue the object again. */
-function passOf(name: string) {
-  return { key: name, definition: passName };
-}
 
 function isOlder(a: ClusterRecord, b: ClusterRecord): boolean {
   return a.createdMs === b.createdMs ? a.name < b.name : a.createdMs < b.createdMs;

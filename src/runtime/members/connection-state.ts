@@ -35,6 +35,11 @@ export type ConnectionState =
     }
   | { readonly kind: 'failed'; readonly failure: ConnectionFailure };
 
+export const unauthorized: ConnectionFailure = {
+  reason: 'Unauthorized',
+  message: 'The API server does not accept the credentials',
+};
+
 /** Failures that need a change of the `Cluster`, its Secret or another `Cluster`. */
 const finalReasons: ReadonlySet<ConnectionFailureReason> = new Set([
   'Unauthorized',
@@ -61,8 +66,7 @@ export function failureOf(error: unknown): ConnectionFailure {
   if (error instanceof ConnectionError) return error.failure;
   const message = errorMessage(error);
   if (!(error instanceof KubeError)) return { reason: 'Unreachable', message };
-  if (error.code === 'unauthorized')
-    return { reason: 'Unauthorized', message: 'The API server does not accept the credentials' };
+  if (error.code === 'unauthorized') return unauthorized;
   if (error.isUntrusted) return { reason: 'Untrusted', message };
   if (error.right !== undefined) return { reason: 'Forbidden', message: rightText(error.right) };
   return { reason: error.code === 'forbidden' ? 'Forbidden' : 'Unreachable', message };

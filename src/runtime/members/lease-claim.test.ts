@@ -50,7 +50,7 @@ describe('runtime/members/lease-claim', () => {
     await deliver();
     await deliver();
     assert.equal(requests, 1);
-    assert.deepEqual(claim.state, { kind: 'failed', message: 'no', isForbidden: true });
+    assert.deepEqual(claim.state, { kind: 'failed', message: 'no' });
     cluster.fault = () => undefined;
     await clock.advance(2_000);
     await deliver();

@@ -1,4 +1,4 @@
-import { type Informer, KubeError } from '../../kube/roles.ts';
+import { KubeError } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
@@ -7,6 +7,7 @@ import { sha256Hex } from '../../util/sha256.ts';
 import { errorMessage } from '../error-message.ts';
 import { leaseGvk, recordOf } from '../leadership/lease.ts';
 import { hubAnnotation } from '../objects/names.ts';
+import { type ObjectWatch, watchObject } from '../objects/watch-object.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 
@@ -16,7 +17,7 @@ export type ClaimState =
   | { readonly kind: 'held' }
   /** Another hub serves it. */
   | { readonly kind: 'taken'; readonly message: string }
-  | { readonly kind: 'failed'; readonly message: string; readonly isForbidden: boolean };
+  | { readonly kind: 'failed'; readonly message: string };
 
 interface LeaseClaimOptions {
   readonly cluster: RuntimeCluster;
@@ -39,10 +40,12 @@ export class LeaseClaim {
   readonly #options: LeaseClaimOptions;
   readonly #name: string;
   readonly #stopper = new AbortController();
-  #leases: Informer | undefined;
-  #stops: readonly (() => void)[] = [];
-  #state: ClaimState = { kind: 'pending' };
+  #lease: ObjectWatch | undefined;
+  /** As it was seen last: one that was deleted counts until it is created again. */
+  #seen: KubeObject | undefined;
   #isCreating = false;
+  /** Why it could not be created last. */
+  #error: unknown;
 
   constructor(options: LeaseClaimOptions) {
     this.#options = options;
@@ -50,26 +53,27 @@ export class LeaseClaim {
   }
 
   get state(): ClaimState {
-    return this.#state;
+    const { state } = this.#lease ?? {};
+    const error = state?.kind === 'failing' ? state.error : this.#error;
+    if (error !== undefined) return { kind: 'failed', message: errorMessage(error) };
+    if (this.#seen === undefined) return { kind: 'pending' };
+    const { holder } = recordOf(this.#seen);
+    if (holder === this.#options.hub) return { kind: 'held' };
+    const message = `The hub "${holder}" serves it there; to take it over, stop it there and delete the Lease "${this.#name}" in namespace "${namespace}"`;
+    return { kind: 'taken', message };
   }
 
   /** Claims the Lease, and watches it. */
   start(): void {
-    const leases = this.#options.cluster.acquire({
-      gvk: leaseGvk,
-      namespace,
-      fieldSelector: `metadata.name=${this.#name}`,
-    });
-    this.#leases = leases;
-    const check = () => this.#check();
-    this.#stops = [leases.subscribe(check), leases.onState(check)];
-    check();
+    const ref = { gvk: leaseGvk, namespace, name: this.#name };
+    this.#lease = watchObject(this.#options.cluster, ref, () => this.#check());
+    this.#check();
   }
 
   /** Deletes the Lease. @throws KubeError */
   async release(signal: AbortSignal): Promise<void> {
-    const uid = this.#live?.metadata.uid;
-    const isOurs = this.#state.kind === 'held' && uid !== undefined;
+    const uid = this.#lease?.object?.metadata.uid;
+    const isOurs = this.state.kind === 'held' && uid !== undefined;
     this.stop();
     if (!isOurs) return;
     const ref = { gvk: leaseGvk, namespace, name: this.#name };
@@ -79,12 +83,7 @@ export class LeaseClaim {
   /** Stops watching. The Lease stays. */
   stop(): void {
     this.#stopper.abort(new Error('The claim has stopped'));
-    for (const stop of this.#stops) stop();
-    this.#leases?.release();
-  }
-
-  get #live(): KubeObject | undefined {
-    return this.#leases?.get(namespace, this.#name)?.object;
+    this.#lease?.stop();
   }
 
   get #flow() {
@@ -92,24 +91,12 @@ export class LeaseClaim {
   }
 
   #check(): void {
-    const state = this.#leases?.state;
-    if (this.#stopper.signal.aborted || state === undefined || state.kind === 'waiting') return;
-    if (state.kind === 'failing') {
-      this.#fail(state.error);
-      return;
-    }
-    const live = this.#live;
-    if (live === undefined) {
-      this.#create();
-      return;
-    }
-    const { holder } = recordOf(live);
-    if (holder === this.#options.hub) {
-      this.#setState({ kind: 'held' });
-      return;
-    }
-    const message = `The hub "${holder}" serves it there; to take it over, stop it there and delete the Lease "${this.#name}" in namespace "${namespace}"`;
-    this.#setState({ kind: 'taken', message });
+    if (this.#stopper.signal.aborted) return;
+    const { object, state } = this.#lease ?? {};
+    this.#seen = object ?? this.#seen;
+    if (object !== undefined) this.#error = undefined;
+    else if (state?.kind === 'synced') this.#create();
+    this.#options.onChange();
   }
 
   #create(): void {
@@ -120,7 +107,10 @@ export class LeaseClaim {
     void retryUntilDone(() => this.#apply(signal), {
       ...{ cluster, clock, logger, signal, fields: { definition } },
       message: 'The Lease of a definition in a member cluster cannot be created, will retry',
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => {
+        this.#error = error;
+        this.#options.onChange();
+      },
     }).then(() => {
       this.#isCreating = false;
     });
@@ -149,17 +139,6 @@ export class LeaseClaim {
       // An event shows whose it is.
       if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
     }
-  }
-
-  #fail(error: unknown): void {
-    const isForbidden = error instanceof KubeError && error.code === 'forbidden';
-    this.#setState({ kind: 'failed', message: errorMessage(error), isForbidden });
-  }
-
-  #setState(state: ClaimState): void {
-    if (JSON.stringify(state) === JSON.stringify(this.#state)) return;
-    this.#state = state;
-    this.#options.onChange();
   }
 }
 

@@ -18,7 +18,7 @@ function started() {
   const events: ConnectionEvents[] = [];
   const answers = { isDown: false };
   const ended: string[] = [];
-  const connect = (options: ConnectionEvents) => {
+  const connect = (_: ClusterConfig, options: ConnectionEvents) => {
     events.push(options);
     const cluster = new RuntimeFakeCluster([namespaces]);
     const request = async ({ path }: { readonly path: string }) => {
@@ -36,9 +36,9 @@ function started() {
     credentials: { load: async () => ({ headers: {} }) },
   };
   const connection = new MemberConnection({
-    ...{ config, clock, connect, onChange: () => {} },
+    ...{ clock, connect, onChange: () => {} },
     random: { fraction: () => 1, text: () => '' },
-    admit: () => {},
+    admit: async () => {},
     onConnected: (_, signal) =>
       new Promise((resolve) =>
         signal.addEventListener('abort', () => {
@@ -47,12 +47,13 @@ function started() {
         }),
       ),
   });
+  connection.setAccess({ config, digest: 'first' });
   const run = connection.run(stopper.signal);
   const stop = async () => {
     stopper.abort();
     await run;
   };
-  return { clock, connection, events, answers, ended, stop };
+  return { clock, config, connection, events, answers, ended, stop };
 }
 
 const reasonOf = ({ state }: MemberConnection) =>
@@ -73,15 +74,49 @@ describe('runtime/members/member-connection', () => {
     await stop();
   });
 
-  test('credentials that are rejected are not tried again', async () => {
-    const { clock, connection, events, stop } = started();
+  test('credentials that are rejected are not tried again, before they change', async () => {
+    const { clock, config, connection, events, stop } = started();
     await settle();
     events[0]?.onUnauthorized?.();
     await settle();
     assert.equal(reasonOf(connection), 'Unauthorized');
     await clock.advance(3_600_000);
     assert.equal(events.length, 1);
+    connection.setAccess({ config, digest: 'second' });
+    await settle();
+    assert.equal(connection.state.kind, 'connected');
     await stop();
+  });
+
+  test('another kubeconfig ends the work in the member, then connects; the same one does not', async () => {
+    const { config, connection, events, ended, stop } = started();
+    await settle();
+    connection.setAccess({ config, digest: 'first' });
+    await settle();
+    assert.equal(ended.length, 0);
+    connection.setAccess({ config, digest: 'second' });
+    assert.equal(connection.state.kind, 'connecting');
+    await settle();
+    assert.deepEqual(ended, ['Error: The kubeconfig has changed']);
+    assert.equal(connection.state.kind, 'connected');
+    assert.equal(events.length, 2);
+    await stop();
+  });
+
+  test('a member that cannot be reached any more is disconnected, and shows why', async () => {
+    const { clock, config, connection, ended, stop } = started();
+    await settle();
+    connection.setAccess({ reason: 'SecretMissing', message: 'gone' });
+    assert.equal(reasonOf(connection), 'SecretMissing');
+    await settle();
+    assert.equal(ended.length, 1);
+    await clock.advance(60_000);
+    assert.equal(reasonOf(connection), 'SecretMissing');
+    connection.setAccess({ config, digest: 'first' });
+    await settle();
+    assert.equal(connection.state.kind, 'connected');
+    await stop();
+    assert.equal(clock.pending, 0, 'no timer is left');
   });
 
   test('a member that is lost is connecting for 15 s, then unreachable', async () => {

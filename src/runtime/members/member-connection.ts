@@ -13,7 +13,9 @@ import {
   type ConnectionState,
   failureOf,
   isFinal,
+  unauthorized,
 } from './connection-state.ts';
+import type { MemberAccess } from './member-access.ts';
 
 /** The client of a member. */
 export interface MemberClient {
@@ -41,13 +43,12 @@ export type ConnectMember = (
 export type Connected = Extract<ConnectionState, { kind: 'connected' }>;
 
 interface MemberConnectionOptions {
-  readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly random: Random;
   /** Creates the client. */
-  readonly connect: (options: ConnectionEvents) => MemberClient;
+  readonly connect: (config: ClusterConfig, options: ConnectionEvents) => MemberClient;
   /** Checks the UID of the cluster before anything is listed or written. @throws ConnectionError */
-  readonly admit: (uid: string) => void;
+  readonly admit: (uid: string) => Promise<void>;
   /** Works in the cluster; resolves when the signal has aborted and all work has ended. */
   readonly onConnected: (connected: Connected, signal: AbortSignal) => Promise<void>;
   readonly onChange: () => void;
@@ -67,8 +68,14 @@ const flow = { name: 'clusters', priority: 'object' } as const;
 /** Connects to a member, again and again, and checks that it is the same cluster. */
 export class MemberConnection {
   readonly #options: MemberConnectionOptions;
+  /** Undefined: it cannot be reached. */
+  #access: MemberAccess | undefined;
+  /** Aborts when the access changes. */
+  #changed = new AbortController();
   #state: ConnectionState = { kind: 'connecting' };
   #cancelReport: (() => void) | undefined;
+  /** Resolves when all work with the access has ended. */
+  #connecting: Promise<void> | undefined;
 
   constructor(options: MemberConnectionOptions) {
     this.#options = options;
@@ -78,14 +85,50 @@ export class MemberConnection {
     return this.#state;
   }
 
+  /** Changes how the member is reached, or why it cannot be. Connects again only if another connection is needed. */
+  setAccess(access: MemberAccess | ConnectionFailure): void {
+    const next = 'reason' in access ? undefined : access;
+    if ('reason' in access) this.#state = { kind: 'failed', failure: access };
+    if (this.#access?.digest === next?.digest) return;
+    this.#access = next;
+    if (next !== undefined) this.#state = { kind: 'connecting' };
+    this.#startAgain('The kubeconfig has changed');
+  }
+
+  /** Connects again; resolves when all work of the connection before has ended. */
+  async restart(): Promise<void> {
+    const before = this.#connecting;
+    this.#setState({ kind: 'connecting' });
+    this.#startAgain('Connecting again');
+    await before;
+  }
+
   /** Runs until the signal aborts and all work in the member has ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const access = this.#access;
+      const ending = AbortSignal.any([signal, this.#changed.signal]);
+      this.#connecting = access && this.#connect(access, ending);
+      await (this.#connecting ?? whenAborted(ending));
+    }
+    this.#stopReport();
+  }
+
+  #startAgain(why: string): void {
+    this.#stopReport();
+    const before = this.#changed;
+    this.#changed = new AbortController();
+    before.abort(new Error(why));
+  }
+
+  /** Resolves when the signal has aborted and all work has ended. */
+  async #connect(access: MemberAccess, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     let failures = 0;
     this.#scheduleReport();
     while (!signal.aborted) {
-      const failure = await this.#attempt(signal);
-      if (signal.aborted) break;
+      const failure = await this.#attempt(access, signal);
+      if (signal.aborted) return;
       if (this.#state.kind === 'connected') {
         failures = 0;
         this.#scheduleReport();
@@ -95,12 +138,11 @@ export class MemberConnection {
       if (isFinal(failure)) await whenAborted(signal);
       else await pause(clock, random.fraction() * backoffMs(failures++, retry), signal);
     }
-    this.#cancelReport?.();
   }
 
   /** Resolves when the connection has failed or the signal aborts. */
-  async #attempt(signal: AbortSignal): Promise<ConnectionFailure> {
-    const { connect, admit, onConnected, config } = this.#options;
+  async #attempt({ config }: MemberAccess, signal: AbortSignal): Promise<ConnectionFailure> {
+    const { connect, admit, onConnected } = this.#options;
     const lost = new AbortController();
     let failure: ConnectionFailure | undefined;
     let uid: string | undefined;
@@ -111,7 +153,7 @@ export class MemberConnection {
       // Requests that wait for a response fail.
       void cluster.disconnect();
     };
-    const { cluster, close } = connect({
+    const { cluster, close } = connect(config, {
       identity: () => (uid === undefined ? undefined : { path: identityPath, accepts }),
       onLost: (why) => end(lossFailures[why]),
       onUnauthorized: () => end(unauthorized),
@@ -120,12 +162,12 @@ export class MemberConnection {
     const ending = AbortSignal.any([signal, lost.signal]);
     try {
       const found = await this.#contact(cluster, ending);
-      admit(found.uid);
+      await admit(found.uid);
+      ending.throwIfAborted();
       uid = found.uid;
       const isInsecure = config.skipsTlsVerify === true;
       const connected = { kind: 'connected', ...found, cluster, isInsecure } as const;
-      this.#cancelReport?.();
-      this.#cancelReport = undefined;
+      this.#stopReport();
       this.#setState(connected);
       const working = onConnected(connected, ending);
       const other = await this.#whenOther(connected, ending);
@@ -202,8 +244,13 @@ export class MemberConnection {
     this.#setState(isReported ? { kind: 'failed', failure } : { kind: 'connecting', failure });
   }
 
-  #scheduleReport(): void {
+  #stopReport(): void {
     this.#cancelReport?.();
+    this.#cancelReport = undefined;
+  }
+
+  #scheduleReport(): void {
+    this.#stopReport();
     this.#cancelReport = this.#options.clock.after(reportAfterMs, () => {
       this.#cancelReport = undefined;
       if (this.#state.kind !== 'connecting') return;
@@ -226,11 +273,6 @@ const exceeded: ConnectionFailure = {
   reason: 'LimitExceeded',
   message:
     'Its objects need more memory than one cluster may take: an eighth of the heap of the runtime',
-};
-
-const unauthorized: ConnectionFailure = {
-  reason: 'Unauthorized',
-  message: 'The API server does not accept the credentials',
 };
 
 const lossFailures = {

@@ -39,13 +39,13 @@ describe('runtime/members/member-definition', () => {
   ] as const)
     test(`a definition ${title}`, () => {
       const found = memberTaskOf(task, { labels, isPaused: false, isKnown });
-      assert.equal(found?.task.kind, expected);
+      assert.equal(found?.kind, expected);
     });
 
   test('everything is paused in a paused member', () => {
     const isPausedIn = (task: DefinitionTask) => {
       const options = { labels: { tier: 'prod' }, isPaused: true, isKnown: true };
-      const found = memberTaskOf(task, options)?.task;
+      const found = memberTaskOf(task, options);
       return found?.kind === 'run'
         ? found.desired.isPaused
         : (found as { isPaused?: boolean }).isPaused;

@@ -1,20 +1,13 @@
-import type { ClusterSelector } from '../../definition/index.ts';
+import { type ClusterSelector, selectsMember } from '../../definition/index.ts';
 import type { JsonObject } from '../../util/json.ts';
-import { matchesSelector } from '../../util/label-selector.ts';
-import type { ClusterFailure, DefinitionView } from '../definition-view.ts';
+import { type ClusterFailure, type DefinitionView, isStarting } from '../definition-view.ts';
 import { type DefinitionTask, deletedTask } from '../definitions/decide.ts';
 import { DefinitionTaskRunner } from '../definitions/definition-task-runner.ts';
 import { PersistedStateTracker } from '../definitions/persisted-state.ts';
-import { kindsStatus } from '../definitions/record.ts';
+import { kindsStatus, rolloutIn } from '../definitions/record.ts';
 import type { SharedOptions } from '../runner-options.ts';
-import type { RecordedDefinition } from './cluster-record.ts';
+import { persistedIn, type RecordedDefinition } from './cluster-record.ts';
 import { LeaseClaim } from './lease-claim.ts';
-
-/** What a definition does in one member. */
-interface MemberTask {
-  readonly task: DefinitionTask;
-  readonly isSelected: boolean;
-}
 
 interface MemberDefinitionOptions {
   /** From the status of the `Cluster`. @default undefined: it is new there */
@@ -30,33 +23,25 @@ type MemberOptions = SharedOptions & Required<Pick<SharedOptions, 'hub'>>;
 export class MemberDefinition {
   readonly name: string;
   readonly #persisted: PersistedStateTracker;
-  readonly #recordedRollout: RecordedDefinition['rollout'];
   readonly #onChange: () => void;
   /** Whether the status of the `Cluster` lists it. */
   #isRecorded: boolean;
-  /** Its entry in the status while it is not connected. */
+  /** Its entry in the status before it was connected. */
   #entry: JsonObject;
-  #wanted: MemberTask | undefined;
+  #task: DefinitionTask | undefined;
   #work: { readonly runner: DefinitionTaskRunner; readonly claim: LeaseClaim } | undefined;
 
   constructor({ name, recorded, onChange }: MemberDefinitionOptions) {
-    const nothing = { revisions: [], kinds: { resources: [], children: [] } };
     this.name = name;
     this.#onChange = onChange;
     this.#isRecorded = recorded !== undefined;
-    this.#entry = recorded?.entry ?? { name, state: 'Starting', resources: 0, ready: 0 };
-    this.#recordedRollout = recorded?.rollout;
-    this.#persisted = new PersistedStateTracker(recorded?.state ?? nothing, onChange);
-  }
-
-  get isSelected(): boolean {
-    return this.#wanted?.isSelected === true;
+    this.#entry = recorded ?? { name, state: 'Starting', resources: 0, ready: 0 };
+    this.#persisted = new PersistedStateTracker(persistedIn(this.#entry), onChange);
   }
 
   /** Whether it has nothing left to do there and its Lease can be deleted. */
   get isDone(): boolean {
-    const { task } = this.#wanted ?? {};
-    const isEnding = task?.kind === 'finalize' || task?.kind === 'uninstall';
+    const isEnding = this.#task?.kind === 'finalize' || this.#task?.kind === 'uninstall';
     if (!isEnding || this.#work === undefined) return false;
     const { runner, claim } = this.#work;
     // What is there belongs to another hub now.
@@ -71,8 +56,8 @@ export class MemberDefinition {
   }
 
   get isStarting(): boolean {
-    const { kind } = this.view?.state ?? {};
-    return kind === 'starting' || kind === 'syncing';
+    const { view } = this;
+    return view !== undefined && isStarting(view);
   }
 
   get revisions(): readonly string[] {
@@ -130,7 +115,7 @@ export class MemberDefinition {
   async stop(): Promise<void> {
     const work = this.#work;
     if (work === undefined) return;
-    this.#entry = this.statusEntry();
+    this.#entry = this.#statusEntry();
     this.#work = undefined;
     work.claim.stop();
     await work.runner.stop();
@@ -144,22 +129,23 @@ export class MemberDefinition {
   }
 
   /** Changes its task. Nothing happens in the member before the status of the `Cluster` lists it. */
-  setTask(wanted: MemberTask): void {
-    this.#wanted = wanted;
+  setTask(task: DefinitionTask): void {
+    this.#task = task;
     this.#perform();
     // Where another hub serves it there is no work whose end would be noticed.
     if (this.isDone) this.#onChange();
   }
 
-  /** Call when the status of the `Cluster` was written with {@link statusEntry}. */
-  onWritten(state: PersistedStateTracker['state']): void {
-    this.#isRecorded = true;
-    this.#persisted.onWritten(state);
-    this.#perform();
-  }
-
-  get state(): PersistedStateTracker['state'] {
-    return this.#persisted.state;
+  /** Its entry in the status of the `Cluster`. `onWritten`: call when the status contains it. */
+  report(): { readonly entry: JsonObject; readonly onWritten: () => void } {
+    const entry = this.#statusEntry();
+    const { state } = this.#persisted;
+    const onWritten = () => {
+      this.#isRecorded = true;
+      this.#persisted.onWritten(state);
+      this.#perform();
+    };
+    return { entry, onWritten };
   }
 
   /** Call when the labels of the member have changed: expressions may use them. */
@@ -172,8 +158,7 @@ export class MemberDefinition {
     this.#work?.runner.observe();
   }
 
-  /** Its entry in the status of the `Cluster`. */
-  statusEntry(): JsonObject {
+  #statusEntry(): JsonObject {
     const { view, failure } = this;
     if (view !== undefined) this.#persisted.prune(view);
     const [revision, ...older] = this.revisions;
@@ -192,25 +177,26 @@ export class MemberDefinition {
   #perform(): void {
     const { runner, claim } = this.#work ?? {};
     if (runner === undefined || claim === undefined) return;
-    if (this.#wanted === undefined || !this.#isRecorded || claim.state.kind !== 'held') {
+    if (this.#task === undefined || !this.#isRecorded || claim.state.kind !== 'held') {
       const message = 'Waiting for its Lease in the cluster';
       if (runner.task.kind !== 'wait') runner.setTask({ kind: 'wait', message });
       return;
     }
-    runner.setTask(this.#taskOf(this.#wanted.task));
+    runner.setTask(this.#withRecord(this.#task));
   }
 
   /** The task with what is recorded about this member. */
-  #taskOf(task: DefinitionTask): DefinitionTask {
+  #withRecord(task: DefinitionTask): DefinitionTask {
     if (task.kind !== 'run') return task;
     const { rollout: _, previous = [], ...desired } = task.desired;
+    const rollout = rolloutIn(this.#entry);
     const own = new Set(this.revisions);
     return {
       kind: 'run',
       desired: {
         ...desired,
         previous: previous.filter(({ definition }) => own.has(definition.revision)),
-        ...(this.#recordedRollout && { rollout: this.#recordedRollout }),
+        ...(rollout && { rollout }),
       },
     };
   }
@@ -231,30 +217,22 @@ export function memberTaskOf(
     readonly isPaused: boolean;
     readonly isKnown: boolean;
   },
-): MemberTask | undefined {
-  const selector = selectorOf(task);
-  const isSelected = selector !== undefined && selects(selector, labels);
-  if (!isSelected && !isKnown) return undefined;
+): DefinitionTask | undefined {
+  const isSelected = selectsMember(selectorOf(task), labels);
+  const pause = isPaused ? { isPaused } : {};
+  if (task.kind === 'run' && isSelected) return { ...task, desired: { ...task.desired, ...pause } };
+  if (!isKnown) return undefined;
   switch (task.kind) {
     case 'wait':
-      return isKnown ? { task, isSelected } : undefined;
+      return task;
     case 'run': {
-      const pause = isPaused ? { isPaused: true } : {};
-      if (isSelected)
-        return { isSelected, task: { ...task, desired: { ...task.desired, ...pause } } };
       const message = 'The cluster is not selected any more';
-      return { isSelected, task: { kind: 'finalize', reason: 'Withdrawn', message, ...pause } };
+      return { kind: 'finalize', reason: 'Withdrawn', message, ...pause };
     }
     case 'uninstall':
-      return isKnown && isSelected
-        ? { isSelected, task: { ...task, isPaused: task.isPaused || isPaused } }
-        : isKnown
-          ? { isSelected, task: deletedTask }
-          : undefined;
+      return isSelected ? { ...task, ...pause } : deletedTask;
     case 'finalize':
-      return isKnown
-        ? { isSelected, task: { ...task, ...(isPaused && { isPaused: true }) } }
-        : undefined;
+      return { ...task, ...pause };
   }
 }
 
@@ -264,13 +242,6 @@ export function selectorOf(task: DefinitionTask): ClusterSelector | undefined {
   return task.kind === 'uninstall'
     ? task.located.definition.controller.clusters?.selector
     : undefined;
-}
-
-export function selects(
-  selector: ClusterSelector,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  return selector === 'all' || matchesSelector(selector, labels);
 }
 
 function failureIn(view: DefinitionView): Omit<ClusterFailure, 'cluster'> | undefined {

@@ -1,14 +1,20 @@
-import { type Informer, KubeError, type MemberCluster } from '../../kube/roles.ts';
+import { KubeError, type MemberCluster } from '../../kube/roles.ts';
 import { type MetricRegistry, metricCatalogue, silentMetrics } from '../../telemetry/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 import { errorMessage } from '../error-message.ts';
+import { type ObjectWatch, watchObject } from '../objects/watch-object.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { ClusterRecord } from './cluster-record.ts';
 import type { ClusterFacts } from './cluster-status.ts';
-import { ConnectionError, type ConnectionState } from './connection-state.ts';
+import {
+  ConnectionError,
+  type ConnectionFailure,
+  type ConnectionState,
+} from './connection-state.ts';
 import { accessOf, type MemberAccess, type SecretPolicy, secretRefOf } from './member-access.ts';
 import {
   type Connected,
@@ -28,8 +34,8 @@ export interface MemberOptions extends SharedOptions {
   readonly hubUid: string;
   /** The newest task of each definition. */
   readonly tasks: ReadonlyMap<string, DefinitionTask>;
-  /** Checks that this member may be the cluster with that UID. @throws ConnectionError */
-  readonly admit: (record: ClusterRecord, uid: string) => void;
+  /** Resolves when this member may be the cluster with that UID. @throws ConnectionError */
+  readonly admit: (record: ClusterRecord, uid: string) => Promise<void>;
   /** Stops all work. */
   readonly signal: AbortSignal;
   /** The member must be reconciled. */
@@ -38,13 +44,16 @@ export interface MemberOptions extends SharedOptions {
   readonly onUsable: () => void;
 }
 
-/** The connection for one version of the kubeconfig. */
-interface Work {
-  readonly digest: string;
-  readonly stopper: AbortController;
-  readonly connection: MemberConnection;
-  readonly ended: Promise<void>;
+interface MemberReport {
+  readonly facts: ClusterFacts;
+  /** Call when the status contains the facts. */
+  readonly onWritten: () => void;
 }
+
+/** After a start, a status that only shows the start is not written for this time. */
+const startGraceMs = 5_000;
+/** An unreachable member fails after this time. */
+const connectingGraceMs = 15_000;
 
 const secretGvk = gvkOf('v1', 'Secret');
 
@@ -53,15 +62,15 @@ export class Member {
   readonly name: string;
   readonly #options: MemberOptions;
   readonly #definitions = new Map<string, MemberDefinition>();
+  readonly #connection: MemberConnection;
+  readonly #stopper = new AbortController();
+  readonly #ended: Promise<void>;
+  readonly #createdMs: number;
   #record: ClusterRecord;
-  #secret:
-    | { readonly key: string; readonly informer: Informer; readonly stop: () => void }
-    | undefined;
-  #accessState: ConnectionState = { kind: 'connecting' };
-  #work: Work | undefined;
+  #secret: ObjectWatch | undefined;
   /** Number of placed objects; undefined: none so far. */
   #placed: number | undefined;
-  /** The identity that the status contains. */
+  /** The identity that the status must contain. */
   #recorded: { readonly uid: string; readonly notify: () => void } | undefined;
   /** Set while definitions may run there. */
   #connected: (Connected & { readonly signal: AbortSignal }) | undefined;
@@ -71,11 +80,22 @@ export class Member {
     this.#record = record;
     this.#options = options;
     this.#placed = record.placed;
-    const { onChange } = options;
+    const { onChange, clock, random, admit } = options;
+    this.#createdMs = clock.monotonicMs();
     for (const recorded of record.definitions) {
       const { name } = recorded;
       this.#definitions.set(name, new MemberDefinition({ name, recorded, onChange }));
     }
+    this.#connection = new MemberConnection({
+      ...{ clock, random, onChange },
+      connect: (config, events) => this.#createClient(config, events),
+      admit: async (uid) => {
+        this.#checkUid(uid);
+        await admit(this.#record, uid);
+      },
+      onConnected: (connected, ending) => this.#runDefinitions(connected, ending),
+    });
+    this.#ended = this.#connection.run(AbortSignal.any([options.signal, this.#stopper.signal]));
   }
 
   get record(): ClusterRecord {
@@ -83,7 +103,7 @@ export class Member {
   }
 
   get connection(): ConnectionState {
-    return this.#work?.connection.state ?? this.#accessState;
+    return this.#connection.state;
   }
 
   /** Undefined while it cannot be used. */
@@ -104,19 +124,34 @@ export class Member {
     return this.#definitions;
   }
 
-  get facts(): ClusterFacts {
+  /** How long a status that only shows the start may wait, in ms: after a restart, most members are soon as their status says. */
+  get statusDelayMs(): number {
+    const isNew = conditionsOf(this.#record.object).length === 0;
+    if (isNew || this.isAwaited) return 0;
+    if (this.connection.kind === 'connecting') return connectingGraceMs;
+    const isStarting = [...this.#definitions.values()].some((each) => each.isStarting);
+    if (!isStarting) return 0;
+    return Math.max(0, this.#createdMs + startGraceMs - this.#options.clock.monotonicMs());
+  }
+
+  /** What its status shows now. */
+  report(): MemberReport {
     const { connection } = this;
-    const uid = connection.kind === 'connected' ? connection.uid : this.#record.knownUid;
-    const version = connection.kind === 'connected' ? connection.version : this.#record.version;
-    return {
-      ...{ connection, isPaused: this.#record.isPaused },
-      ...(uid !== undefined && { uid }),
-      ...(version !== undefined && { version }),
-      ...(this.#placed !== undefined && { placed: this.#placed }),
-      definitions: Array.from(this.#definitions.values(), (each) => each.statusEntry()).sort(
-        (a, b) => (String(a.name) < String(b.name) ? -1 : 1),
-      ),
+    const { isPaused, knownUid, version: knownVersion } = this.#record;
+    const known = { uid: knownUid, version: knownVersion };
+    const { uid, version } = connection.kind === 'connected' ? connection : known;
+    const definitions = [...this.#definitions.values()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((each) => each.report());
+    const facts = {
+      ...{ connection, isPaused, uid, version, placed: this.#placed },
+      definitions: definitions.map(({ entry }) => entry),
     };
+    const onWritten = () => {
+      if (this.#recorded?.uid === uid) this.#recorded?.notify();
+      for (const each of definitions) each.onWritten();
+    };
+    return { facts, onWritten };
   }
 
   /** Call with every version of the object. */
@@ -126,7 +161,7 @@ export class Member {
     if (!deepEqual(labels, record.labels))
       for (const definition of this.#definitions.values()) definition.runAll();
     this.#watchSecret();
-    if (this.#isSecretKnown) this.#connectWith(this.#access());
+    if (this.#secret?.state.kind !== 'waiting') this.#connection.setAccess(this.#access());
     if (wasPaused !== record.isPaused) this.#options.onUsable();
     this.syncDefinitions();
   }
@@ -170,33 +205,16 @@ export class Member {
     return released;
   }
 
-  /** Call when the status was written. `definitions`: the recorded states in it. */
-  onWritten(
-    uid: string | undefined,
-    definitions: ReadonlyMap<string, MemberDefinition['state']>,
-  ): void {
-    const recorded = this.#recorded;
-    if (recorded !== undefined && recorded.uid === uid) {
-      this.#recorded = undefined;
-      recorded.notify();
-    }
-    for (const [name, state] of definitions) this.#definitions.get(name)?.onWritten(state);
-  }
-
-  /** Connects again, for example because another member has its UID. */
-  async restart(): Promise<void> {
-    const work = this.#work;
-    this.#work = undefined;
-    work?.stopper.abort(new Error('Connecting again'));
-    await work?.ended;
-    this.#options.onChange();
+  /** Connects again, for example because another member has its UID; resolves when its work has ended. */
+  restart(): Promise<void> {
+    return this.#connection.restart();
   }
 
   /** Ends all work; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#secret?.stop();
-    this.#work?.stopper.abort(new Error('The Cluster was removed'));
-    await this.#work?.ended;
+    this.#stopper.abort(new Error('The Cluster was removed'));
+    await this.#ended;
   }
 
   /** Updates the gauges before a scrape. */
@@ -216,73 +234,29 @@ export class Member {
   #watchSecret(): void {
     const { cluster, secrets, onChange } = this.#options;
     const ref = secretRefOf(this.#record, secrets);
-    const key = ref === undefined ? '' : `${ref.namespace}/${ref.name}`;
+    const key = ref && `${ref.namespace}/${ref.name}`;
     if (this.#secret?.key === key) return;
     this.#secret?.stop();
-    this.#secret = undefined;
-    if (ref === undefined) return;
-    const informer = cluster.acquire({
-      gvk: secretGvk,
-      namespace: ref.namespace,
-      fieldSelector: `metadata.name=${ref.name}`,
-    });
-    const stops = [informer.subscribe(onChange), informer.onState(onChange)];
-    const stop = () => {
-      for (const each of stops) each();
-      informer.release();
-    };
-    this.#secret = { key, informer, stop };
+    this.#secret = ref && watchObject(cluster, { gvk: secretGvk, ...ref }, onChange);
   }
 
-  get #isSecretKnown(): boolean {
-    return this.#secret === undefined || this.#secret.informer.state.kind !== 'waiting';
-  }
-
-  #access(): MemberAccess | Extract<ConnectionState, { kind: 'failed' }> {
-    const { secrets } = this.#options;
-    const { informer } = this.#secret ?? {};
+  #access(): MemberAccess | ConnectionFailure {
     if (this.name === 'hub') {
       const message = 'The name "hub" is reserved for the cluster of the runtime';
-      return failed({ reason: 'InvalidName', message });
+      return { reason: 'InvalidName', message };
     }
-    if (informer?.state.kind === 'failing') {
-      const message = `The Secret cannot be read: ${errorMessage(informer.state.error)}`;
-      return failed({ reason: 'Forbidden', message });
+    const { state, object } = this.#secret ?? {};
+    if (state?.kind === 'failing') {
+      const message = `The Secret cannot be read: ${errorMessage(state.error)}`;
+      return { reason: 'Forbidden', message };
     }
-    const ref = secretRefOf(this.#record, secrets);
-    const secret = ref && informer?.get(ref.namespace, ref.name)?.object;
-    const access = accessOf(this.#record, secrets, secret);
-    return 'reason' in access ? failed(access) : access;
+    return accessOf(this.#record, this.#options.secrets, object);
   }
 
-  #connectWith(access: MemberAccess | Extract<ConnectionState, { kind: 'failed' }>): void {
-    const before = this.#work;
-    const digest = 'kind' in access ? undefined : access.digest;
-    if ('kind' in access) this.#accessState = access;
-    if (before?.digest === digest) return;
-    before?.stopper.abort(new Error('The kubeconfig has changed'));
-    this.#work = undefined;
-    if ('kind' in access) return;
-    const { signal, onChange, clock, random, admit } = this.#options;
-    const stopper = new AbortController();
-    const connection = new MemberConnection({
-      ...{ config: access.config, clock, random, onChange },
-      connect: (options) => this.#createClient(access, options),
-      admit: (uid) => {
-        this.#checkUid(uid);
-        admit(this.#record, uid);
-      },
-      onConnected: (connected, ending) => this.#runDefinitions(connected, ending),
-    });
-    const all = AbortSignal.any([signal, stopper.signal]);
-    const ended = (before?.ended ?? Promise.resolve()).then(() => connection.run(all));
-    this.#work = { digest: access.digest, stopper, connection, ended };
-  }
-
-  #createClient({ config }: MemberAccess, options: ConnectionEvents) {
+  #createClient(config: MemberAccess['config'], events: ConnectionEvents) {
     const { connect, metrics } = this.#options;
     return connect(config, {
-      ...options,
+      ...events,
       name: this.name,
       labels: () => this.#record.labels,
       metrics: requestCounter(metrics, this.name),
@@ -323,12 +297,13 @@ export class Member {
   }
 
   /** The identity is recorded before anything is listed or written in the member. */
-  #whenRecorded(uid: string, signal: AbortSignal): Promise<void> {
-    if (this.#record.knownUid === uid) return Promise.resolve();
+  async #whenRecorded(uid: string, signal: AbortSignal): Promise<void> {
+    if (this.#record.knownUid === uid) return;
     const written = Promise.withResolvers<void>();
     this.#recorded = { uid, notify: written.resolve };
     this.#options.onChange();
-    return Promise.race([written.promise, whenAborted(signal)]);
+    await Promise.race([written.promise, whenAborted(signal)]);
+    this.#recorded = undefined;
   }
 
   #startDefinition(definition: MemberDefinition): void {
@@ -349,10 +324,6 @@ export class Member {
       connected.signal,
     );
   }
-}
-
-function failed(failure: Extract<ConnectionState, { kind: 'failed' }>['failure']) {
-  return { kind: 'failed', failure } as const;
 }
 
 /** Of the client of a member, only the number of requests is measured. */

@@ -1,8 +1,7 @@
-import type { ClusterSelector } from '../../definition/index.ts';
+import { type ClusterSelector, selectsMember } from '../../definition/index.ts';
 import type { ClusterFailure, DefinitionView } from '../definition-view.ts';
 import type { MembersView } from '../definitions/definition-tasks.ts';
 import type { Member } from './member.ts';
-import { selects } from './member-definition.ts';
 
 /** At most this many failures are listed. */
 const maxFailures = 20;
@@ -14,9 +13,7 @@ export function membersViewOf(
   selector: ClusterSelector | undefined,
 ): MembersView {
   const all = members.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const selected = all.filter(
-    ({ record }) => selector !== undefined && selects(selector, record.labels),
-  );
+  const selected = all.filter(({ record }) => selectsMember(selector, record.labels));
   const isUnreachable = ({ connection }: Member) => connection.kind === 'failed';
   const failing = selected.flatMap((member) => failureOf(name, member));
   const entries = all.flatMap(({ definitions }) => definitions.get(name) ?? []);
@@ -27,15 +24,13 @@ export function membersViewOf(
   );
   const sum = (countOf: (view: DefinitionView) => number) =>
     views.reduce((total, view) => total + countOf(view), 0);
-  const instances = sum((view) => view.instances);
-  const ready = sum((view) => view.readyInstances ?? 0);
   const rollout = combinedRollout(views);
   const unreachable = selected.filter(isUnreachable);
   // It may run in a member where a newer revision fails.
   const settled = new Set([...running, ...unreachable].map((member) => member.name));
   for (const { cluster } of failing) settled.add(cluster);
   return {
-    summary: {
+    clusters: {
       selected: selected.length,
       running: running.length,
       unreachable: (selector === undefined ? all.filter(isUnreachable) : unreachable).map(
@@ -45,13 +40,14 @@ export function membersViewOf(
     },
     isSettled: selected.every((member) => settled.has(member.name)),
     remaining: all.filter(({ definitions }) => definitions.has(name)).map((each) => each.name),
-    instances,
-    readiness: { ready, unready: instances - ready, unknown: 0 },
-    orphaned: sum((view) => view.orphaned),
-    queued: sum((view) => view.queued),
-    problems: [],
+    sums: {
+      instances: sum((view) => view.instances),
+      readyInstances: sum((view) => view.readyInstances ?? 0),
+      orphaned: sum((view) => view.orphaned),
+      queued: sum((view) => view.queued),
+      ...(rollout && { rollout }),
+    },
     revisions: [...new Set(entries.flatMap(({ revisions }) => revisions))],
-    ...(rollout && { rollout }),
   };
 }
 

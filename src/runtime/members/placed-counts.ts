@@ -1,3 +1,4 @@
+import { isPlaced } from '../../definition/index.ts';
 import type { PlacedCount } from '../../kube/roles.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
 
@@ -36,6 +37,6 @@ export class PlacedCounts {
   #isCounted(task: DefinitionTask): boolean {
     if (task.kind !== 'run') return task.kind !== 'wait';
     const { name, children } = task.desired.located.definition;
-    return this.#counts.has(name) || children.every(({ placement }) => placement === undefined);
+    return this.#counts.has(name) || !children.some(isPlaced);
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../util/clock.ts';
 import { TokenBucket } from '../../util/token-bucket.ts';
 
-interface WriteLimits {
+export interface WriteLimits {
   /** Number of writes in a burst. */
   readonly burst: number;
   /** Time per write after the burst, in ms. */

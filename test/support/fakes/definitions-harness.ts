@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createManifestCheck } from '../../../src/check/check-manifest.ts';
 import { KubeError } from '../../../src/kube/roles.ts';
-import { noMembers } from '../../../src/runtime/definitions/definition-tasks.ts';
 import { DefinitionsController } from '../../../src/runtime/definitions/definitions-controller.ts';
 import type { DefinitionView } from '../../../src/runtime/index.ts';
 import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/names.ts';
@@ -59,8 +58,6 @@ export class DefinitionsHarness {
     const isGone = () => this.isKindGone;
     const objects = this.cluster.acquire({ gvk: definitionGvk });
     this.controller = new DefinitionsController({
-      memberTasks: noMembers,
-      onClustersUsed: () => undefined,
       ...{ cluster: this.cluster, clock: this.clock, random: createSystemRandom() },
       timeSlicer: unlimitedTimeSlicer,
       ...{ metrics: this.metrics, notifier: this.#bell, check, runtime, readsObjects },
