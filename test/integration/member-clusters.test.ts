@@ -365,6 +365,26 @@ shared.describe('integration/member-clusters', () => {
       await shared.client().delete(`${members.collection}/${name}`);
   });
 
+  test('an older Cluster whose Secret comes later takes the place of a younger one, until it is deleted', async () => {
+    const kubeconfig = members.plane('other').kubeconfig('operator');
+    const spec = { kubeconfig: { secretRef: { namespace: 'default', name: 'late' } } };
+    const metadata = { name: 'late' };
+    await shared.client().apply({
+      ...{ apiVersion: 'homeostat.dev/v1alpha1', kind: 'Cluster' },
+      ...{ metadata, spec },
+    });
+    await members.untilReason('late', 'SecretMissing');
+    await members.register('later', { kubeconfig });
+    await members.untilReason('later', 'Connected');
+    await members.register('late', { kubeconfig });
+    await members.untilReason('late', 'Connected');
+    await members.untilReason('later', 'Duplicate');
+    await shared.client().delete(`${members.collection}/late`);
+    await members.untilReason('later', 'Connected');
+    await shared.client().delete(`${members.collection}/later`);
+    await shared.client().untilGone(`${members.collection}/later`);
+  });
+
   test('nothing is written in a paused member', async () => {
     const labels = { labels: 'true', tier: 'test' };
     await members.register('west', { labels, spec: { paused: true } });

@@ -319,12 +319,16 @@ export class ClustersController implements MemberClusters, MemberTasks {
     this.#members.delete(name);
     this.#reporter.forget(name);
     for (const [uid, holder] of this.#claims) if (holder === name) this.#claims.delete(uid);
+    for (const other of this.#members.values()) if (other.isDuplicate) void other.restart();
     const definitions = new Set([...member.definitions.keys(), ...this.#tasks.keys()]);
     for (const definition of definitions) this.#options.onDefinition(definition);
     await this.#options.metrics.removeSeries('cluster', name);
   }
 
-  /** A cluster is one member only: the oldest `Cluster` with its UID, and never the hub. @throws ConnectionError */
+  /**
+   * A cluster is one member only: the oldest `Cluster` with its UID, and never the hub. Waits until a younger one has ended its work there.
+   * @throws ConnectionError
+   */
   async #admit(record: ClusterRecord, uid: string): Promise<void> {
     const { name } = record;
     if (uid === this.#hubUid) throw duplicate('The cluster is the hub itself');
@@ -335,9 +339,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
     if (older !== undefined)
       throw duplicate(`The Cluster "${older.name}" is the same cluster, and older`);
     this.#claims.set(uid, name);
-    if (holder === undefined || holder.name === name) return;
-    void holder.restart();
-    throw duplicate(`The Cluster "${holder.name}" is the same cluster, and is being stopped`);
+    if (holder !== undefined && holder.name !== name) await holder.restart();
   }
 
   async #countPlaced(signal: AbortSignal): Promise<void> {

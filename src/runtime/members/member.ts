@@ -106,6 +106,12 @@ export class Member {
     return this.#connection.state;
   }
 
+  /** Whether it waits for the removal of another `Cluster`. */
+  get isDuplicate(): boolean {
+    const { connection } = this;
+    return connection.kind === 'failed' && connection.failure.reason === 'Duplicate';
+  }
+
   /** Undefined while it cannot be used. */
   get usable(): MemberCluster | undefined {
     if (this.#connected === undefined || this.#record.isPaused) return undefined;
