@@ -10,7 +10,7 @@ import type { OperatorContext } from './context.ts';
 import type { ResourceState } from './resource-state.ts';
 
 /** Maximum number of inventory entries in use, twice the maximum number of children: the others may be terminating. */
-const maxObjectIdentitys = 4_000;
+const maxRecordedObjects = 4_000;
 
 /**
  * The recorded children of a resource. Children without an owner reference are in `status.childInventory`, or in an annotation for kinds
@@ -43,7 +43,7 @@ export class Inventory {
     const written = entriesOf(resource, plan);
     const isUsed = ({ kind }: ObjectIdentity) => kinds === undefined || kinds.has(kindText(kind));
     const found = (written ?? [])
-      .slice(0, maxObjectIdentitys)
+      .slice(0, maxRecordedObjects)
       .flatMap((entry) => parseIdentity(entry) ?? []);
     this.#recorded = new Map(
       found
