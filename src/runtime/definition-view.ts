@@ -5,10 +5,7 @@ import type { Rejection } from './desired-definition.ts';
 type DefinitionState =
   /** Installs the CRD and compiles the plan; `message` is the current step or what it waits for. */
   | { readonly kind: 'starting'; readonly message: string }
-  /**
-   * The API server does not serve the kind of `for`; starts automatically when it does (`KindAvailable=False`). On a follower: waits for
-   * the leader.
-   */
+  /** The API server does not serve the kind of `for`; starts automatically when it does (`KindAvailable=False`). */
   | { readonly kind: 'waiting'; readonly message: string }
   /** The informers are listing for the first time. */
   | { readonly kind: 'syncing' }

@@ -1,4 +1,3 @@
-/** CONTRACT between the controller of definitions, which decides what runs, and the runner, which runs it (definition.md section 9). */
 import type { LocatedDefinition } from '../definition/index.ts';
 import type { RolloutRecord } from './definition-view.ts';
 

@@ -13,9 +13,8 @@ import type { Random } from '../../util/random.ts';
 import { orAborted } from '../../util/when-aborted.ts';
 import { errorMessage } from '../error-message.ts';
 import {
-  createLeaseClient,
   jitterFactor,
-  type LeaseClient,
+  LeaseClient,
   type LeaseRecord,
   leaseGvk,
   microTime,
@@ -75,7 +74,7 @@ export class LeaderElector {
     const { cluster, namespace, name, identity, clock, fence, logger, metrics, times } = options;
     this.#options = options;
     const timeoutMs = Math.max(1_000, times.renewDeadlineMs / 2);
-    this.#leases = createLeaseClient({ api: cluster.api, clock, namespace, name, timeoutMs });
+    this.#leases = new LeaseClient({ api: cluster.api, clock, namespace, name, timeoutMs });
     this.#logger = logger.child({ lease: `${namespace}/${name}`, identity });
     this.#gauge = metrics.gauge(metricCatalogue.leaderStatus);
     this.#gauge.set(0, [name]);

@@ -15,36 +15,54 @@ interface LeaseClientOptions {
 }
 
 /** Requests for the Lease: on their own connection, never queued, never retried. */
-export interface LeaseClient {
+export class LeaseClient {
+  readonly #options: LeaseClientOptions;
+  readonly #collection: string;
+  readonly #path: string;
+
+  constructor(options: LeaseClientOptions) {
+    const { namespace, name } = options;
+    this.#options = options;
+    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+    this.#path = `${this.#collection}/${encodeURIComponent(name)}`;
+  }
+
   /** Undefined: the Lease does not exist. @throws KubeError */
-  get(signal: AbortSignal): Promise<KubeObject | undefined>;
+  async get(signal: AbortSignal): Promise<KubeObject | undefined> {
+    try {
+      return await this.#send({ method: 'GET', path: this.#path }, signal);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 'not-found') return undefined;
+      throw error;
+    }
+  }
+
   /** @throws KubeError `already-exists` if another process created it first */
-  create(record: LeaseRecord, signal: AbortSignal): Promise<KubeObject>;
+  create(record: LeaseRecord, signal: AbortSignal): Promise<KubeObject> {
+    const { namespace, name } = this.#options;
+    const body = leaseOf({ namespace, name }, record);
+    return this.#send({ method: 'POST', path: this.#collection, body }, signal);
+  }
+
   /** Replaces the Lease if it is unchanged. @throws KubeError `conflict` or `not-found` if it has changed */
-  update(before: KubeObject, record: LeaseRecord, signal: AbortSignal): Promise<KubeObject>;
-}
+  update(before: KubeObject, record: LeaseRecord, signal: AbortSignal): Promise<KubeObject> {
+    const body = leaseOf(before.metadata, record);
+    return this.#send({ method: 'PUT', path: this.#path, body }, signal);
+  }
 
-export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
-  const { api, clock, namespace, name, timeoutMs } = options;
-  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
-  const path = `${collection}/${encodeURIComponent(name)}`;
-
-  async function send(
+  async #send(
     request: Pick<ApiRequest, 'method' | 'path' | 'body'>,
     signal: AbortSignal,
   ): Promise<KubeObject> {
+    const { api, clock, timeoutMs } = this.#options;
     const timeout = new AbortController();
     const cancel = clock.after(timeoutMs, () =>
       timeout.abort(new Error('The Lease request timed out')),
     );
     try {
+      const flow = { name: 'leader-election', priority: 'object' } as const;
       const { body } = await api.request(
-        {
-          ...request,
-          timeoutMs,
-          lane: 'lease',
-          flow: { name: 'leader-election', priority: 'object' },
-        },
+        { ...request, timeoutMs, lane: 'lease', flow },
         AbortSignal.any([signal, timeout.signal]),
       );
       return body as KubeObject;
@@ -52,31 +70,14 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       cancel();
     }
   }
+}
 
+function leaseOf(metadata: KubeObject['metadata'], record: LeaseRecord): KubeObject {
   return {
-    async get(signal) {
-      try {
-        return await send({ method: 'GET', path }, signal);
-      } catch (error) {
-        if (error instanceof KubeError && error.code === 'not-found') return undefined;
-        throw error;
-      }
-    },
-    create(record, signal) {
-      const metadata = { namespace, name };
-      const apiVersion = apiVersionOf(leaseGvk);
-      const body = { apiVersion, kind: leaseGvk.kind, metadata, spec: specOf(record) };
-      return send({ method: 'POST', path: collection, body }, signal);
-    },
-    update(before, record, signal) {
-      const body = {
-        apiVersion: apiVersionOf(leaseGvk),
-        kind: leaseGvk.kind,
-        metadata: before.metadata,
-        spec: { ...specOf(record) },
-      };
-      return send({ method: 'PUT', path, body }, signal);
-    },
+    apiVersion: apiVersionOf(leaseGvk),
+    kind: leaseGvk.kind,
+    metadata,
+    spec: specOf(record),
   };
 }
 

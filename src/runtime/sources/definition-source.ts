@@ -1,5 +1,3 @@
-/** CONTRACT between sources, which read files and ConfigMaps, and the publisher, which parses definitions (definition.md section 9). */
-
 import type { DefinitionManifest } from '../../check/index.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
