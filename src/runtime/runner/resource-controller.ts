@@ -1,8 +1,9 @@
 import { Controller } from '../../controller/index.ts';
-import type { OperatorDefinition } from '../../definition/index.ts';
+import { definesCrd, type OperatorDefinition } from '../../definition/index.ts';
 import { createOperator, type Operator, type Readiness } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
+import { whenCrdLost } from '../crd/wait-for-crd.ts';
 import type { DefinitionView, RolloutRecord, RolloutView } from '../definition-view.ts';
 import type {
   PreparedRevision,
@@ -13,8 +14,9 @@ import { RevisionRouter } from '../rollout/revision-router.ts';
 import { logRollout } from '../rollout/rollout.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { DefinitionRunnerOptions } from './definition-runner.ts';
+import { whenKindLost } from './foreign-kind.ts';
 import { previousKindsOf } from './prepare-definition.ts';
-import { resync, whenLost, whenNewKind } from './restart-conditions.ts';
+import { resync, whenNewKind } from './restart-conditions.ts';
 import { dropPreviousKinds, migrateResources } from './rollout-cleanup.ts';
 
 interface ResourceControllerOptions
@@ -224,7 +226,11 @@ export class ResourceController {
     const onNewKind = (reason: string | undefined) => {
       if (reason !== undefined && !signal.aborted) this.#abort(reason);
     };
-    whenLost(plan, context, signal).then(onKindLost, () => {});
+    const { definition } = plan;
+    const lost = definesCrd(definition)
+      ? whenCrdLost({ ...context, definition }, signal)
+      : whenKindLost(plan, context.cluster, signal);
+    lost.then(onKindLost, () => {});
     whenNewKind(unknownKinds, context, signal).then(onNewKind, () => {});
   }
 

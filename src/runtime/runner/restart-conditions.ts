@@ -1,19 +1,14 @@
-import type { OperatorPlan } from '../../compile/index.ts';
-import { definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
-import { whenCrdLost } from '../crd/wait-for-crd.ts';
-import type { Hub, RuntimeCluster } from '../runner-options.ts';
-import { whenKindLost } from './foreign-kind.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
 
 interface WatchContext {
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
-  /** Set for a member. */
-  readonly hub?: Hub | undefined;
+  readonly logger: Logger;
 }
 
 /** Interval of checks whether a kind is served, from the cache. */
@@ -21,25 +16,13 @@ const newKindPollMs = 5_000;
 /** Maximum number of schema requests for a served kind. */
 const schemaTries = 12;
 
-/** Resolves with the reason when the kind of a definition is deleted or has another owner; rejects when the signal aborts. */
-export function whenLost(
-  plan: OperatorPlan,
-  { cluster, clock, hub }: WatchContext,
-  signal: AbortSignal,
-): Promise<string> {
-  const { definition } = plan;
-  return definesCrd(definition)
-    ? whenCrdLost({ definition, cluster, clock, hub }, signal)
-    : whenKindLost(plan, cluster, signal);
-}
-
 /**
  * Resolves with the reason when a missing kind is served: its schema is needed to convert and compare values. Sends no discovery requests:
  * an informer waits for the kind. Undefined: there is no schema to wait for. Rejects when the signal aborts.
  */
 export async function whenNewKind(
   unknown: readonly Gvk[],
-  { cluster, clock, logger }: WatchContext & { readonly logger: Logger },
+  { cluster, clock, logger }: WatchContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const sinceMs = clock.monotonicMs();
