@@ -117,7 +117,8 @@ export function refOfStored(object: KubeObject): ObjectRef {
 
 /** Like {@link identityOf}, for an object. */
 export function identityOfObject(object: KubeObject): string {
-  return identityOfRef(refOfStored(object));
+  const { apiVersion, kind, metadata } = object;
+  return identityOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name, memberOf(object));
 }
 
 /** Stored objects in an order that does not depend on the cache, whose order differs after a restart: the status lists them. */

@@ -62,7 +62,7 @@ export async function sendIntent(
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
   rememberResponse(pass, desired, stored);
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
-  count(pass, isNoop ? 'noop' : 'changed');
+  countApply(pass, isNoop ? 'noop' : 'changed');
   if (!isNoop) recordRepair(pass, desired, found);
   const fields = fieldTexts(fieldsOf(found), plan);
   return appliedResult(desired, stored, { kind: 'applied', fields });
@@ -75,7 +75,7 @@ export function failedElement(
   error: KubeError,
   live?: StoredObject,
 ): ElementResult {
-  count(pass, 'failed');
+  countApply(pass, 'failed');
   const { plan } = desired;
   const problem =
     missingNamespace(desired, error, live) ??
@@ -119,7 +119,7 @@ async function createObject(pass: Pass, desired: DesiredElement): Promise<Elemen
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
   rememberResponse(pass, desired, stored);
   pass.state.replaced.delete(intent.identity);
-  count(pass, created ? 'created' : 'changed');
+  countApply(pass, created ? 'created' : 'changed');
   return appliedResult(desired, stored, { kind: 'created' });
 }
 
@@ -156,11 +156,6 @@ function bodyOf(pass: Pass, { plan, intent }: DesiredElement, guard: Preconditio
     : manifest;
   const body = withPathHash(withHash, pathHash);
   return { ...body, metadata: { ...body.metadata, ...guard } };
-}
-
-function count(pass: Pass, result: string): void {
-  if (result === 'created' || result === 'changed') pass.effects.hasWritten = true;
-  countApply(pass, result);
 }
 
 /**

@@ -170,7 +170,8 @@ export function problemOfResource({ context }: PassInput, error: KubeError, what
 }
 
 /** Counts an apply of the pass: `homeostat_applies_total`. */
-export function countApply({ context }: PassInput, result: string): void {
+export function countApply({ context, effects }: Pass, result: string): void {
+  if (result === 'created' || result === 'changed') effects.hasWritten = true;
   context.applies.increment([context.plan.name, result]);
 }
 

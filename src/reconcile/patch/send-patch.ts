@@ -114,7 +114,6 @@ async function apply(
   const isNoop = live?.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   countApply(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
   if (isNoop) return;
-  pass.effects.hasWritten = true;
   pass.effects.patched.push(plan.id);
   if (live !== undefined) recordRepair(pass, { plan, intent, manager }, found);
   if (isSelf) recordOwnChange(pass, plan, { stored, found });

@@ -128,17 +128,13 @@ export function objectsToPrune(pass: Pass, certainty: PruneScope): readonly Stor
     if (informer.state.kind !== 'synced') continue;
     if (cluster !== undefined && pass.members?.isUsable(cluster) !== true) continue;
     for (const stored of watch.labelledWith(pass.uid)) {
-      if (isPrunable(pass, stored, certainty))
-        unwanted.set(identityOfObject(stored.object), stored);
+      const { object } = stored;
+      const place = { ref: refOfStored(object), childId: childIdOf(object) };
+      if (isChild(pass, stored) && isUndesired(pass, place, certainty))
+        unwanted.set(identityOfObject(object), stored);
     }
   }
   return [...unwanted.values()];
-}
-
-function isPrunable(pass: Pass, stored: StoredObject, certainty: PruneScope): boolean {
-  if (!isChild(pass, stored)) return false;
-  const ref = refOfStored(stored.object);
-  return isUndesired(pass, { ref, childId: childIdOf(stored.object) }, certainty);
 }
 
 /** Is it known that no child of the definition renders this object? */

@@ -189,7 +189,7 @@ export class PassDependencies {
 
   /** An object by name. */
   named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
-    this.#memberOf(ref);
+    if (ref.cluster !== undefined) this.member(ref.cluster);
     const topic = topicOfRef(ref);
     this.used.add(topic);
     return this.#watches.named.lookUp(ref, { topic, key: this.key, paths });
@@ -197,7 +197,7 @@ export class PassDependencies {
 
   /** The objects that a selector of the resource selects. */
   selected(read: ReadPlan, request: ListRequest, cluster?: string): readonly StoredObject[] {
-    this.#memberOf({ cluster });
+    if (cluster !== undefined) this.member(cluster);
     return this.#watches.list(read.id, cluster).read(request, this);
   }
 
@@ -225,10 +225,6 @@ export class PassDependencies {
     const topic = memberTopic(cluster);
     this.used.add(topic);
     this.#watches.index.set(topic, this.key, { kind: 'member' });
-  }
-
-  #memberOf({ cluster }: { readonly cluster?: string | undefined }): void {
-    if (cluster !== undefined) this.member(cluster);
   }
 
   /** Ends the reconcile: dependencies that it did not register are removed. */
