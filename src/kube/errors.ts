@@ -86,7 +86,10 @@ export function errorFromTransport(error: unknown, context: FailureContext): Kub
   const found = transportCode(error);
   const code = codeOfTransport(found, context);
   const isUntrusted = untrustedCode.test(found);
-  return new KubeError(code, transportMessage(code, found), {
+  const message = isUntrusted
+    ? `The certificate of the API server cannot be verified (${found})`
+    : transportMessage(code, found);
+  return new KubeError(code, message, {
     ...{ status: 0, cause: error },
     ...(isUntrusted && { isUntrusted }),
   });

@@ -67,7 +67,11 @@ export function failureOf(error: unknown): ConnectionFailure {
   const message = errorMessage(error);
   if (!(error instanceof KubeError)) return { reason: 'Unreachable', message };
   if (error.code === 'unauthorized') return unauthorized;
-  if (error.isUntrusted) return { reason: 'Untrusted', message };
+  if (error.isUntrusted)
+    return {
+      reason: 'Untrusted',
+      message: `${message}; correct "certificate-authority-data" in the kubeconfig`,
+    };
   if (error.right !== undefined) return { reason: 'Forbidden', message: rightText(error.right) };
   return { reason: error.code === 'forbidden' ? 'Forbidden' : 'Unreachable', message };
 }
