@@ -161,6 +161,7 @@ class PlanOperator implements Operator {
       clock,
       queue,
       guardedNamespaces,
+      onGuarded: this.#options.onGuarded,
       previousKinds,
       onSelectedChange: (...change) => history?.noteEvent(...change),
       onLost: (key, stored) => trackLoss(this.#states.get(key), stored),

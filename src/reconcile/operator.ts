@@ -29,6 +29,8 @@ export interface OperatorOptions extends SharedOptions {
   readonly metrics: MetricRegistry;
   /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
+  /** Called with every resource that is not served only because its namespace is guarded. @default none */
+  readonly onGuarded?: (resource: KubeObject) => void;
   /** The namespace of the runtime, which stores the versions of cluster-scoped objects. @default 'default' */
   readonly namespace?: string;
   /** Whether versions of reads with `history` are recorded, or only read. @default true */

@@ -298,6 +298,13 @@ export const logMessages = {
     meaning: 'A reconcile ended with an error that a retry cannot fix.',
     action: reportBug,
   },
+  'Resources in a namespace of the runtime are not served': {
+    topic: 'resources',
+    meaning:
+      'A resource (`name`, the first one found) is in a namespace of the runtime or of its definitions. Nothing is written there. Logged once for each definition and kind.',
+    action:
+      'Create the resource in another namespace, or name this one in full in `controller.namespaces.include` of the definition.',
+  },
   Paused: {
     topic: 'resources',
     meaning:

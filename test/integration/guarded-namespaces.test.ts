@@ -74,4 +74,65 @@ shared.describe('integration/guarded-namespaces', () => {
     await shared.client().apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
     await tryToWrite('outside', { definitions: metadata.name });
   });
+
+  test('resources in the namespace of the runtime are left alone, which the log says once for each definition', async () => {
+    const client = shared.client();
+    const [own, other] = [await shared.namespace(), await shared.namespace()];
+    const text = (name: string, controller = '', label = 'first') =>
+      `${thingDefinition(
+        name,
+        `  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "${name}-\${ metadata.name }" }, data: { label: ${label} } } }]\n`,
+      )}${controller}`;
+    const definitions = {
+      'guarded.yaml': text('guarded'),
+      'globs.yaml': text('globs', '  controller: { namespaces: { include: ["*"] } }\n'),
+      'excluded.yaml': text('excluded', `  controller: { namespaces: { exclude: [${own}] } }\n`),
+      'named.yaml': text('named', `  controller: { namespaces: { include: ["*", ${own}] } }\n`),
+    };
+    const homeostat = launch({ definitions, flags: ['--namespace', own] });
+    await homeostat.whenReady(4);
+    const names = ['guarded', 'globs', 'excluded', 'named'];
+    const untilDone = (name: string, namespace: string, resource: string, label = 'first') =>
+      client.untilObject(
+        `/api/v1/namespaces/${namespace}/configmaps/${name}-${resource}`,
+        (object) => (object?.data as { readonly label?: string })?.label === label,
+      );
+    for (const resource of ['one', 'two'])
+      for (const name of names) {
+        await client.apply(thing(name, own, {}, resource));
+        await client.apply(thing(name, other, {}, resource));
+        await untilDone(name, other, resource);
+      }
+    await untilDone('named', own, 'two');
+    // A new revision has watches of its own.
+    homeostat.write('guarded.yaml', text('guarded', '', 'second'));
+    await untilDone('guarded', other, 'one', 'second');
+    const message = 'Resources in a namespace of the runtime are not served';
+    await homeostat.whenLoggedTimes(message, 2);
+    const lines = homeostat.entries.filter(({ msg }) => msg === message);
+    assert.deepEqual(
+      lines.map(({ level, definition, kind, namespace, name }) => {
+        return { level, definition, kind, namespace, name };
+      }),
+      ['guarded', 'globs'].map((definition) => {
+        return { level: 'info', definition, kind: 'Thing', namespace: own, name: 'one' };
+      }),
+    );
+    assert.match(
+      String(lines[0]?.reason),
+      /name it in "controller\.namespaces\.include" of the definition/,
+    );
+    for (const name of ['guarded', 'globs', 'excluded']) {
+      const left = await client.get(thingPath(name, own));
+      assert.equal(left?.status, undefined);
+      const { managedFields = [] } = (left?.metadata ?? {}) as {
+        readonly managedFields?: readonly { readonly manager: string }[];
+      };
+      assert.deepEqual(
+        managedFields.map(({ manager }) => manager),
+        ['test'],
+      );
+    }
+    await homeostat.stop();
+  });
 });

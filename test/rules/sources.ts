@@ -65,6 +65,7 @@ export const controller: RuleSection = {
       shownBy: [
         'src/reconcile/watch/served-resources.test.ts › resources in the namespace of the runtime',
         'test/attacks/placement-namespaces.test.ts › a resource in the namespace of the runtime is served only where the definition names it',
+        'test/integration/guarded-namespaces.test.ts › resources in the namespace of the runtime are left alone, which the log says once for each definition',
       ],
     },
     {

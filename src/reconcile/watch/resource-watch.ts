@@ -30,19 +30,23 @@ export interface ResourceWatch {
 
 /** Watches the resources and enqueues them when another manager changes a field that a reconcile reads or writes. */
 export function watchResources(options: WatchesOptions): ResourceWatch {
-  const { plan, cluster, queue, onResourceEvent, hasRemainingFinalizers = false } = options;
+  const { plan, cluster, queue, onResourceEvent, onGuarded } = options;
+  const { hasRemainingFinalizers = false, guardedNamespaces } = options;
   const membership = membershipOf(plan, { hasRemainingFinalizers });
   const informer = cluster.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const change = createResourceChange(plan);
-  const isServed = servesNamespace(
-    plan.definition.controller.namespaces,
-    options.guardedNamespaces,
-  );
+  const { namespaces } = plan.definition.controller;
+  const isServed = servesNamespace(namespaces, guardedNamespaces);
+  const isServedUnguarded = servesNamespace(namespaces);
   const stranded = new UnservedDeletions(finalizerOf(plan.name));
   const unsubscribe = informer.subscribe((event) => {
-    if (!isServed(event.namespace)) return stranded.observe(event);
+    if (!isServed(event.namespace)) {
+      if (event.current && isResource(event.current) && isServedUnguarded(event.namespace))
+        onGuarded?.(event.current.object);
+      return stranded.observe(event);
+    }
     onResourceEvent?.(event);
     const key = keyOf(event.namespace, event.name);
     const wasThere = keys.has(key);

@@ -5,6 +5,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import { changedPaths } from '../../util/changed-paths.ts';
 import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
 import { errorLogFields, HomeostatError } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -58,6 +59,8 @@ export class DefinitionRunner {
   /** Finalizing while there is no plan. */
   #finalizing: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined;
   #controller: ResourceController | undefined;
+  /** Kinds of resources in a namespace of the runtime, which have been reported. */
+  readonly #guardedKinds = new Set<string>();
 
   constructor(options: DefinitionRunnerOptions) {
     const { desired, logger } = options;
@@ -227,7 +230,8 @@ export class DefinitionRunner {
     { attempt, signal, informer }: RunContext,
   ): Promise<void> {
     const onLost = (reason: string) => this.#kindLost(reason);
-    const work = new ResourceController({ ...this.#options, onLost }, first);
+    const onGuarded = (resource: KubeObject) => this.#reportGuarded(resource);
+    const work = new ResourceController({ ...this.#options, onLost, onGuarded }, first);
     this.#controller = work;
     this.#setState({ kind: 'syncing' });
     const ending = new AbortController();
@@ -409,6 +413,17 @@ export class DefinitionRunner {
         { revision, reason, ...details },
         'Change rejected, the active revision keeps running',
       );
+  }
+
+  /** Once for each kind: nothing is written to a resource that is not served. */
+  #reportGuarded({ kind, metadata: { namespace, name } }: KubeObject): void {
+    if (this.#guardedKinds.has(kind)) return;
+    this.#guardedKinds.add(kind);
+    const reason = `To serve the namespace "${namespace}", name it in "controller.namespaces.include" of the definition`;
+    this.#logger.info(
+      { kind, namespace, name, reason },
+      'Resources in a namespace of the runtime are not served',
+    );
   }
 
   /** The switch to the desired revision has failed. */

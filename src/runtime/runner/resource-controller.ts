@@ -1,6 +1,11 @@
 import { Controller } from '../../controller/index.ts';
 import { definesCrd, type OperatorDefinition } from '../../definition/index.ts';
-import { createOperator, type Operator, type Readiness } from '../../reconcile/index.ts';
+import {
+  createOperator,
+  type Operator,
+  type OperatorOptions,
+  type Readiness,
+} from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import { whenCrdLost } from '../crd/wait-for-crd.ts';
@@ -21,7 +26,8 @@ import { dropPreviousKinds, migrateResources } from './rollout-cleanup.ts';
 
 interface ResourceControllerOptions
   extends SharedOptions,
-    Pick<DefinitionRunnerOptions, 'onKindsGone' | 'definitionMetrics'> {
+    Pick<DefinitionRunnerOptions, 'onKindsGone' | 'definitionMetrics'>,
+    Pick<OperatorOptions, 'onGuarded'> {
   /** The definition's kind is deleted or has another owner. */
   readonly onLost: (reason: string) => void;
 }
