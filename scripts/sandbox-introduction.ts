@@ -13,7 +13,7 @@ export KUBECONFIG=$PWD/.homeostat/kubeconfig
 kubectl get operatordefinitions
 \`\`\`
 
-\`dev\` loads the definitions of the directory, applies the manifests in its folder \`samples\`, and reloads saved files. \`--persist cluster.json\` keeps all objects for the next start. [Command line](command-line.md#dev-definitions-with-a-sandbox) lists the other flags.
+\`dev\` loads the definitions of the directory, applies the manifests in its folder \`samples\`, and reloads saved files. \`--persist cluster.json\` keeps all objects for the next start, also those of [member clusters](clusters.md) (\`cluster.dev-1.json\`). [Command line](command-line.md#dev-definitions-with-a-sandbox) lists the other flags.
 
 kubectl works with [some differences](#differences-from-a-cluster). Without kubectl, use \`homeostat get\`, \`apply\`, \`delete\`, \`describe\`, \`tree\` and \`events\`.
 

@@ -52,25 +52,66 @@ const otherSnapshotHint = 'name another file with --persist FILE';
  * @throws CliError when it cannot start, or another process has these files.
  */
 export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
-  const { writeKubeconfig, persist, random } = options;
-  const claims: FileLock[] = [];
-  const release = async () => {
-    for (const claim of claims.toReversed()) await claim.release();
-  };
+  const { writeKubeconfig: path, random } = options;
+  const claim = await lockKubeconfig(path, random);
   try {
-    claims.push(await lockKubeconfig(writeKubeconfig, random));
-    if (persist !== undefined) claims.push(await lockSnapshot(persist, random));
-    const cluster = await startSandbox(options);
-    const { url, isRestored } = cluster;
+    const { sandbox, stop: stopSandbox } = await startKeptSandbox(options);
+    const { url, isRestored } = sandbox;
+    const kubeconfig = devKubeconfig(url, options);
+    try {
+      await writeFileAtomically(path, kubeconfig);
+    } catch (error) {
+      await stopSandbox();
+      throw new CliError(`Cannot write the kubeconfig to "${path}": ${fileReason(error)}`, {
+        hint: 'Choose another file with --write-kubeconfig',
+        cause: error,
+      });
+    }
     const stop = async () => {
-      const failure = await cluster.stop();
-      await removeKubeconfig(devKubeconfig(url, options), writeKubeconfig);
-      await release();
-      if (failure !== undefined) throw unsavedError(persist, failure);
+      try {
+        await stopSandbox();
+      } finally {
+        await removeKubeconfig(kubeconfig, path);
+        await claim.release();
+      }
     };
     return { url, isRestored, stop };
   } catch (error) {
-    await release();
+    await claim.release();
+    throw error;
+  }
+}
+
+type KeptSandboxOptions = Pick<
+  DevClusterOptions,
+  'persist' | 'namespace' | 'controllers' | 'random' | 'logger' | 'print'
+> &
+  Partial<Pick<DevClusterOptions, 'port'>>;
+
+/** A sandbox that may be kept in a file. */
+export interface KeptSandbox {
+  readonly sandbox: SandboxCluster;
+  /** @throws CliError if the last changes cannot be saved; the sandbox is stopped in any case. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a sandbox. The file in which it is kept is locked for this process until it stops.
+ * @throws CliError when it cannot start, or another process has the file.
+ */
+export async function startKeptSandbox(options: KeptSandboxOptions): Promise<KeptSandbox> {
+  const { persist, random } = options;
+  const claim = persist === undefined ? undefined : await lockSnapshot(persist, random);
+  try {
+    const sandbox = await startSandbox(options);
+    const stop = async () => {
+      const failure = await sandbox.stop();
+      await claim?.release();
+      if (failure !== undefined) throw unsavedError(persist, failure);
+    };
+    return { sandbox, stop };
+  } catch (error) {
+    await claim?.release();
     throw error;
   }
 }
@@ -125,29 +166,18 @@ function lockedError(error: FileLockedError, what: string, instead: string): Cli
   });
 }
 
-async function startSandbox(options: DevClusterOptions): Promise<SandboxCluster> {
-  const { persist, port, random, logger, print, writeKubeconfig: path } = options;
-  const { namespace, controllers } = options;
-  const cluster = await startSandboxCluster({
+function startSandbox(options: KeptSandboxOptions): Promise<SandboxCluster> {
+  const { persist, port, random, logger, print, namespace, controllers } = options;
+  return startSandboxCluster({
     clock: createSystemClock(),
     random,
-    port,
+    ...(port !== undefined && { port }),
     ...(namespace !== undefined && { namespace }),
     ...(controllers !== undefined && { controllers }),
     ...(persist !== undefined && { persistPath: persist }),
     onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
     onSaveStateChange: (failure) => print(saveMessage(persist, failure)),
   }).catch(throwStartError);
-  try {
-    await writeFileAtomically(path, devKubeconfig(cluster.url, options));
-  } catch (error) {
-    await cluster.stop();
-    throw new CliError(`Cannot write the kubeconfig to "${path}": ${fileReason(error)}`, {
-      hint: 'Choose another file with --write-kubeconfig',
-      cause: error,
-    });
-  }
-  return cluster;
 }
 
 function devKubeconfig(url: string, { members = [] }: DevClusterOptions): string {

@@ -1,18 +1,22 @@
-import { kubeconfigText, type SandboxCluster, startSandboxCluster } from '../../dev/index.ts';
+import { join, parse } from 'node:path';
+import { kubeconfigText } from '../../dev/index.ts';
 import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
 import { clusterGvk, ensureClusterKind } from '../../runtime/index.ts';
 import { type Logger, silentMetrics } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
 import { CliError } from '../exit-code.ts';
 import { type SessionContext, withCluster } from './cluster-session.ts';
+import { type KeptSandbox, startKeptSandbox } from './dev-cluster.ts';
 
 /** A simulated member of `homeostat dev --clusters`. */
-export interface DevMember {
+export interface DevMember extends KeptSandbox {
   readonly name: string;
   readonly url: string;
-  readonly sandbox: SandboxCluster;
+  /** File in which it is kept. @default undefined: it ends with the command */
+  readonly persist?: string;
 }
 
 /** Annotation on a `Cluster` of `homeostat dev`, `"true"`: its simulated API server does not respond. */
@@ -23,22 +27,44 @@ const fieldManager = 'homeostat-dev';
 const flow = { name: 'dev', priority: 'object' } as const;
 const signalOf = () => new AbortController().signal;
 
-/** Starts simulated members `dev-1`, `dev-2`, ... */
+interface DevMembersOptions {
+  /** The file of the hub; each member is kept in a file beside it. @default undefined: they end with the command */
+  readonly persist?: string;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** A line for people. */
+  readonly print: (text: string) => void;
+}
+
+/** Starts simulated members `dev-1`, `dev-2`, ... @throws CliError */
 export async function startDevMembers(
   count: number,
-  { random, logger }: { readonly random: Random; readonly logger: Logger },
+  { persist: hubFile, random, logger, print }: DevMembersOptions,
 ): Promise<readonly DevMember[]> {
   const members: DevMember[] = [];
-  for (let index = 1; index <= count; index++) {
-    const sandbox = await startSandboxCluster({
-      clock: createSystemClock(),
-      random,
-      onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
-      onSaveStateChange: () => {},
-    });
-    members.push({ name: `dev-${index}`, url: sandbox.url, sandbox });
+  try {
+    for (let index = 1; index <= count; index++) {
+      const name = `dev-${index}`;
+      const persist = hubFile === undefined ? {} : { persist: memberFile(hubFile, name) };
+      const kept = await startKeptSandbox({ random, logger, print, ...persist });
+      members.push({ name, url: kept.sandbox.url, ...persist, ...kept });
+    }
+    return members;
+  } catch (error) {
+    await stopDevMembers(members);
+    throw error;
   }
-  return members;
+}
+
+/** Stops all of them. @throws CliError if the last changes of one cannot be saved */
+export async function stopDevMembers(members: readonly DevMember[]): Promise<void> {
+  await Promise.all(members.map((member) => member.stop()));
+}
+
+/** `cluster.json` of the hub, `cluster.dev-1.json` of a member. */
+function memberFile(hubFile: string, member: string): string {
+  const { dir, name, ext } = parse(hubFile);
+  return join(dir, `${name}.${member}${ext}`);
 }
 
 /** A client of a simulated member, to show and apply objects. The caller closes it. */
@@ -52,7 +78,7 @@ export function devMemberClient({ name, url }: DevMember, logger: Logger, random
 
 /**
  * Installs the kind `Cluster`, creates a Secret in the namespace and a `Cluster` for each member, and stops and starts members as their
- * annotations say. Returns the function that ends this.
+ * annotations say. A `Cluster` that was kept stays as it is. Returns the function that ends this.
  */
 export async function joinDevMembers(
   hub: KubeCluster,
@@ -62,14 +88,20 @@ export async function joinDevMembers(
   if (members.length === 0) return () => {};
   await ensureClusterKind(hub, createSystemClock(), signalOf());
   const options = { fieldManager, force: true, flow };
-  for (const [index, { name, url }] of members.entries()) {
+  for (const [index, { name, url, sandbox }] of members.entries()) {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name },
       stringData: { kubeconfig: kubeconfigText(url) },
     };
+    // Addresses differ in each run.
     await hub.apply(secret, options, signalOf());
+    const kept = await hub.get({ gvk: clusterGvk, name }, { flow }, signalOf());
+    if (kept !== undefined) {
+      await sandbox.setReachable(!isStopped(kept.object));
+      continue;
+    }
     const cluster = {
       apiVersion: apiVersionOf(clusterGvk),
       kind: clusterGvk.kind,
@@ -81,12 +113,15 @@ export async function joinDevMembers(
   return followStoppedMembers(hub, members);
 }
 
+function isStopped({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[stoppedAnnotation] === 'true';
+}
+
 function followStoppedMembers(hub: KubeCluster, members: readonly DevMember[]): () => void {
   const clusters = hub.acquire({ gvk: clusterGvk });
   const unsubscribe = clusters.subscribe(({ name, current }) => {
     const member = members.find((each) => each.name === name);
-    const isStopped = current?.object.metadata.annotations?.[stoppedAnnotation] === 'true';
-    void member?.sandbox.setReachable(!isStopped);
+    void member?.sandbox.setReachable(current === undefined || !isStopped(current.object));
   });
   return () => {
     unsubscribe();

@@ -29,7 +29,13 @@ import { createCapacity } from '../runtime-factory.ts';
 import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type DevCluster, startDevCluster } from './dev-cluster.ts';
-import { type DevMember, devMemberClient, joinDevMembers, startDevMembers } from './dev-members.ts';
+import {
+  type DevMember,
+  devMemberClient,
+  joinDevMembers,
+  startDevMembers,
+  stopDevMembers,
+} from './dev-members.ts';
 
 /** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
@@ -69,17 +75,22 @@ export async function dev(
   await loadManifests([folder]);
   const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
   const random = createSystemRandom();
-  const members = await startDevMembers(options.clusters, { random, logger });
-  const shared = { namespace: definitionsNamespace, random, logger, print };
-  const devCluster = usesCluster
-    ? undefined
-    : await startDevCluster({ ...options, ...shared, members });
-  if (devCluster !== undefined) print(welcomeText(devCluster, options, members));
+  const shared = { ...options, random, logger, print };
+  const members = await startDevMembers(options.clusters, shared);
   try {
-    await serve({ folder, options, devCluster, members, screen, logger, random, hasColor }, signal);
+    const namespace = definitionsNamespace;
+    const devCluster = usesCluster
+      ? undefined
+      : await startDevCluster({ ...shared, namespace, members });
+    if (devCluster !== undefined) print(welcomeText(devCluster, options, members));
+    const serving = { folder, options, devCluster, members, screen, logger, random, hasColor };
+    try {
+      await serve(serving, signal);
+    } finally {
+      await devCluster?.stop();
+    }
   } finally {
-    await devCluster?.stop();
-    await Promise.all(members.map(({ sandbox }) => sandbox.stop()));
+    await stopDevMembers(members);
   }
   return exitCode.ok;
 }
@@ -145,7 +156,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     logger,
     capacity: createCapacity(),
     sources: [
-      createDirectorySource({ path: folder, clock, logger, skips: snapshotFiles(options) }),
+      createDirectorySource({ path: folder, clock, logger, skips: snapshotFiles(options, members) }),
       createConfigMapSource({ cluster, namespace: definitionsNamespace }),
     ],
     definitionsNamespace,
@@ -203,9 +214,9 @@ async function startDevConsole({
   return startConsoleServer({ ...shared, backend });
 }
 
-/** The snapshot may be in the folder of the definitions. */
-function snapshotFiles({ persist }: DevOptions): readonly string[] {
-  return persist === undefined ? [] : [persist];
+/** Snapshots may be in the folder of the definitions. */
+function snapshotFiles(hub: DevOptions, members: readonly DevMember[]): readonly string[] {
+  return [hub, ...members].flatMap(({ persist }) => persist ?? []);
 }
 
 /** Keeps errors on a terminal until they are corrected, and prints new ones to a file or pipe. */
