@@ -1,4 +1,5 @@
 import { before } from 'node:test';
+import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import {
   AuditLog,
@@ -10,6 +11,10 @@ import {
 
 const collection = '/apis/homeostat.dev/v1alpha1/clusters';
 
+interface Kubeconfig {
+  readonly clusters: readonly [{ readonly cluster: { readonly server: string } }];
+}
+
 interface RegisterOptions {
   /** @default the member's kubeconfig */
   readonly kubeconfig?: string;
@@ -20,6 +25,8 @@ interface RegisterOptions {
 /** Member clusters of a test file. Only within tests and hooks. */
 export interface TestMembers {
   plane(name: string): Plane;
+  /** The address that the kubeconfig of the operator names. */
+  serverOf(name: string): string;
   client(name: string): PlaneClient;
   audit(name: string): AuditLog;
   /** Writes the Secret and the `Cluster` of a member. */
@@ -29,15 +36,24 @@ export interface TestMembers {
   readonly collection: string;
 }
 
+interface MembersOptions {
+  /** As of `startControlPlane`. @default false */
+  readonly controllerManager?: boolean;
+}
+
 /** For within a `describe`: starts members beside the control plane of the file. */
-export function useMembers(shared: SharedControlPlane, names: readonly string[]): TestMembers {
+export function useMembers(
+  shared: SharedControlPlane,
+  names: readonly string[],
+  options: MembersOptions = {},
+): TestMembers {
   const planes = new Map<string, Plane>();
   const audits = new Map<string, AuditLog>();
 
   before(
     async () => {
       for (const name of names) {
-        const plane = await startMemberPlane(shared.plane, name);
+        const plane = await startMemberPlane(shared.plane, name, options);
         planes.set(name, plane);
         audits.set(name, new AuditLog(plane));
       }
@@ -57,6 +73,12 @@ export function useMembers(shared: SharedControlPlane, names: readonly string[])
   return {
     collection,
     plane: (name) => found(planes, name),
+    serverOf(name) {
+      const { clusters } = parseYaml(
+        found(planes, name).kubeconfig('operator'),
+      ) as unknown as Kubeconfig;
+      return clusters[0].cluster.server;
+    },
     client: (name) => found(planes, name).client(),
     audit: (name) => found(audits, name),
     async register(name, { kubeconfig, labels = {}, spec = {} } = {}) {

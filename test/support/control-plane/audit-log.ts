@@ -27,6 +27,8 @@ export interface AuditFilter {
    * not the cost of a resource. @default false
    */
   readonly ofDefinitions?: boolean;
+  /** Every request: also those of definitions, Leases, discovery and OpenAPI (without a resource). @default false */
+  readonly everything?: boolean;
 }
 
 export interface AuditCounts {
@@ -52,7 +54,7 @@ const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
  * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
- * and OpenAPI are left out, and what is told of definitions themselves unless it is asked for. What a request did may be seen, by a watch, before its line is written: wait
+ * and OpenAPI are left out, and what is told of definitions themselves, unless they are asked for. What a request did may be seen, by a watch, before its line is written: wait
  * with `untilSeen` for what must be there, and with `quiet` for what must not, then count.
  */
 export class AuditLog {
@@ -78,11 +80,21 @@ export class AuditLog {
 
   /** The requests of a user since a mark, in the order of the log. */
   entries(filter: AuditFilter = {}): readonly AuditEntry[] {
-    const { user = 'operator', since = 0, ofDefinitions = false } = filter;
+    const { user = 'operator', since = 0, ofDefinitions = false, everything = false } = filter;
     this.#read();
     return this.#entries
       .slice(since)
-      .filter((entry) => entry.user === user && (ofDefinitions || !isOfDefinitions(entry)));
+      .filter((entry) => entry.user === user)
+      .filter(
+        (entry) => everything || (isCounted(entry) && (ofDefinitions || !isOfDefinitions(entry))),
+      );
+  }
+
+  /** All writes of a user since a mark: of definitions, Events and Leases, too. Questions for rights are none. */
+  writes(filter: Pick<AuditFilter, 'user' | 'since'> = {}): readonly AuditEntry[] {
+    return this.entries({ ...filter, everything: true }).filter(
+      ({ verb, resource }) => !readVerbs.has(verb) && !resource.endsWith('accessreviews'),
+    );
   }
 
   /** Counts the requests of a user since a mark. */
@@ -192,8 +204,7 @@ export class AuditLog {
     const { verb, objectRef, requestURI } = event;
     // A watch is answered when it starts; everything else when it is complete.
     if (event.stage !== (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) return;
-    if (objectRef?.resource === undefined || objectRef.resource === 'leases') return;
-    const { resource, subresource, namespace = '', name = '' } = objectRef;
+    const { resource = '', subresource, namespace = '', name = '' } = objectRef ?? {};
     this.#entries.push({
       atMs: Date.parse(event.stageTimestamp),
       user: event.user.username,
@@ -221,6 +232,10 @@ interface AuditEvent {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
+}
+
+function isCounted({ resource }: AuditEntry): boolean {
+  return resource !== '' && resource !== 'leases';
 }
 
 function isOfDefinitions({ resource, name }: AuditEntry): boolean {

@@ -111,6 +111,11 @@ export class FaultProxy {
     this.#faults.clear();
   }
 
+  /** Shows this certificate on new connections. */
+  presentCertificate(tls: FaultProxyOptions['tls']): void {
+    this.#server.setSecureContext(tls);
+  }
+
   /** Resets all connections and rejects new ones. */
   async reject(): Promise<void> {
     const closed = once(this.#server, 'close');

@@ -24,16 +24,26 @@ export async function startFaultProxy(
 ): Promise<ProxiedPlane> {
   const { server, caCertificate } = plane;
   const [port = 0] = await findFreePorts(1);
-  const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };
+  const tls = serverCertificate('first');
   const proxy = await FaultProxy.start({ server, caCertificate, port, tls, spares });
   const kubeconfig = join(plane.folder, `${user}.proxied.kubeconfig`);
   const text = kubeconfigText({
     server: proxy.url,
-    caCertificate: fixture('first-ca.crt'),
+    caCertificate: authorityCertificate('first'),
     token: plane.token(user),
   });
   writeFileSync(kubeconfig, text, { mode: 0o600 });
   return { proxy, kubeconfig };
+}
+
+/** Key and certificate of a server on loopback, by one of two authorities. A proxy has the first. */
+export function serverCertificate(authority: 'first' | 'second') {
+  return { key: fixture(`${authority}-server.key`), cert: fixture(`${authority}-server.crt`) };
+}
+
+/** PEM text of an authority. */
+export function authorityCertificate(authority: 'first' | 'second'): string {
+  return fixture(`${authority}-ca.crt`);
 }
 
 function fixture(name: string): string {

@@ -1,8 +1,15 @@
 import { once } from 'node:events';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import {
+  type AgentOptions,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 
 export interface UpstreamOptions {
+  /** A sandbox is plain, and below a path of its own. */
   readonly server: string;
   /** PEM text that verifies the server. */
   readonly caCertificate: string;
@@ -16,27 +23,31 @@ export interface UpstreamRequest {
   readonly body: string;
 }
 
-/** The real API server, behind the proxy. */
+/** The API server behind the proxy. */
 export class Upstream {
   readonly #base: URL;
-  readonly #requests: Agent;
-  readonly #watches: Agent;
+  readonly #isPlain: boolean;
+  readonly #requests: HttpAgent;
+  readonly #watches: HttpAgent;
 
   constructor({ server, caCertificate: ca }: UpstreamOptions) {
     this.#base = new URL(server);
-    this.#requests = new Agent({ keepAlive: true, maxSockets: 64, ca });
-    this.#watches = new Agent({ keepAlive: false, ca });
+    this.#isPlain = this.#base.protocol === 'http:';
+    const agent = (options: AgentOptions) =>
+      this.#isPlain ? new HttpAgent(options) : new Agent({ ...options, ca });
+    this.#requests = agent({ keepAlive: true, maxSockets: 64 });
+    this.#watches = agent({ keepAlive: false });
   }
 
   /** Resolves with the head of the answer. @throws what node:https throws when there is none. */
   async send(request: UpstreamRequest, isWatch: boolean): Promise<IncomingMessage> {
     const { method, path, body } = request;
     const { host: _host, connection: _connection, ...headers } = request.headers;
-    const outgoing = httpsRequest({
+    const outgoing = (this.#isPlain ? httpRequest : httpsRequest)({
       host: this.#base.hostname,
       port: this.#base.port,
       method,
-      path,
+      path: this.#base.pathname.replace(/\/$/, '') + path,
       headers,
       agent: isWatch ? this.#watches : this.#requests,
     });

@@ -68,6 +68,28 @@ describe('test/control-plane/audit-log', () => {
     assert.deepEqual(log.count({ since }).by, { 'delete pods': 1 });
   });
 
+  test('shows everything, and all writes, when it is asked for', () => {
+    const { file, log } = emptyLog('everything');
+    const all = [
+      { verb: 'update', objectRef: { resource: 'leases', name: 'leader' } },
+      { verb: 'create', objectRef: { resource: 'events' } },
+      {
+        verb: 'patch',
+        objectRef: { resource: 'operatordefinitions', subresource: 'status', name: 'a' },
+      },
+      { verb: 'create', objectRef: { resource: 'selfsubjectaccessreviews' } },
+      { verb: 'list', objectRef: { resource: 'pods' } },
+      { verb: 'get' },
+    ];
+    for (const each of all) appendFileSync(file, line(each));
+    assert.equal(log.entries({ everything: true }).length, all.length);
+    assert.deepEqual(
+      log.writes().map(({ resource }) => resource),
+      ['leases', 'events', 'operatordefinitions/status'],
+    );
+    assert.equal(log.entries().length, 3);
+  });
+
   test('says who is not quiet', async () => {
     const { file, log } = emptyLog('loud');
     const talk = setInterval(
