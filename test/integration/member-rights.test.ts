@@ -184,4 +184,24 @@ shared.describe('integration/member-rights', () => {
       'ClusterRole definition: get things.placing.example.com',
     ]);
   });
+
+  test('a right on the Secret that is missing on the hub is Forbidden, with the rule, until it is granted', async () => {
+    const rights = runtimeRights({ leaseName: '' });
+    const client = shared.client();
+    const own = [...rights.cluster, ...rights.clusters];
+    await grant(client, 'runtime', own);
+    const homeostat = launch({
+      user,
+      flags: ['--sources', 'objects', '--runtime', 'limited', '--cluster-secrets', 'default'],
+    });
+    await members.register('placing', { kubeconfig: members.plane('placing').kubeconfig(user) });
+    const found = await members.untilReason('placing', 'Forbidden');
+    assert.match(
+      conditionOf(found, 'Connected')?.message ?? '',
+      /^The Secret cannot be read: The runtime is not allowed to list secrets in namespace "default"; grant the rule \{ apiGroups: \[""\], resources: \["secrets"\], verbs: \["list", "watch"\] \}$/,
+    );
+    await grant(client, 'runtime', [...own, ...rights.clusterSecrets]);
+    await members.untilReason('placing', 'Connected');
+    await homeostat.stop();
+  });
 });

@@ -5,6 +5,7 @@ import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-clu
 import type { ClusterConfig, KubeCluster } from '../../kube/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { ConnectionError } from './connection-state.ts';
 import { type ConnectionEvents, MemberConnection } from './member-connection.ts';
 
 const namespaces = {
@@ -16,17 +17,21 @@ const namespaces = {
 function started() {
   const clock = new FakeClock();
   const events: ConnectionEvents[] = [];
-  const answers = { isDown: false };
+  const answers = { isDown: false, uid: 'uid-1', checks: 0 };
   const ended: string[] = [];
   const connect = (_: ClusterConfig, options: ConnectionEvents) => {
     events.push(options);
     const cluster = new RuntimeFakeCluster([namespaces]);
     const request = async ({ path }: { readonly path: string }) => {
       if (answers.isDown) throw new KubeError('unavailable', 'down', { status: 0 });
-      const body = path === '/version' ? { gitVersion: 'v1' } : { metadata: { uid: 'uid-1' } };
+      const body = path === '/version' ? { gitVersion: 'v1' } : { metadata: { uid: answers.uid } };
       return { status: 200, body };
     };
-    const client = Object.assign(cluster, { api: { request }, disconnect: async () => {} });
+    const get = async () => {
+      answers.checks += 1;
+      return { object: { metadata: { uid: answers.uid } } };
+    };
+    const client = Object.assign(cluster, { api: { request }, get, disconnect: async () => {} });
     return { cluster: client as unknown as KubeCluster, close: async () => {} };
   };
   const stopper = new AbortController();
@@ -38,7 +43,9 @@ function started() {
   const connection = new MemberConnection({
     ...{ clock, connect, onChange: () => {} },
     random: { fraction: () => 1, text: () => '' },
-    admit: async () => {},
+    admit: async (uid) => {
+      if (uid !== 'uid-1') throw new ConnectionError({ reason: 'Replaced', message: uid });
+    },
     onConnected: (_, signal) =>
       new Promise((resolve) =>
         signal.addEventListener('abort', () => {
@@ -134,5 +141,22 @@ describe('runtime/members/member-connection', () => {
     assert.equal(connection.state.kind, 'connected');
     await stop();
     assert.equal(clock.pending, 0, 'no timer is left');
+  });
+
+  test('every 10 minutes the UID is checked, also while the connection is kept and its watch shows nothing', async () => {
+    const { clock, connection, events, answers, ended, stop } = started();
+    await settle();
+    await clock.advance(1_200_000);
+    assert.equal(answers.checks, 2);
+    assert.equal(connection.state.kind, 'connected');
+    answers.uid = 'uid-2';
+    await clock.advance(599_000);
+    assert.deepEqual([connection.state.kind, ended.length], ['connected', 0]);
+    await clock.advance(2_000);
+    assert.equal(ended.length, 1, 'its definitions have stopped');
+    assert.equal(reasonOf(connection), 'Replaced');
+    await clock.advance(3_600_000);
+    assert.equal(events.length, 2, 'it is not tried again');
+    await stop();
   });
 });
