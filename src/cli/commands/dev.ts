@@ -156,7 +156,12 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     logger,
     capacity: createCapacity(),
     sources: [
-      createDirectorySource({ path: folder, clock, logger, skips: snapshotFiles(options, members) }),
+      createDirectorySource({
+        path: folder,
+        clock,
+        logger,
+        skips: snapshotFiles(options, members),
+      }),
       createConfigMapSource({ cluster, namespace: definitionsNamespace }),
     ],
     definitionsNamespace,
