@@ -1,6 +1,6 @@
 import { type CheckedDefinition, conflictKeysOf, type DefinitionManifest } from '../check/index.ts';
 import type { Diagnostic } from '../definition/index.ts';
-import type { DefinitionValidator } from '../simulation/index.ts';
+import { DefinitionValidator } from '../simulation/index.ts';
 import type { ValidDefinition } from './diagnostic-formats.ts';
 
 /** Definitions to check in a worker thread. Plain data. */
@@ -18,16 +18,36 @@ export interface CheckJobResult {
   })[];
 }
 
-export function runCheckJob(
-  { manifests }: CheckJob,
-  validator: DefinitionValidator,
-): CheckJobResult {
-  const { accepted, diagnostics } = validator.validate(manifests);
-  const definitions = accepted.map((each) => ({
-    ...validDefinition(each),
-    conflictKeys: conflictKeysOf(each.plan.definition),
-  }));
-  return { kind: 'check', diagnostics, definitions };
+/** Checks definitions. */
+export class CheckRunner {
+  readonly #validator = new DefinitionValidator();
+
+  /** Checks each file by itself: conflicts with the files of other jobs are searched later. */
+  run({ manifests }: CheckJob): CheckJobResult {
+    return joined(manifests.map((manifest) => this.check([manifest])));
+  }
+
+  /** Checks files together. */
+  check(manifests: readonly DefinitionManifest[]): CheckJobResult {
+    const { accepted, diagnostics } = this.#validator.validate(manifests);
+    const definitions = accepted.map((each) => ({
+      ...validDefinition(each),
+      conflictKeys: conflictKeysOf(each.plan.definition),
+    }));
+    return { kind: 'check', diagnostics, definitions };
+  }
+
+  close(): void {
+    this.#validator.close();
+  }
+}
+
+export function joined(results: readonly CheckJobResult[]): CheckJobResult {
+  return {
+    kind: 'check',
+    diagnostics: results.flatMap((result) => result.diagnostics),
+    definitions: results.flatMap((result) => result.definitions),
+  };
 }
 
 export function validDefinition({ located, plan }: CheckedDefinition): ValidDefinition {

@@ -39,6 +39,10 @@ export async function validate(
 ): Promise<number> {
   const manifests = await loadManifests(paths);
   const found = await checkAll(paths, manifests, { output, signal });
+  if (signal.aborted) {
+    output.error('homeostat: Stopped before all files were checked');
+    return exitCode.failure;
+  }
   const { definitions } = found;
   const diagnostics = arrangeDiagnostics(found.diagnostics);
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
@@ -70,6 +74,7 @@ async function checkAll(
     const { checkInWorkers } = await import('./check-in-workers.ts');
     const found = await checkInWorkers(manifests, signal);
     if (found !== undefined) return { ...found, files: [] };
+    if (signal.aborted) return { definitions: [], diagnostics: [], files: [] };
   }
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
   const validator = new DefinitionValidator(check);

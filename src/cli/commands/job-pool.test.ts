@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { nextTurn } from '../../util/next-turn.ts';
 import { type JobOutcome, runInWorkers } from './job-pool.ts';
 
 /** Answers each job with its double, a job of the same worker later than a short one; ends its thread, or never answers, on request. */
@@ -12,6 +13,7 @@ const entry = new URL(
     if (job === 'hang') return;
     if (job === 'unreadable') return parentPort.postMessage({ kind: 'failed', message: 'Cannot read' });
     parentPort.postMessage({ kind: 'done', result: job * workerData.factor });
+    if (workerData.done !== undefined) Atomics.add(workerData.done, 0, 1);
   });
 `)}`,
 );
@@ -58,6 +60,26 @@ describe('cli/job-pool', () => {
     const stopper = new AbortController();
     const outcomes = await outcomesOf([1, 'hang', 2], stopper.signal, () => stopper.abort());
     assert.deepEqual(outcomes, [{ kind: 'done', result: 2 }]);
+  });
+
+  test('this thread takes jobs, too, and meanwhile the worker takes the others', async () => {
+    const here: Job[] = [];
+    const done = new Int32Array(new SharedArrayBuffer(4));
+    const runHere = async (job: Job) => {
+      here.push(job);
+      while (Atomics.load(done, 0) < 5) await nextTurn();
+      return 2 * Number(job);
+    };
+    const jobs = [1, 2, 3, 4, 5, 6];
+    const workerData = { factor: 2, done };
+    const outcomes: JobOutcome<Job, number>[] = [];
+    const options = { jobs, size: 1, entry, workerData, runHere, signal };
+    for await (const outcome of runInWorkers<Job, number>(options)) outcomes.push(outcome);
+    assert.deepEqual(here, [2]);
+    assert.deepEqual(
+      outcomes,
+      jobs.map((job) => ({ kind: 'done', result: job * 2 })),
+    );
   });
 
   test('after an abort nothing is started', async () => {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../util/homeostat-error.ts';
 
-export interface JobPoolOptions<Job> {
+export interface JobPoolOptions<Job, Result> {
   readonly jobs: readonly Job[];
   /** How many workers run at the same time. */
   readonly size: number;
@@ -9,6 +9,11 @@ export interface JobPoolOptions<Job> {
   readonly entry: URL;
   /** What a worker receives when it starts. */
   readonly workerData: unknown;
+  /**
+   * Runs a job in this thread, which takes jobs beside the workers. It must give way often: a worker waits for this thread when it needs its
+   * next job. @default only workers run jobs
+   */
+  readonly runHere?: (job: Job) => Promise<Result>;
   /** Ends all workers. */
   readonly signal: AbortSignal;
 }
@@ -24,7 +29,7 @@ export type JobAnswer<Result> = Exclude<JobOutcome<never, Result>, { readonly ki
 
 /** Runs jobs in worker threads. Yields their outcomes in the order of the jobs. Ends early when the signal aborts. */
 export async function* runInWorkers<Job, Result>(
-  options: JobPoolOptions<Job>,
+  options: JobPoolOptions<Job, Result>,
 ): AsyncGenerator<JobOutcome<Job, Result>, void, undefined> {
   const pool = new JobPool<Job, Result>(options);
   try {
@@ -39,13 +44,13 @@ export async function* runInWorkers<Job, Result>(
 }
 
 class JobPool<Job, Result> {
-  readonly #options: JobPoolOptions<Job>;
+  readonly #options: JobPoolOptions<Job, Result>;
   readonly #workers = new Set<Worker>();
   readonly #outcomes: readonly PromiseWithResolvers<JobOutcome<Job, Result> | undefined>[];
   #next = 0;
   #isClosed = false;
 
-  constructor(options: JobPoolOptions<Job>) {
+  constructor(options: JobPoolOptions<Job, Result>) {
     this.#options = options;
     this.#outcomes = options.jobs.map(() => Promise.withResolvers());
   }
@@ -56,6 +61,7 @@ class JobPool<Job, Result> {
     signal.addEventListener('abort', this.#onAbort, { once: true });
     if (signal.aborted) this.#onAbort();
     for (let count = 0; count < Math.min(size, jobs.length); count++) this.#startWorker();
+    void this.#runHere();
     return this.#outcomes.map(({ promise }) => promise);
   }
 
@@ -96,6 +102,20 @@ class JobPool<Job, Result> {
         });
       this.#startWorker();
     });
+  }
+
+  /** Takes one job after the other in this thread. */
+  async #runHere(): Promise<void> {
+    const { jobs, runHere } = this.#options;
+    while (runHere !== undefined && !this.#isClosed) {
+      const index = this.#next;
+      const job = jobs[index];
+      if (job === undefined) return;
+      this.#next += 1;
+      const running = runHere(job);
+      this.#outcomes[index]?.resolve(running.then((result) => ({ kind: 'done', result })));
+      await running.catch(() => undefined);
+    }
   }
 
   /** Sends the next job to a worker, or ends it. Returns the index of the job. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type JobOutcome, runInWorkers } from './job-pool.ts';
-import { type Job, type JobResult, JobRunner } from './test-jobs.ts';
+import { type Job, type JobResult, JobRunner } from './job-runner.ts';
 import { workerEntry } from './test-worker.ts';
 
 export interface JobsOptions<Of extends Job> {
@@ -34,6 +34,6 @@ export async function* runAllJobs<Of extends Job, Result extends JobResult>(
       yield { kind: 'done', result: (await runner.run(job, signal)) as Result };
     }
   } finally {
-    runner.close();
+    await runner.close();
   }
 }

@@ -1,10 +1,4 @@
-import {
-  checkedOnce,
-  createManifestCheck,
-  type DefinitionManifest,
-  type ManifestCheck,
-} from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
+import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
 import {
   createOperatorTestParser,
   type Diagnostic,
@@ -12,8 +6,7 @@ import {
 } from '../../definition/index.ts';
 import {
   type CollectedCoverage,
-  CoverageCollector,
-  DefinitionValidator,
+  type CoverageCollector,
   type RunTestOptions,
   runTest,
   TestChecker,
@@ -21,17 +14,10 @@ import {
   type TestResult,
   updateTest,
 } from '../../simulation/index.ts';
-import { assertNever } from '../../util/homeostat-error.ts';
-import { type CheckJob, type CheckJobResult, runCheckJob } from '../check-jobs.ts';
-import { type FuzzJob, type FuzzJobResult, FuzzRunner } from './fuzz-jobs.ts';
 import { writeText } from './test-coverage.ts';
 import { loadTestFiles, readText } from './test-files.ts';
 
-/** Plain data, because jobs run in worker threads. */
-export type Job = TestJob | FuzzJob | CheckJob;
-export type JobResult = TestJobResult | FuzzJobResult | CheckJobResult;
-
-/** Tests of one file, to run one after the other. */
+/** Tests of one file, to run one after the other. Plain data. */
 export interface TestJob {
   readonly kind: 'test';
   readonly file: string;
@@ -54,42 +40,30 @@ export interface TestJobResult {
   readonly coverage?: CollectedCoverage;
 }
 
-/** Runs jobs. What definitions need is kept from one to the next. */
-export class JobRunner {
-  readonly #coverage = new CoverageCollector();
+interface TestRunnerOptions {
+  readonly check: ManifestCheck;
+  readonly coverage: CoverageCollector;
+}
+
+/** Runs tests of definitions. */
+export class TestRunner {
+  readonly #coverage: CoverageCollector;
   readonly #check: ManifestCheck;
   readonly #checker: TestChecker;
   readonly #parser = createOperatorTestParser();
-  readonly #fuzz: FuzzRunner;
-  readonly #definitions = new DefinitionValidator();
 
-  constructor({ hasCoverage }: { readonly hasCoverage: boolean }) {
-    const files = hasCoverage ? this.#coverage.files : undefined;
-    this.#check = checkedOnce(createManifestCheck(bundledSchemas(), files));
-    this.#checker = new TestChecker({ check: this.#check, load: loadTestFiles });
-    this.#fuzz = new FuzzRunner(this.#check);
-  }
-
-  /** @throws CliError when a file cannot be read. */
-  async run(job: Job, signal?: AbortSignal): Promise<JobResult> {
-    switch (job.kind) {
-      case 'fuzz':
-        return this.#fuzz.run(job);
-      case 'check':
-        return runCheckJob(job, this.#definitions);
-      case 'test':
-        return this.#runTests(job, signal);
-      default:
-        return assertNever(job);
-    }
+  constructor({ check, coverage }: TestRunnerOptions) {
+    this.#coverage = coverage;
+    this.#check = check;
+    this.#checker = new TestChecker({ check, load: loadTestFiles });
   }
 
   close(): void {
     this.#checker.close();
-    this.#definitions.close();
   }
 
-  async #runTests(job: TestJob, signal: AbortSignal | undefined): Promise<TestJobResult> {
+  /** Ends between two steps when the signal aborts. @throws CliError when a file cannot be read. */
+  async run(job: TestJob, signal?: AbortSignal): Promise<TestJobResult> {
     const { file, text, names, update, hasCoverage } = job;
     const results: TestResult[] = [];
     const diagnostics: Diagnostic[] = [];

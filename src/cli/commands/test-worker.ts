@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../util/homeostat-error.ts';
 import { CliError } from '../exit-code.ts';
 import type { JobAnswer } from './job-pool.ts';
-import { type Job, type JobResult, JobRunner } from './test-jobs.ts';
+import { type Job, type JobResult, JobRunner } from './job-runner.ts';
 
 /** The file that a worker thread runs: the entry point, which calls {@link serveJobs} in a thread. */
 export function workerEntry(): URL {
