@@ -8,6 +8,7 @@ import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
 import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
+import { joinSmallChunks } from './bundle/small-chunks.mjs';
 import { bundleWebFiles } from './bundle/web.mjs';
 
 const target = 'node22.19';
@@ -51,12 +52,23 @@ const { metafile, outputFiles } = await build({
 
 mkdirSync('dist/chunks', { recursive: true });
 const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
-const written = new Map();
-for (const [name, text] of texts) {
-  const isCode = name.endsWith('.cjs');
-  const content = isCode ? `${asScript(name, text)}//# sourceMappingURL=${name}.map\n` : text;
-  written.set(`dist/chunks/${name}`, content);
+const maps = new Map([...texts].filter(([name]) => name.endsWith('.map')));
+const chunks = new Map(
+  [...texts]
+    .filter(([name]) => !maps.has(name))
+    .map(([name, text]) => [name, asScript(name, text)]),
+);
+const small = joinSmallChunks(chunks, maps);
+for (const name of small.names) {
+  chunks.delete(name);
+  maps.delete(`${name}.map`);
 }
+chunks.set(small.name, small.text);
+maps.set(`${small.name}.map`, small.map);
+const written = new Map();
+for (const [name, text] of chunks)
+  written.set(`dist/chunks/${name}`, `${text}//# sourceMappingURL=${name}.map\n`);
+for (const [name, text] of maps) written.set(`dist/chunks/${name}`, text);
 for (const [name, text] of Object.entries(await entries())) written.set(`dist/${name}`, text);
 const web = await bundleWebFiles();
 mkdirSync('dist/console', { recursive: true });
@@ -85,7 +97,8 @@ async function entries() {
   const loadLibrary = `import { ChunkLoader } from './src/cli/chunk-loader.ts';
 const { getBuiltinModule, sourceMapsEnabled: hasSourceMaps } = process;
 const folder = \`\${import.meta.dirname}/chunks\`;
-const loader = new ChunkLoader({ folder, hasSourceMaps, getBuiltinModule });
+const smallChunks = '${small.name}';
+const loader = new ChunkLoader({ folder, smallChunks, hasSourceMaps, getBuiltinModule });
 export const { ${library.exports.join(', ')} } = loader.load('${library.chunk}');`;
   const [entry, index] = await Promise.all(
     [
@@ -94,7 +107,10 @@ export const { ${library.exports.join(', ')} } = loader.load('${library.chunk}')
     ].map((input) =>
       build({
         ...input,
-        define: { entryChunk: JSON.stringify(command.chunk) },
+        define: {
+          entryChunk: JSON.stringify(command.chunk),
+          smallChunks: JSON.stringify(small.name),
+        },
         ...{ bundle: true, write: false, platform: 'node', target, format: 'esm' },
         ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
       }),

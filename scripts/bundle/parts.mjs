@@ -156,6 +156,14 @@ function compressedModule(text) {
 export default JSON.parse(brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString('utf8'));`;
 }
 
+/** A module whose value is parsed when the first of its fields is read: tables of protobuf or of columns rarely are. */
+function lazyModule(fields, expression) {
+  const getters = fields.map((field) => `get ${field}() { return read().${field}; }`);
+  return `let value;
+const read = () => (value ??= ${expression});
+export default { ${getters.join(', ')} };`;
+}
+
 /**
  * Large JSON is parsed by JSON.parse, which takes a third of the time and of the memory of an object literal. `packs`: compresses what is
  * rarely read, for Node.
@@ -165,11 +173,12 @@ export function jsonPlugin({ packs = true } = {}) {
     name: 'json',
     setup(build) {
       build.onLoad({ filter: /\.generated\.json$|[\\/]mime-db[\\/]db\.json$/ }, ({ path }) => {
-        const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
+        const value = JSON.parse(readFileSync(path, 'utf8'));
+        const text = JSON.stringify(value);
         if (packs && rarelyRead.test(path)) return { contents: compressedModule(text) };
-        const isEsm = path.endsWith('.generated.json');
-        const value = `/* @__PURE__ */ JSON.parse(${JSON.stringify(text)})`;
-        return { contents: `${isEsm ? 'export default' : 'module.exports ='} ${value};` };
+        const parse = `JSON.parse(${JSON.stringify(text)})`;
+        if (!path.endsWith('.generated.json')) return { contents: `module.exports = ${parse};` };
+        return { contents: lazyModule(Object.keys(value), parse) };
       });
     },
   };

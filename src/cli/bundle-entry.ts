@@ -2,6 +2,7 @@ import { ChunkLoader } from './chunk-loader.ts';
 import { resetHeapGrowth } from './heap-settings.ts';
 
 declare const entryChunk: string;
+declare const smallChunks: string;
 
 /**
  * The first file of the bundle. It imports nothing of Node, so that an older Node says what it lacks in place of a stack trace. Each command has
@@ -15,6 +16,7 @@ function start(folder: string): void {
   const file = isMainThread ? command : 'worker';
   const loader = new ChunkLoader({
     folder: `${folder}/chunks`,
+    smallChunks,
     codeFile: `${folder}/compile-cache/${version}-${arch}/${file}`,
     hasSourceMaps: process.sourceMapsEnabled,
     getBuiltinModule: process.getBuiltinModule,

@@ -58,6 +58,18 @@ describe('cli/chunk-loader', () => {
     assert.equal(await later(), loader.load('second.cjs'));
   });
 
+  test('small chunks are in one file, and run when they are imported', () => {
+    const small = `({
+"second.cjs": function() { return { twice: (number) => 3 * number }; },
+"unused.cjs": function() { throw new Error('not imported'); },
+})`;
+    writeFileSync(join(folder, 'small.cjs'), small);
+    const options = { folder, getBuiltinModule: process.getBuiltinModule };
+    const loader = new ChunkLoader({ ...options, smallChunks: 'small.cjs' });
+    assert.equal(loader.load('first.cjs').answer, 63);
+    assert.throws(() => loader.load('unused.cjs'), /not imported/);
+  });
+
   test('the second run uses the code of the first one', () => {
     assert.equal(run(), 2);
     assert.equal(run(), 0);

@@ -21,6 +21,11 @@ interface StoredHeader {
 interface ChunkLoaderOptions {
   /** Path of the folder with the chunks. */
   readonly folder: string;
+  /**
+   * Name of the file in the folder that has the small chunks, an expression: an object with them by name. A command needs many of them, and
+   * a file of its own for each takes longer. @default there is none
+   */
+  readonly smallChunks?: string;
   /** File with the code that V8 has compiled from the chunks in earlier runs. @default none is stored */
   readonly codeFile?: string;
   /** Are source maps read? Then no code is stored or used. @default false */
@@ -47,11 +52,12 @@ export class ChunkLoader {
   readonly #scripts = new Map<string, Vm.Script>();
   readonly #stored: ReadonlyMap<string, Uint8Array>;
   readonly #runs: number;
+  readonly #small: Readonly<Record<string, Chunk>>;
   /** V8 has compiled a chunk whose code was not stored. */
   #isIncomplete = false;
 
   constructor(options: ChunkLoaderOptions) {
-    const { getBuiltinModule, codeFile } = options;
+    const { getBuiltinModule, codeFile, smallChunks } = options;
     this.#options = options;
     this.#fs = getBuiltinModule('node:fs');
     this.#vm = getBuiltinModule('node:vm');
@@ -64,14 +70,14 @@ export class ChunkLoader {
     const { runs, chunks } = codeFile === undefined ? nothingStored : this.#read(codeFile);
     this.#runs = runs;
     this.#stored = chunks;
+    this.#small = smallChunks === undefined ? {} : this.#evaluate(smallChunks);
   }
 
   /** Runs a chunk, once. */
   load(name: string): Exports {
     const known = this.#loaded.get(name);
     if (known !== undefined) return known;
-    const path = this.#path.join(this.#options.folder, name);
-    const chunk = this.#compile(name, path);
+    const chunk = this.#small[name] ?? this.#evaluate<Chunk>(name);
     const exports = chunk(this.#require, this.#url + name) ?? {};
     this.#loaded.set(name, exports);
     return exports;
@@ -100,9 +106,11 @@ export class ChunkLoader {
     }
   }
 
-  #compile(name: string, path: string): Chunk {
+  /** The value of the expression in a file of the folder. */
+  #evaluate<T>(name: string): T {
+    const path = this.#path.join(this.#options.folder, name);
     const text = this.#fs.readFileSync(path, 'latin1');
-    if (this.#options.hasSourceMaps === true) return this.#compileWithMap(text, path);
+    if (this.#options.hasSourceMaps === true) return this.#evaluateWithMap(text, path);
     const cachedData = this.#stored.get(name);
     const script = new this.#vm.Script(text, {
       filename: path,
@@ -114,7 +122,7 @@ export class ChunkLoader {
   }
 
   /** Node reads the maps only of modules. */
-  #compileWithMap(text: string, path: string): Chunk {
+  #evaluateWithMap<T>(text: string, path: string): T {
     const module = new this.#module.Module(path) as NodeJS.Module & {
       _compile(text: string, path: string): void;
     };

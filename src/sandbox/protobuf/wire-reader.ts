@@ -90,22 +90,21 @@ const forms: Readonly<Record<string, MessageField['form']>> = {
   '...': 'inlined',
 };
 
-const kinds: Readonly<Record<string, string>> = generated.kinds;
-const messages: Readonly<Record<string, readonly (readonly (number | string)[])[]>> =
-  generated.messages;
-
 /** The messages of the built-in kinds, each parsed once. */
 export class MessageTable {
   readonly #known = new Map<string, MessageFields>();
 
   /** The message of a kind: `apps/v1/Deployment`; undefined when there is none. */
   messageOf(kind: string): string | undefined {
+    const kinds: Readonly<Record<string, string>> = generated.kinds;
     return kinds[kind];
   }
 
   fields(message: string): MessageFields {
     const known = this.#known.get(message);
     if (known !== undefined) return known;
+    const messages: Readonly<Record<string, readonly (readonly (number | string)[])[]>> =
+      generated.messages;
     const rows = messages[message] ?? [];
     const fields = new Map(
       rows.map(([number, name, type, form = '']): [number, MessageField] => [

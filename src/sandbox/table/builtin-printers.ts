@@ -76,11 +76,10 @@ const rows: Readonly<Record<string, RowPrinter>> = {
   'storage.k8s.io/v1/StorageClass': storageClassRow,
 };
 
-const kinds: Readonly<Record<string, readonly number[]>> = builtin.kinds;
-
 /** The columns of a built-in kind (`apps/v1/Deployment`), from a real server. */
 export function builtinPrinter(key: string): Printer {
   const row = rows[key];
+  const kinds: Readonly<Record<string, readonly number[]>> = builtin.kinds;
   const numbers = row === undefined ? kinds['v1/LimitRange'] : kinds[key];
   const columns = (numbers ?? []).flatMap((number): readonly ColumnDefinition[] => {
     const column = builtin.columns[number];

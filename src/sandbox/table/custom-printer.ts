@@ -6,8 +6,6 @@ import { ageOf, nameOf, timeSince } from './cell-values.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';
 import type { ColumnDefinition, Printer } from './table-printer.ts';
 
-const [nameColumn] = builtin.columns;
-
 const ageColumn: CustomColumn = {
   name: 'Age',
   type: 'date',
@@ -20,6 +18,7 @@ const ageColumn: CustomColumn = {
 
 /** The columns of a CRD; only the age when it has none. */
 export function customPrinter(columns: readonly CustomColumn[]): Printer {
+  const [nameColumn] = builtin.columns;
   const shownColumns = columns.length === 0 ? [ageColumn] : columns;
   const readers = shownColumns.map((column) => ({ column, path: parseJsonPath(column.jsonPath) }));
   return {
