@@ -39,7 +39,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     logger: silentLogger,
   });
   if (definitions.length > 0) {
-    simulation.start();
+    await simulation.start();
     const notStarted = await simulation.untilStarted();
     if (notStarted !== undefined) {
       await simulation.close();

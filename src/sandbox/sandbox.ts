@@ -47,6 +47,8 @@ export interface SandboxOptions {
   readonly controllers?: boolean;
   /** Simulates a node that runs pods and provides volumes. Otherwise pods stay pending until a client writes their status. @default true */
   readonly runsPods?: boolean;
+  /** Do the controllers record Events? @default true */
+  readonly hasEvents?: boolean;
   /** The number of events kept for watches. @default 10_000 */
   readonly historyLength?: number;
   /** The initial state: a result of {@link Sandbox.snapshot}. @default a new cluster */
@@ -85,11 +87,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     basePath = '',
     controllers = true,
     runsPods = true,
+    hasEvents = true,
   } = options;
   const rest = createRestContext(options);
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
-  const client = new ControllerClient(rest, clock);
+  const client = new ControllerClient(rest, { clock, hasEvents });
   const workloads = new WorkloadControllers(client, { runsPods, onInternalError });
   const stops = [new CrdController({ context: rest, components, objectMeta }).start()];
   if (controllers) {

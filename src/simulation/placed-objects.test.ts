@@ -66,7 +66,7 @@ class Federation {
         kind: 'Cluster',
         metadata: { name, labels: { shop: 'true' } },
       });
-    this.hub.start();
+    await this.hub.start();
     assert.equal(await this.hub.untilStarted(), undefined);
   }
 

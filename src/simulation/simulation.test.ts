@@ -21,7 +21,7 @@ async function startSimulation(seed?: number): Promise<Simulation> {
     logger: silentLogger,
     ...(seed !== undefined && { seed }),
   });
-  simulation.start();
+  await simulation.start();
   const isRunning = () =>
     simulation.runtime?.view.definitions.every(({ state }) => state.kind === 'running') === true;
   await simulation.advanceUntil(
@@ -59,7 +59,7 @@ describe('simulation', () => {
     await simulation.request({ method: 'POST', path: podsets, body: podset });
     await simulation.advance(60_000);
     assert.equal(await statusOf(simulation), undefined);
-    simulation.start();
+    await simulation.start();
     await simulation.advance(10_000);
     const status = await statusOf(simulation);
     assert.ok(isJsonObject(status));

@@ -13,16 +13,19 @@ import {
 } from '../compile/index.ts';
 import { type LocatedDefinition, parseYaml } from '../definition/index.ts';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '../kube/index.ts';
-import { ClusterRuntime, clusterGvk, ensureClusterKind, isStarting } from '../runtime/index.ts';
+import {
+  type ClusterRuntime,
+  clusterGvk,
+  ensureClusterKind,
+  isStarting,
+} from '../runtime/index.ts';
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
-import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DefinitionRunners, type DefinitionRunnersOptions } from './definition-runners.ts';
 import { EditableSource } from './editable-source.ts';
-import { runtimeNamespace } from './members/cluster-object.ts';
 import { SimulatedMembers } from './members/simulated-members.ts';
 import { SandboxClient } from './sandbox-client.ts';
 import { createSeededRandom } from './seeded-random.ts';
@@ -45,6 +48,8 @@ export interface SimulationOptions {
   readonly simulatesControllers?: boolean;
   /** Is there any controller, of workloads, namespaces or garbage? @default true */
   readonly controllers?: boolean;
+  /** Do operators and controllers record Events? @default true */
+  readonly hasEvents?: boolean;
   /** Time at the start, in ms since the epoch. @default 2026-01-01T00:00:00Z */
   readonly startMs?: number;
   /** Prefix of all paths as HTTP clients see it. @default '' */
@@ -107,12 +112,13 @@ export class Simulation {
     own: Pick<Parameters<typeof createSandbox>[0], 'random' | 'basePath' | 'snapshot'>,
   ): Sandbox {
     const { kubernetesVersion, ...schemas } = builtinDocuments();
-    const { simulatesControllers = true, controllers = true, logger } = this.#options;
+    const { simulatesControllers = true, controllers = true, hasEvents, logger } = this.#options;
     return createSandbox({
       ...{ clock: this.clock, schemas, kubernetesVersion, patternProblem },
       parseYaml: (text) => parseYaml(text) as Json,
       loadDescriptions: loadBuiltinDescriptions,
       ...{ controllers, runsPods: simulatesControllers },
+      ...(hasEvents !== undefined && { hasEvents }),
       ...own,
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),
     });
@@ -124,28 +130,18 @@ export class Simulation {
   }
 
   /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
-  start(): void {
+  async start(): Promise<void> {
+    const { createClusterOperators } = await import('./cluster-operators.ts');
     const { coverage } = this.#options;
-    this.#start((shared) => {
-      const runtime = new ClusterRuntime({
+    this.#runtime = this.#start((shared) =>
+      createClusterOperators({
         ...shared,
-        timeSlicer: unlimitedTimeSlicer,
         sources: [this.#source],
         check: this.#check,
         ...(coverage && { coverage }),
-        readsObjects: false,
-        guardedNamespaces: new Set(),
-        definitionsNamespace: undefined,
-        members: {
-          secrets: { namespace: runtimeNamespace, allowed: ['*'] },
-          connect: this.members.connectOperators,
-        },
-        name: 'simulation',
-        onFindings: () => undefined,
-      });
-      this.#runtime = runtime;
-      return runtime;
-    });
+        connect: this.members.connectOperators,
+      }),
+    );
   }
 
   /** Like {@link start}, with these definitions in place of the files, and without objects of kind `OperatorDefinition`: it takes less time. */
@@ -289,10 +285,12 @@ export class Simulation {
 
   #sharedOptions() {
     const { clock } = this;
-    const { logger } = this.#options;
+    const { logger, hasEvents = true } = this.#options;
     // What the server would answer.
     const knownSchema = (gvk: Gvk) => this.#schemas.schemaFor(gvk);
-    return { clock, random: this.#random, logger, metrics: silentMetrics, knownSchema };
+    const shouldSendEvents = () => hasEvents;
+    const reporting = { logger, metrics: silentMetrics, shouldSendEvents };
+    return { clock, random: this.#random, ...reporting, knownSchema };
   }
 
   get #activity(): number {

@@ -30,13 +30,21 @@ export interface ControllerEvent {
   readonly type?: 'Normal' | 'Warning';
 }
 
+interface ControllerClientOptions {
+  readonly clock: Clock;
+  /** Are Events recorded? */
+  readonly hasEvents: boolean;
+}
+
 /** The API that controllers use: reads the store, and writes with the same steps as requests. */
 export class ControllerClient {
   readonly #context: RestContext;
+  readonly #hasEvents: boolean;
   readonly clock: Clock;
 
-  constructor(context: RestContext, clock: Clock) {
+  constructor(context: RestContext, { clock, hasEvents }: ControllerClientOptions) {
     this.#context = context;
+    this.#hasEvents = hasEvents;
     this.clock = clock;
   }
 
@@ -89,6 +97,7 @@ export class ControllerClient {
 
   /** Records an Event for an object. */
   recordEvent(subject: StoredObject, event: ControllerEvent): void {
+    if (!this.#hasEvents) return;
     const { component, reason, message, type = 'Normal' } = event;
     const { kind, apiVersion } = subject.object;
     const { uid } = partOf(subject, 'metadata');

@@ -80,7 +80,7 @@ export class FuzzCluster {
   static async start(options: FuzzClusterOptions): Promise<FuzzCluster> {
     const cluster = new FuzzCluster(options);
     for (const object of options.given) await cluster.#clusters.apply(object, options.place);
-    cluster.simulation.start();
+    await cluster.simulation.start();
     await cluster.settle();
     return cluster;
   }
@@ -163,7 +163,7 @@ export class FuzzCluster {
   /** Stops the operators, and starts them again. */
   async restart(): Promise<void> {
     await this.simulation.stop();
-    this.simulation.start();
+    await this.simulation.start();
   }
 
   close(): Promise<void> {

@@ -15,7 +15,7 @@ export interface SimulatedMembersOptions {
   readonly createSandbox: (index: number) => Sandbox;
   readonly shared: Pick<
     KubeClusterOptions,
-    'clock' | 'random' | 'logger' | 'metrics' | 'knownSchema'
+    'clock' | 'random' | 'logger' | 'metrics' | 'knownSchema' | 'shouldSendEvents'
   >;
   /** Called before each request of the operators to a member. An answer that it returns takes the place of the server's. */
   readonly onRequest: (request: ApiRequest, member: string) => ApiAnswer | undefined;

@@ -107,6 +107,7 @@ class RunOperators {
     this.#name = name;
     this.simulation = new Simulation({
       ...{ logger: silentLogger, simulatesControllers },
+      hasEvents: definitions.some(readsEvents),
       definitions: this.#hasMembers ? manifests : [],
       ...(onRequest && { onRequest }),
       ...(coverage && { coverage }),
@@ -117,7 +118,7 @@ class RunOperators {
   async start(): Promise<void> {
     const { simulation } = this;
     if (this.#hasMembers) {
-      simulation.start();
+      await simulation.start();
       await simulation.untilStarted();
       return;
     }
@@ -126,6 +127,11 @@ class RunOperators {
       runners.views.some((view) => view.name === this.#name && view.state.kind === 'running');
     await simulation.advanceUntil(isRunning, limitMs);
   }
+}
+
+/** Whether a definition reads the Events of operators and controllers. */
+function readsEvents({ definition: { kind, reads } }: LocatedDefinition): boolean {
+  return [kind, ...reads].some(({ gvk }) => gvk.kind === 'Event');
 }
 
 /** The resource when it is ready, or when nothing happens any more. */

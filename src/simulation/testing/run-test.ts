@@ -134,7 +134,7 @@ class TestRun {
     } catch (error) {
       return [{ pointer: '/spec/given', message: messageOf(error), mismatches: [] }];
     }
-    this.#simulation.start();
+    await this.#simulation.start();
     const notStarted = await this.#simulation.untilStarted();
     if (notStarted !== undefined)
       return [{ pointer: '/spec', message: notStarted, mismatches: [] }];
@@ -193,7 +193,7 @@ class TestRun {
 
   async #restart(): Promise<void> {
     await this.#simulation.stop();
-    this.#simulation.start();
+    await this.#simulation.start();
     const notStarted = await this.#simulation.untilStarted();
     if (notStarted !== undefined) throw new Error(notStarted);
   }

@@ -44,7 +44,7 @@ export async function simulateConsole(
   samples: readonly KubeObject[],
 ): Promise<SimulatedConsole> {
   const simulation = new Simulation({ definitions, logger: silentLogger });
-  simulation.start();
+  await simulation.start();
   await simulation.untilStarted();
   for (const sample of samples) await simulation.drive(apply(simulation, sample));
   for (const sample of samples) await simulation.drive(untilReady(simulation, sample));
