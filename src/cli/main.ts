@@ -12,13 +12,11 @@ export async function main(): Promise<void> {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
   const ending = exitOnBrokenPipe(process, stopper);
-  const program = createProgram({
-    output,
-    signal: stopper.signal,
-    exit: (code) => {
-      process.exitCode = code;
-    },
-  });
+  const exit = (code: number) => {
+    process.exitCode = code;
+  };
+  const context = { output, signal: stopper.signal, exit };
+  const program = createProgram(context, process.argv[2]);
   try {
     for (const command of [program, ...program.commands]) command.exitOverride();
     await program.parseAsync();

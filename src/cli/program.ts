@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
-import { addAuthoringCommands } from './commands/authoring.ts';
+import { authoringCommands } from './commands/authoring.ts';
 import { completionScript, type Shell, shells } from './commands/completion.ts';
-import { addDevCommands } from './commands/index.ts';
+import { devCommands } from './commands/index.ts';
 import { exitCode } from './exit-code.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
@@ -34,9 +34,24 @@ A first operator:
   homeostat tree                              shows the resources with their objects
   homeostat plan operators                    prints what the files would change in a cluster`;
 
-/** All commands and their flags. Each command imports its modules when it is called: `validate` must not load an HTTP client. */
-export function createProgram(context: ProgramContext): Command {
-  const { output, signal, exit } = context;
+/** Adds a command with its flags. It imports its modules when it is called: `validate` must not load an HTTP client. */
+export type AddCommand = (program: Command, context: ProgramContext) => void;
+
+const commands: ReadonlyMap<string, AddCommand> = new Map(
+  Object.entries({
+    run: addRun,
+    validate: addValidate,
+    rights: addRights,
+    ...authoringCommands,
+    ...devCommands,
+    version: addVersion,
+    completion: addCompletion,
+  }),
+);
+
+/** @param name the only command that is called: others are left out, which takes less time. @default all commands */
+export function createProgram(context: ProgramContext, name = ''): Command {
+  const { output } = context;
   const program = new Command('homeostat')
     .description('Operators for Kubernetes without code')
     .version(version, '-v, --version')
@@ -46,6 +61,15 @@ export function createProgram(context: ProgramContext): Command {
       writeOut: (text) => output.print(text.trimEnd()),
       writeErr: (text) => output.error(text.trimEnd()),
     });
+  // `completion` prints the flags of all commands.
+  const only = name === 'completion' ? undefined : commands.get(name);
+  for (const add of only === undefined ? commands.values() : [only]) add(program, context);
+  program.addHelpText('after', firstSteps);
+  return program;
+}
+
+function addRun(program: Command, context: ProgramContext): void {
+  const { output, signal, exit } = context;
   addElectionFlags(addSourceFlags(program.command('run')))
     .description('serve operator definitions in a cluster until stopped')
     .option(
@@ -90,6 +114,9 @@ export function createProgram(context: ProgramContext): Command {
       const { environment = processEnvironment() } = context;
       exit(await run(options, { output, environment }, signal));
     });
+}
+
+function addValidate(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('validate')
     .description('check definitions without a cluster and print all errors')
@@ -103,6 +130,9 @@ export function createProgram(context: ProgramContext): Command {
       const { validate } = await import('./validate.ts');
       exit(await validate(paths, flags, output, signal));
     });
+}
+
+function addRights(program: Command, { output, exit }: ProgramContext): void {
   program
     .command('rights')
     .description('print the roles that definitions need, as YAML')
@@ -122,12 +152,6 @@ export function createProgram(context: ProgramContext): Command {
       const { rights } = await import('./rights.ts');
       exit(await rights(paths, options, output));
     });
-  addAuthoringCommands(program, { output, signal, exit });
-  addDevCommands(program, { output, signal, exit });
-  addVersion(program, context);
-  addCompletion(program, context);
-  program.addHelpText('after', firstSteps);
-  return program;
 }
 
 function addVersion(program: Command, { output, exit }: ProgramContext): void {

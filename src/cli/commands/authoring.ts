@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ProgramContext } from '../program.ts';
+import type { AddCommand, ProgramContext } from '../program.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { FuzzFlags } from './fuzz.ts';
@@ -8,15 +8,15 @@ import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
 import type { TestOptions } from './test.ts';
 
-/** Adds the commands for authors of definitions. */
-export function addAuthoringCommands(program: Command, context: ProgramContext): void {
-  addInit(program, context);
-  addImport(program, context);
-  addRender(program, context);
-  addExplain(program, context);
-  addTest(program, context);
-  addLsp(program, context);
-}
+/** The commands for authors of definitions, by name. */
+export const authoringCommands: Readonly<Record<string, AddCommand>> = {
+  init: addInit,
+  import: addImport,
+  render: addRender,
+  explain: addExplain,
+  test: addTest,
+  lsp: addLsp,
+};
 
 function addExplain(program: Command, { output, signal, exit }: ProgramContext): void {
   const command = program

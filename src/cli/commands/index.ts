@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { logLevels } from '../../telemetry/index.ts';
 import { exitCode } from '../exit-code.ts';
-import type { ProgramContext } from '../program.ts';
+import type { AddCommand, ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
@@ -23,19 +23,19 @@ function portOption(): Option {
     .default(0, 'any free one');
 }
 
-/** Adds `dev` and the commands that show and change objects. */
-export function addDevCommands(program: Command, context: ProgramContext): void {
-  addDev(program, context);
-  addConsole(program, context);
-  addSandbox(program, context);
-  addGet(program, context);
-  addApply(program, context);
-  addDelete(program, context);
-  addDescribe(program, context);
-  addTree(program, context);
-  addEvents(program, context);
-  addPlan(program, context);
-}
+/** `dev` and the commands that show and change objects, by name. */
+export const devCommands: Readonly<Record<string, AddCommand>> = {
+  dev: addDev,
+  console: addConsole,
+  sandbox: addSandbox,
+  get: addGet,
+  apply: addApply,
+  delete: addDelete,
+  describe: addDescribe,
+  tree: addTree,
+  events: addEvents,
+  plan: addPlan,
+};
 
 function addDev(program: Command, { output, signal, exit }: ProgramContext): void {
   const command = program
