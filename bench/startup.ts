@@ -8,11 +8,13 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { startControlPlane } from '../test/support/control-plane/index.ts';
 import { goodKinds } from './isolation/definitions.ts';
+import { writeOperatorCopies } from './operator-copies.ts';
 
 const usage = `npm run bench:startup -- [options]
   --reps N          repetitions of each command, interleaved (default 9)
   --bundle FILE     default dist/homeostat.mjs
   --definitions N   of \`run\`, whose CRDs are served (default 10)
+  --many N          definitions, copies of the operators, that \`validate\` checks (default 1000)
   --no-run          leaves \`run\` out, which needs a control plane
 `;
 
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     reps: { type: 'string', default: '9' },
     bundle: { type: 'string', default: 'dist/homeostat.mjs' },
     definitions: { type: 'string', default: '10' },
+    many: { type: 'string', default: '1000' },
     run: { type: 'boolean', default: true },
     help: { type: 'boolean', default: false },
   },
@@ -34,11 +37,26 @@ interface Cost {
 }
 
 async function bench(): Promise<void> {
+  const many = Number(values.many);
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-copies-'));
+  try {
+    writeOperatorCopies(join(folder, 'copies'), many);
+    await benchOn(join(folder, 'copies'), many);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function benchOn(copies: string, many: number): Promise<void> {
   const commands = {
     'node, empty script': ['-e', '0'],
     '--help': [values.bundle, '--help'],
     'validate podset.yaml': [values.bundle, 'validate', 'operators/podset.yaml'],
     'validate operators': [values.bundle, 'validate', 'operators'],
+    'render podset.yaml': [
+      ...[values.bundle, 'render', 'operators/podset.yaml', 'operators/samples/podset.yaml'],
+    ],
+    [`validate, ${many} definitions`]: [values.bundle, 'validate', copies],
   };
   const costs = new Map<string, Cost[]>();
   for (let rep = 0; rep < reps; rep += 1)
