@@ -199,10 +199,13 @@ function finalize(
   };
 }
 
+/** Not shown: a condition says `Terminating`. */
+const deleted = 'Deleted';
+
 /** A definition that a user deletes, where nothing is uninstalled. */
 export const deletedTask = {
   kind: 'finalize',
-  reason: 'Deleted',
+  reason: deleted,
   message: 'Being deleted',
 } as const satisfies FinalizeTask;
 
