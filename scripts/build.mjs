@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { asScript } from './bundle/chunks.mjs';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
-import { builtinsPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
+import { builtinsPlugin, celPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 import { joinSmallChunks } from './bundle/small-chunks.mjs';
 import { bundleWebFiles } from './bundle/web.mjs';
@@ -42,6 +42,7 @@ const { metafile, outputFiles } = await build({
   define: { esbuildDetection: 'true' },
   plugins: [
     partsPlugin(),
+    celPlugin(),
     builtinsPlugin(),
     roomsPlugin(),
     jsonPlugin(),

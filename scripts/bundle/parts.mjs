@@ -2,7 +2,9 @@
 // A name that a new version of a package asks for and a part here does not have fails the build.
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
+import { build } from 'esbuild';
 
 const clientNode = /@kubernetes[\\/]client-node[\\/]dist[\\/]/;
 
@@ -30,6 +32,9 @@ function unusedCommonJs(...names) {
 function unusedFunction(name) {
   return `module.exports = function () { throw new Error('"${name}" is not part of the bundle of Homeostat'); };`;
 }
+
+/** The library of CEL as a CommonJS module, which runs when it is required. */
+const celLibrary = '@marcbachmann/cel-js/lib/index.cjs';
 
 /**
  * @typedef {object} Part
@@ -122,6 +127,17 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
 };`,
   },
   {
+    // It registers hundreds of overloads when it is loaded, a tenth of a short command: that is done with the first rule.
+    filter: /^@marcbachmann\/cel-js$/,
+    source: `const library = () => require('${celLibrary}');
+export class Environment {
+  constructor(options) {
+    return new (library().Environment)(options);
+  }
+}
+export const ParseError = { [Symbol.hasInstance]: (error) => error instanceof library().ParseError };`,
+  },
+  {
     // Logs go to standard output, never through a worker.
     filter: /^thread-stream$/,
     importer: /[\\/]pino[\\/]lib[\\/]/,
@@ -199,6 +215,23 @@ export function partsPlugin() {
         contents: parts[pluginData].source,
         resolveDir: process.cwd(),
       }));
+    },
+  };
+}
+
+/** Makes {@link celLibrary}, which the package does not have: its modules run when they are loaded. */
+export function celPlugin() {
+  return {
+    name: 'cel',
+    setup({ onResolve, onLoad }) {
+      const path = join(import.meta.dirname, '../../node_modules', celLibrary);
+      onResolve({ filter: /cel-js\/lib\/index\.cjs$/ }, () => ({ path }));
+      onLoad({ filter: /cel-js[\\/]lib[\\/]index\.cjs$/ }, async () => {
+        const entryPoints = [path.replace(/cjs$/, 'js')];
+        const options = { bundle: true, write: false, format: 'cjs', platform: 'neutral' };
+        const { outputFiles } = await build({ entryPoints, ...options });
+        return { contents: outputFiles[0].text };
+      });
     },
   };
 }
