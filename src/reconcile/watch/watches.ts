@@ -12,10 +12,10 @@ import type {
 import type { Clock } from '../../util/clock.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import type { Members } from '../members/members.ts';
 import { ownerUidLabel } from '../names.ts';
-import type { OperatorOptions } from '../operator.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
 import { DependencyIndex, memberPrefix, memberTopic } from './dependency-index.ts';
 import { settled, settledSoon } from './informer-waits.ts';
@@ -57,8 +57,8 @@ export interface WatchesOptions {
   readonly previousKinds: readonly Gvk[];
   /** Namespaces of the runtime and its definitions: served only if the definition names them. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
-  /** As {@link OperatorOptions.onGuarded}. @default none */
-  readonly onGuarded?: OperatorOptions['onGuarded'] | undefined;
+  /** Called with every resource that is not served only because its namespace is guarded. @default none */
+  readonly onGuarded?: ((resource: KubeObject) => void) | undefined;
   /** Whether objects have our finalizer although the definition needs none. @default false */
   readonly hasRemainingFinalizers?: boolean;
   /** Called for each resource that reads an object by selector when the object changes or is deleted. @default none */
