@@ -14,14 +14,10 @@ const expressionErrorCodes: ReadonlySet<string> = new Set<string>(
 );
 
 /** Gauges with the definition's name as their first label. */
-type GaugeName =
-  | 'resources'
-  | 'definitionState'
-  | 'definitionProblems'
-  | 'definitionRejected'
-  | 'definitionLastAccepted'
-  | 'definitionRollout'
-  | 'definitionRolloutResources';
+const gauges = [
+  ...(['resources', 'definitionState', 'definitionProblems', 'definitionRejected'] as const),
+  ...(['definitionLastAccepted', 'definitionRollout', 'definitionRolloutResources'] as const),
+] as const;
 
 /** Metrics of one definition: its passes, its resources, its revisions and roll-outs. */
 export class DefinitionMetrics {
@@ -37,7 +33,7 @@ export class DefinitionMetrics {
   /** Labels of the info series. */
   #infoLabels: readonly [string, string, string] | undefined;
 
-  /** Initializes all counters to 0. */
+  /** Initializes all counters to 0; gauges are exposed without a value. */
   constructor(registry: MetricRegistry, clock: Clock, name: string) {
     this.#name = name;
     this.#registry = registry;
@@ -51,6 +47,8 @@ export class DefinitionMetrics {
     this.#statusWrites = counter('statusWrites');
     this.#expressionErrors = counter('expressionErrors');
     this.#reloads = counter('definitionReloads');
+    for (const gauge of [...gauges, 'definitionInfo'] as const)
+      registry.gauge(metricCatalogue[gauge]);
   }
 
   /** Records a finished pass. */
@@ -101,7 +99,7 @@ export class DefinitionMetrics {
     gauge.set(1, info);
   }
 
-  #set(gauge: GaugeName, value: number, ...labels: readonly string[]): void {
+  #set(gauge: (typeof gauges)[number], value: number, ...labels: readonly string[]): void {
     this.#registry.gauge(metricCatalogue[gauge]).set(value, [this.#name, ...labels]);
   }
 
