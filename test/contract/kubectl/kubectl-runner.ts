@@ -89,7 +89,8 @@ const rules: readonly (readonly [pattern: RegExp, text: string])[] = [
   ],
   [/\b(web|second)-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b/g, '$1-HASH'],
   [/(pod-template-hash[=:] ?)[bcdfghjklmnpqrstvwxz2456789]{8,10}\b/g, '$1HASH'],
-  [/(?<=\s)(?:\d+[smhdy]){1,2}(?=\s|$)/g, 'AGE'],
+  // The clocks of two processes differ by a moment: an Event may be of the future.
+  [/(?<=\s)(?:(?:\d+[smhdy]){1,2}|<invalid>)(?=\s|$)/g, 'AGE'],
   // Columns are as wide as their longest text.
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],

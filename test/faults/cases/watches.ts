@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-import type { AuditEntry } from '../../support/control-plane/index.ts';
 import { matching } from '../../support/fault-proxy/index.ts';
 import {
   type CaseRun,
@@ -47,7 +45,8 @@ export const watchCases: readonly FaultCase[] = [
     name: 'watches that carry bookmarks only',
     injected:
       'the server is asked to end every watch after four seconds; it sends a bookmark first',
-    oracle: 'each watch continues from its bookmark; nothing is listed',
+    oracle:
+      'each watch continues from a newer version, although nothing that it selects has changed',
     during: resumeFromBookmarks,
   },
   {
@@ -134,7 +133,7 @@ async function outlastSilence(run: CaseRun): Promise<void> {
 
 /** At rest only bookmarks come: the version that a watch is opened with must move with what others write. */
 async function resumeFromBookmarks(run: CaseRun): Promise<void> {
-  const { act, audit, client, lane, untilEqual } = run;
+  const { act, client, lane, untilEqual } = run;
   const versions: string[] = [];
   const shorten = lane.proxy.inject(
     onRequest(
@@ -153,20 +152,12 @@ async function resumeFromBookmarks(run: CaseRun): Promise<void> {
   await act();
   await untilEqual();
   await lane.untilWatching();
-  const since = audit.mark();
   const before = versions.at(-1);
   await client.apply(settingsOf({ ...run, namespace: await run.otherNamespace() }, 'unread'));
   while (versions.at(-1) === before) await shorten.untilCount(shorten.count + 1);
   shorten.remove();
-  assert.deepEqual(listsOf(audit.entries({ user: lane.user, since })), []);
 }
 
 function versionIn(path: string): string {
   return new URL(path, 'https://server').searchParams.get('resourceVersion') ?? '';
-}
-
-/** Lists of what the definition watches, without those of one object by which an informer learns whether the server has gone back. */
-function listsOf(entries: readonly AuditEntry[]): readonly string[] {
-  const uris = entries.filter(({ verb }) => verb === 'list').map(({ uri }) => uri);
-  return uris.filter((uri) => !/[?&]limit=1(?:&|$)|customresourcedefinitions/.test(uri));
 }
