@@ -6,8 +6,6 @@ import type { LeaderElection } from './leader-election.ts';
 interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random' | 'logger'> {
   /** Leadership is on the hub: its fence is checked before every write to a member. @default no election */
   readonly election?: Pick<LeaderElection, 'clusterOptions' | 'onLost'>;
-  /** The hub. Members of its Kubernetes version use its schemas. @default none */
-  readonly hub?: Pick<KubeCluster, 'fetchKindSchema'>;
 }
 
 /** Requests in flight to one member. */
@@ -19,7 +17,7 @@ const lineLength = 8_388_608;
 const shareOfHeap = 1 / 8;
 
 /** Creates the clients of member clusters. */
-export function memberClients({ election, hub, ...shared }: MemberClientOptions): ConnectMember {
+export function memberClients({ election, ...shared }: MemberClientOptions): ConnectMember {
   const limits = { lineLength, cacheLength: getHeapStatistics().heap_size_limit * shareOfHeap };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
   return (config, { beforeWrite, ...options }) => {
@@ -27,7 +25,6 @@ export function memberClients({ election, hub, ...shared }: MemberClientOptions)
       ...shared,
       logger: shared.logger.child({ cluster: options.name }),
       ...{ config, connections, maxResponseBytes, limits, isForeign: true },
-      ...(hub && { schemaReference: hub }),
       ...options,
       beforeWrite(request) {
         fence?.(request);

@@ -153,7 +153,7 @@ class RuntimeSupervisor {
     });
     const cutOff = contest.onLost(() => cluster.dropPendingWrites());
     try {
-      this.#runtime = createRuntime(cluster, memberClients({ ...this.#serving, hub: cluster }));
+      this.#runtime = createRuntime(cluster, memberClients(this.#serving));
       await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
     } finally {
       await cluster.close();

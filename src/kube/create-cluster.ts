@@ -55,8 +55,6 @@ export interface KubeClusterOptions
   readonly connections?: number;
   /** Schemas that are known without a request to the server, such as those of a simulated server. @default none */
   readonly knownSchema?: (gvk: Gvk) => KindSchema | undefined;
-  /** A trusted cluster. Schemas with the same hash are taken from there. @default none */
-  readonly schemaReference?: OpenApi | undefined;
   /** Leader fencing, see `ApiClientOptions.beforeWrite`. @default none */
   readonly beforeWrite?: (request: ApiRequest) => void;
   /** `reportingInstance` of Events, at most 128 bytes. @default 'homeostat', and the name of the host where there is a connection */
@@ -87,9 +85,15 @@ export interface ForeignLimits {
 }
 
 /** A cluster with a real API server. */
-export interface KubeCluster extends Cluster, OpenApi {
+export interface KubeCluster extends Cluster {
   /** For requests that `Cluster` does not cover: Leases, access reviews, definitions from ConfigMaps. */
   readonly api: ApiClient;
+  /**
+   * Schemas of a kind from the server's OpenAPI documents. Undefined: unknown, or not published yet (about a second
+   * after a CRD is installed).
+   * @throws KubeError
+   */
+  fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
   /**
    * Sends an apply that the API server admits, validates and completes with defaults, but does not store. Caches stay unchanged.
    * @throws KubeError as {@link Cluster.apply}
@@ -162,7 +166,7 @@ class ClientCluster implements KubeCluster {
     this.api = api;
     this.#client = api;
     this.#discovery = discovery;
-    this.#openApi = createOpenApi({ api, clock, reference: options.schemaReference });
+    this.#openApi = createOpenApi({ api, clock });
     this.#rights = createRightsWatcher({ api, clock, logger });
     const rights = this.#rights;
     this.#informers = createInformerSet({
@@ -320,11 +324,7 @@ class ClientCluster implements KubeCluster {
     return dryRunApply(where, { manifest, options }, signal);
   }
 
-  async fetchKindSchema(
-    gvk: Gvk,
-    signal: AbortSignal,
-    onlyHash?: string,
-  ): Promise<KindSchema | undefined> {
-    return this.#knownSchema?.(gvk) ?? this.#openApi.fetchKindSchema(gvk, signal, onlyHash);
+  async fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
+    return this.#knownSchema?.(gvk) ?? this.#openApi.fetchKindSchema(gvk, signal);
   }
 }

@@ -106,32 +106,4 @@ describe('kube/openapi', () => {
     failWith('kind-missing');
     assert.equal(await openApi.fetchKindSchema(foo, never), undefined);
   });
-
-  test('a document with the same hash is taken from the reference', async () => {
-    const [api, other] = [new SchemaServer(), new SchemaServer()];
-    const clock = new FakeClock();
-    const reference = createOpenApi({ api: other, clock });
-    const openApi = createOpenApi({ api, clock, reference });
-    const schema = await openApi.fetchKindSchema(foo, never);
-    assert.equal(schema, await reference.fetchKindSchema(foo, never));
-    assert.deepEqual(api.lines, ['GET /openapi/v3']);
-    assert.deepEqual(other.lines, ['GET /openapi/v3', document]);
-  });
-
-  test('a document with another hash, or of a reference that does not respond, is read', async () => {
-    for (const isAvailable of [true, false]) {
-      const [api, other] = [new SchemaServer(), new SchemaServer()];
-      other.hash = 'DEF';
-      if (!isAvailable)
-        other.answerBy(() => {
-          throw new KubeError('unavailable', 'no', { status: 503 });
-        });
-      const clock = new FakeClock();
-      const reference = createOpenApi({ api: other, clock });
-      const openApi = createOpenApi({ api, clock, reference });
-      const schema = await openApi.fetchKindSchema(foo, never);
-      assert.equal(schema?.components.Foo?.title, 'ABC');
-      assert.ok(!other.lines.includes(document));
-    }
-  });
 });

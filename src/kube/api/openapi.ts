@@ -10,11 +10,6 @@ import { groupVersionPath } from './paths.ts';
 export interface OpenApiOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
-  /**
-   * Documents of a trusted server. A document with the same hash is taken from there, so that many clusters of one Kubernetes version do not
-   * each read and keep their own. @default none
-   */
-  readonly reference?: OpenApi | undefined;
 }
 
 /** Schemas of kinds, from the server's OpenAPI v3 documents. */
@@ -22,14 +17,9 @@ export interface OpenApi {
   /**
    * The schema of a kind. Undefined: unknown to the server, or not yet published; the schema of a new CRD follows
    * about a second after its kind. A document is read again only if its hash has changed.
-   * @param onlyHash undefined is returned also if the document has another hash; default: any hash
    * @throws KubeError
    */
-  fetchKindSchema(
-    gvk: Gvk,
-    signal: AbortSignal,
-    onlyHash?: string,
-  ): Promise<KindSchema | undefined>;
+  fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
 }
 
 /** The sandbox can omit descriptions, which are most of a document and not needed. Other servers ignore the parameter. */
@@ -59,64 +49,31 @@ interface KnownDocument {
 class IndexedOpenApi implements OpenApi {
   readonly #api: ApiClient;
   readonly #clock: Clock;
-  readonly #reference: OpenApi | undefined;
   readonly #documents = new Map<string, KnownDocument>();
   readonly #indexCalls = new SharedCalls<Index>();
   readonly #documentCalls = new SharedCalls<unknown>();
   #index: { readonly entries: Index; readonly readAtMs: number } | undefined;
 
-  constructor({ api, clock, reference }: OpenApiOptions) {
+  constructor({ api, clock }: OpenApiOptions) {
     this.#api = api;
     this.#clock = clock;
-    this.#reference = reference;
   }
 
-  async fetchKindSchema(
-    gvk: Gvk,
-    signal: AbortSignal,
-    onlyHash?: string,
-  ): Promise<KindSchema | undefined> {
+  async fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
     const entry = groupVersionPath(gvk).slice(1);
     const hash = (await this.#readIndex(signal)).get(entry);
     if (hash === undefined) {
       this.#documents.delete(entry);
       return undefined;
     }
-    if (onlyHash !== undefined && hash !== onlyHash) return undefined;
     const known = this.#documents.get(entry);
     if (hash !== '' && known?.hash === hash && known.kinds.has(gvk.kind))
       return known.kinds.get(gvk.kind);
-    const schema =
-      (await this.#referenceSchema(gvk, hash, signal)) ??
-      (await this.#readSchema(gvk, { entry, hash }, signal));
-    this.#remember(entry, hash).kinds.set(gvk.kind, schema);
-    return schema;
-  }
-
-  /** The hash is that of the document's text, and a schema of the reference can do no harm if a server lies about its hash. */
-  async #referenceSchema(
-    gvk: Gvk,
-    hash: string,
-    signal: AbortSignal,
-  ): Promise<KindSchema | undefined> {
-    if (hash === '') return undefined;
-    try {
-      return await this.#reference?.fetchKindSchema(gvk, signal, hash);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof KubeError) return undefined;
-      throw error;
-    }
-  }
-
-  async #readSchema(
-    gvk: Gvk,
-    { entry, hash }: { readonly entry: string; readonly hash: string },
-    signal: AbortSignal,
-  ): Promise<KindSchema | undefined> {
     const read = (shared: AbortSignal) => this.#readDocument(entry, shared);
     const document = await this.#documentCalls.run(`${entry}#${hash}`, read, signal);
-    return extractKindSchema(document, gvk);
+    const schema = extractKindSchema(document, gvk);
+    this.#remember(entry, hash).kinds.set(gvk.kind, schema);
+    return schema;
   }
 
   #remember(entry: string, hash: string): KnownDocument {

@@ -42,12 +42,12 @@ export const watchCases: readonly FaultCase[] = [
     during: outlastSilence,
   },
   {
-    name: 'watches that carry bookmarks only',
+    name: 'watches that the server ends early',
     injected:
       'the server is asked to end every watch after four seconds; it sends a bookmark first',
     oracle:
       'each watch continues from a newer version, although nothing that it selects has changed',
-    during: resumeFromBookmarks,
+    during: continueAfterEarlyEnds,
   },
   {
     name: '410 when a cut watch is reopened',
@@ -132,7 +132,7 @@ async function outlastSilence(run: CaseRun): Promise<void> {
 }
 
 /** At rest only bookmarks come: the version that a watch is opened with must move with what others write. */
-async function resumeFromBookmarks(run: CaseRun): Promise<void> {
+async function continueAfterEarlyEnds(run: CaseRun): Promise<void> {
   const { act, client, lane, untilEqual } = run;
   const versions: string[] = [];
   const shorten = lane.proxy.inject(
