@@ -131,7 +131,7 @@ async function outlastSilence(run: CaseRun): Promise<void> {
   await lane.homeostat.whenLoggedTimes('Watch was idle, reconnecting', silences.length);
 }
 
-/** At rest only bookmarks come: the version that a watch is opened with must move with what others write. */
+/** The version that a watch is opened with must move with what others write, although it delivers bookmarks only. */
 async function continueAfterEarlyEnds(run: CaseRun): Promise<void> {
   const { act, client, lane, untilEqual } = run;
   const versions: string[] = [];
