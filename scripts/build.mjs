@@ -6,7 +6,13 @@ import { build } from 'esbuild';
 import { asScript } from './bundle/chunks.mjs';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { thirdPartyNotices } from './bundle/notices.mjs';
-import { builtinsPlugin, celPlugin, jsonPlugin, ownMapsPlugin, partsPlugin } from './bundle/parts.mjs';
+import {
+  builtinsPlugin,
+  celPlugin,
+  jsonPlugin,
+  ownMapsPlugin,
+  partsPlugin,
+} from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 import { joinSmallChunks } from './bundle/small-chunks.mjs';
 import { bundleWebFiles } from './bundle/web.mjs';
