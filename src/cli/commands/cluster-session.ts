@@ -78,15 +78,18 @@ export async function withCluster<T>(
     return await work({ cluster, kinds, connectContext, namespace, output, signal });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    throw new CliError(error.message, { ...hintFor(error), cause: error });
+    const hint =
+      error.status === 0 ? hintIfUnreachable(config.server, chosen !== flags) : undefined;
+    throw new CliError(error.message, { ...(hint !== undefined && { hint }), cause: error });
   } finally {
     await Promise.all([cluster, ...members].map((each) => each.close()));
   }
 }
 
-function hintFor(error: KubeError): { readonly hint?: string } {
-  if (error.status !== 0) return {};
-  return { hint: 'Is "homeostat dev" still running? Another cluster is named with --kubeconfig' };
+function hintIfUnreachable(server: string, isOfDev: boolean): string {
+  return isOfDev
+    ? 'Is "homeostat dev" still running? Another cluster is named with --kubeconfig'
+    : `The kubeconfig names the server ${server}`;
 }
 
 /**
