@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { resync } from './restart-conditions.ts';
+import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
+import { silentLogger } from '../../../test/support/silent-telemetry.ts';
+import type { KindSchema, ResourceType } from '../../kube/roles.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
+import { resync, whenNewKind } from './restart-conditions.ts';
 
 /** Rounds of a minute, with the least or the most that chance makes of them. */
 function startResync(t: TestContext, fraction = 0, everyMs = 60_000) {
@@ -48,5 +52,44 @@ describe('runtime/runner/resync', () => {
     const { clock, state } = startResync(t, 0, 0);
     await clock.advance(3_600_000);
     assert.deepEqual([state.rounds, clock.pending], [0, 0]);
+  });
+});
+
+const undocumented = gvkOf('a.example.com/v1', 'Undocumented');
+const late = gvkOf('b.example.com/v1', 'Late');
+
+/** Serves one kind without a schema, and another one with a schema later. */
+class LateCluster extends QuietCluster {
+  isLateServed = false;
+  schemaRequests = 0;
+
+  constructor() {
+    super([]);
+  }
+
+  override resourceFor(gvk: Gvk): ResourceType | undefined {
+    const isServed = gvk === undocumented || this.isLateServed;
+    return isServed
+      ? { gvk, plural: 'some', namespaced: true, hasStatus: true, verbs: [] }
+      : undefined;
+  }
+
+  override async fetchKindSchema(gvk: Gvk): Promise<KindSchema | undefined> {
+    this.schemaRequests += 1;
+    return gvk === late ? { root: 'late', components: { late: { type: 'object' } } } : undefined;
+  }
+}
+
+describe('runtime/runner/missing kinds', () => {
+  test('a kind that never gets a schema does not end the wait for another one', async () => {
+    const [clock, cluster] = [new FakeClock(), new LateCluster()];
+    const context = { cluster, clock, logger: silentLogger() };
+    const found = whenNewKind([undocumented, late], context, new AbortController().signal);
+    await clock.advance(600_000);
+    assert.equal(cluster.schemaRequests, 12);
+    cluster.isLateServed = true;
+    await clock.advance(5_000);
+    assert.equal(await found, 'A kind is served now');
+    assert.equal(clock.pending, 0);
   });
 });

@@ -13,8 +13,8 @@ interface WatchContext {
 
 /** Interval of checks whether a kind is served, from the cache. */
 const newKindPollMs = 5_000;
-/** Maximum number of schema requests for a served kind. */
-const schemaTries = 12;
+/** Maximum number of schema requests for each served kind. */
+const maxSchemaTries = 12;
 
 /**
  * Resolves with the reason when a missing kind is served: its schema is needed to convert and compare values. Sends no discovery requests:
@@ -26,22 +26,26 @@ export async function whenNewKind(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const sinceMs = clock.monotonicMs();
-  let tries = 0;
-  while (unknown.length > 0 && tries < schemaTries) {
+  /** Number of schema requests, by kind. */
+  const tries = new Map(unknown.map((gvk) => [gvk, 0]));
+  while (tries.size > 0) {
     await clock.sleep(newKindPollMs, signal);
-    const served = unknown.find((gvk) => cluster.resourceFor(gvk) !== undefined);
-    if (served === undefined) continue;
-    // API servers publish the schema after they serve the kind, and for some kinds never.
-    tries++;
-    const schema = await cluster.fetchKindSchema(served, signal).catch(() => undefined);
-    signal.throwIfAborted();
-    if (schema === undefined) continue;
-    const missingForMs = Math.round(clock.monotonicMs() - sinceMs);
-    logger.info(
-      { kind: gvkKey(served), missingForMs },
-      'Kind is served now, restarting the definition',
-    );
-    return 'A kind is served now';
+    for (const [gvk, before] of tries) {
+      if (cluster.resourceFor(gvk) === undefined) continue;
+      const schema = await cluster.fetchKindSchema(gvk, signal).catch(() => undefined);
+      signal.throwIfAborted();
+      if (schema !== undefined) {
+        const missingForMs = Math.round(clock.monotonicMs() - sinceMs);
+        logger.info(
+          { kind: gvkKey(gvk), missingForMs },
+          'Kind is served now, restarting the definition',
+        );
+        return 'A kind is served now';
+      }
+      // API servers publish the schema after they serve the kind, and for some kinds never.
+      if (before + 1 < maxSchemaTries) tries.set(gvk, before + 1);
+      else tries.delete(gvk);
+    }
   }
   return undefined;
 }
