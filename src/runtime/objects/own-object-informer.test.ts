@@ -4,6 +4,7 @@ import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
 import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { KubeError } from '../../kube/roles.ts';
+import { crdGvk } from '../crd/crd-definition.ts';
 import { operatorDefinitionKind } from './definition-crd.ts';
 import { OwnObjectInformer } from './own-object-informer.ts';
 
@@ -36,7 +37,10 @@ async function started(t: TestContext) {
     cluster.unblock(kind);
     await settle();
   };
-  return { clock, informer, changes, lose, restore, stop };
+  const crd = { gvk: crdGvk, name: operatorDefinitionKind.crdName };
+  const isInstalled = () => cluster.server.get(crd.gvk, undefined, crd.name) !== undefined;
+  const uninstall = () => cluster.server.delete(crd.gvk, { namespace: undefined, name: crd.name });
+  return { clock, informer, changes, lose, restore, stop, isInstalled, uninstall };
 }
 
 describe('runtime/objects/own-object-informer', () => {
@@ -62,6 +66,16 @@ describe('runtime/objects/own-object-informer', () => {
     await lose();
     await clock.advance(30_000);
     assert.equal(informer.isGone, true);
+  });
+
+  test('a CRD that is deleted again before its objects are listed is installed again', async (t) => {
+    const { clock, lose, isInstalled, uninstall } = await started(t);
+    uninstall();
+    await lose();
+    assert.equal(isInstalled(), true);
+    uninstall();
+    await clock.advance(10_000);
+    assert.equal(isInstalled(), true);
   });
 
   test('a stop leaves no timer', async (t) => {

@@ -10,6 +10,8 @@ import { installOwnCrd, type OwnKind } from './own-kind.ts';
 
 /** Time to install a lost kind again and to publish its objects anew. */
 const goneAfterMs = 30_000;
+/** Time to list an installed kind; afterwards its CRD is checked again. */
+const listAfterMs = 10_000;
 
 /** Cached objects of a kind of Homeostat. */
 export interface OwnObjects {
@@ -85,12 +87,26 @@ export class OwnObjectInformer implements OwnObjects {
       });
       if (signal.aborted) break;
       this.#installError = undefined;
-      await whenLost(this.#follow(), signal).catch(() => {});
+      await this.#whenLost(this.#follow(), signal).catch(() => {});
       if (!signal.aborted) this.#noteLost();
     }
     this.#noteServed();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#objects?.release();
+  }
+
+  /** Resolves when the kind is not served: the CRD was deleted, possibly before the objects were listed. */
+  async #whenLost(objects: Informer, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const isMissing = () => isKindMissing(objects);
+    if (isMissing()) {
+      const late = new AbortController();
+      const cancel = clock.after(listAfterMs, () => late.abort());
+      const waiting = AbortSignal.any([signal, late.signal]);
+      await untilInformer(objects, waiting, () => !isMissing() || undefined).catch(() => {});
+      cancel();
+    }
+    await untilInformer(objects, signal, () => isMissing() || undefined);
   }
 
   #noteLost(): void {
@@ -122,13 +138,4 @@ export class OwnObjectInformer implements OwnObjects {
     ];
     return objects;
   }
-}
-
-/** Resolves when the kind is no longer served after it was synced. */
-async function whenLost(objects: Informer, signal: AbortSignal): Promise<void> {
-  let wasSynced = false;
-  await untilInformer(objects, signal, () => {
-    wasSynced ||= objects.state.kind === 'synced';
-    return wasSynced && isKindMissing(objects) ? true : undefined;
-  });
 }
