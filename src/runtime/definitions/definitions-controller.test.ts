@@ -200,6 +200,7 @@ describe('runtime/definitions/controller: objects of users', () => {
     await harness.wait(60_000);
     assert.deepEqual(harness.cluster.takeWrites(), []);
     assert.deepEqual(harness.controller.views, []);
+    assert.doesNotMatch(await harness.metrics.expose(), /"shadow"/);
   });
 
   test('where objects are not read it says so, and leaves it to another runtime', async (t) => {

@@ -198,14 +198,14 @@ export class DefinitionsController {
     }
     const isRecreated = this.#entries.get(name)?.uid !== record.object.metadata.uid;
     if (isRecreated && record.origin.source === 'object') await this.#forget(name);
-    const entry = this.#entries.get(name) ?? this.#createEntry(record);
-    entry.syncState(record);
-    const decision = this.#decide(record, entry);
+    const known = this.#entries.get(name);
+    known?.syncState(record);
+    const decision = this.#decide(record, known);
     if (decision.kind === 'ignore') {
       await this.#forget(name);
       return { kind: 'done' };
     }
-    this.#entries.set(name, entry);
+    const entry = known ?? this.#createEntry(record);
     const object = await this.#ownership.claim(record, decision, signal);
     // Another runtime has claimed the object; a watch event follows.
     if (object === undefined) return { kind: 'done' };
@@ -250,7 +250,7 @@ export class DefinitionsController {
     return delayMs ?? 0;
   }
 
-  #decide(record: DefinitionRecord, entry: DefinitionEntry): Decision {
+  #decide(record: DefinitionRecord, entry: DefinitionEntry | undefined): Decision {
     const {
       runtime,
       readsObjects,
@@ -261,9 +261,9 @@ export class DefinitionsController {
     } = this.#options;
     const confirmation = confirmations.of(record.object);
     if (confirmation !== undefined) this.#reader.remember(record.name, confirmation.located);
-    const recorded = entry.state.revisions.flatMap(
-      (each) => this.#reader.revision(record.name, each) ?? [],
-    );
+    // Those of another runtime are not parsed.
+    const { revisions } = this.#isOfOther(record) ? { revisions: [] } : (entry?.state ?? record);
+    const recorded = revisions.flatMap((each) => this.#reader.revision(record.name, each) ?? []);
     const decision = decide({
       ...{ record, runtime, readsObjects, recorded, stopDelayMs: patienceMs },
       readSpec: () => this.#reader.read(record.object),
@@ -271,7 +271,7 @@ export class DefinitionsController {
       originState: manifests.originState(record.origin),
       hasManifest: manifests.hasManifest(record.name),
       nowMs: clock.nowMs(),
-      hasRun: entry.tasks.hasRun,
+      hasRun: entry?.tasks.hasRun ?? false,
     });
     return decision.kind === 'run'
       ? this.#resolveKindConflict(decision, record, recorded)
@@ -322,8 +322,8 @@ export class DefinitionsController {
   /** The revision of another object that runs or is starting. */
   #locatedOf(object: KubeObject): LocatedDefinition | undefined {
     const record = recordOf(object);
-    const { runtime, confirmations, readsObjects } = this.#options;
-    if (record.runtime !== undefined && record.runtime !== runtime) return undefined;
+    const { confirmations, readsObjects } = this.#options;
+    if (this.#isOfOther(record)) return undefined;
     const task = this.#entries.get(record.name)?.tasks.task;
     if (task?.kind === 'run') return task.desired.located;
     if (task?.kind === 'finalize') return undefined;
@@ -339,12 +339,14 @@ export class DefinitionsController {
   #createEntry(record: DefinitionRecord): DefinitionEntry {
     const { name } = record;
     const signal = this.#signal ?? AbortSignal.abort();
-    return new DefinitionEntry({
+    const entry = new DefinitionEntry({
       ...this.#options,
       record,
       signal,
       onChange: () => this.#controller.enqueue(name),
     });
+    this.#entries.set(name, entry);
+    return entry;
   }
 
   async #forget(name: string): Promise<void> {
@@ -362,9 +364,10 @@ export class DefinitionsController {
   }
 
   /** How long to wait before using an object that another runtime had, in ms. */
-  #handOverWait({ name, runtime }: DefinitionRecord): number {
-    const { clock, runtime: own } = this.#options;
-    if (runtime !== undefined && runtime !== own) {
+  #handOverWait(record: DefinitionRecord): number {
+    const { name } = record;
+    const { clock } = this.#options;
+    if (this.#isOfOther(record)) {
       this.#handedOver.set(name, undefined);
       return 0;
     }
@@ -374,6 +377,11 @@ export class DefinitionsController {
     const leftMs = sinceMs + handOverMs - clock.monotonicMs();
     if (leftMs <= 0) this.#handedOver.delete(name);
     return Math.max(0, leftMs);
+  }
+
+  /** Whether the object belongs to another runtime. */
+  #isOfOther({ runtime }: DefinitionRecord): boolean {
+    return runtime !== undefined && runtime !== this.#options.runtime;
   }
 
   #enqueueWhenGranted(name: string, { right }: KubeError): void {
