@@ -40,7 +40,7 @@ export class DefinitionRunners {
           desired: { located },
           childKinds: () => [],
           record: () => Promise.resolve(),
-          finalizeMeanwhile: whenAborted,
+          finalizeMeanwhile: (_definition, signal) => whenAborted(signal),
           onKindsGone: () => undefined,
         }),
     );

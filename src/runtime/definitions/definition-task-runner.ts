@@ -175,7 +175,7 @@ export class DefinitionTaskRunner {
       ...this.#options,
       ...{ desired, definitionMetrics: this.metrics },
       childKinds: () => this.#options.kinds().children,
-      finalizeMeanwhile: (signal) => this.#finalizeMeanwhile(desired.located.definition, signal),
+      finalizeMeanwhile: (definition, signal) => this.#finalizeMeanwhile(definition, signal),
     });
   }
 

@@ -34,6 +34,7 @@ function run(error: Error) {
   const metrics = freshMetrics();
   /** What brings deletions to their end, at the moment and in all. */
   const finalizing = { now: 0, ever: 0 };
+  const finalized: (string | undefined)[] = [];
   const recorded: string[] = [];
   const runner = new DefinitionRunner({
     desired: { located: locateThing('  children: []\n') },
@@ -47,7 +48,8 @@ function run(error: Error) {
     definitionMetrics: new DefinitionMetrics(metrics, clock, 'thing'),
     childKinds: () => [],
     record: async ({ definition }) => void recorded.push(definition.revision),
-    finalizeMeanwhile: async (signal) => {
+    finalizeMeanwhile: async ({ controller }, signal) => {
+      finalized.push(controller.namespaces?.include?.join());
       finalizing.now += 1;
       finalizing.ever += 1;
       await whenAborted(signal);
@@ -63,7 +65,7 @@ function run(error: Error) {
     assert.equal(finalizing.now, 0);
     assert.equal(clock.pending, 0);
   };
-  return { clock, log, metrics, runner, finalizing, recorded, stop };
+  return { clock, log, metrics, runner, finalizing, finalized, recorded, stop };
 }
 
 describe('runtime/runner/definition-runner', () => {
@@ -126,6 +128,17 @@ describe('runtime/runner/definition-runner', () => {
       await stop();
     });
   }
+
+  test('deletions are finished where the newest revision works', async () => {
+    const { runner, finalizing, finalized, stop } = run(forbidden);
+    await settle();
+    const namespaces = '  controller: { namespaces: { include: [b] } }\n';
+    runner.update({ located: locateThing(`  children: []\n${namespaces}`) });
+    await settle();
+    assert.deepEqual(finalized, [undefined, 'b']);
+    assert.deepEqual(finalizing, { now: 1, ever: 2 });
+    await stop();
+  });
 
   test('an error of an unexpected type is reported as a bug', async () => {
     const { log, stop } = run(new TypeError('undefined is not a function'));

@@ -1,4 +1,9 @@
-import { isSameKind, type LocatedDefinition, type ServedKind } from '../../definition/index.ts';
+import {
+  isSameKind,
+  type LocatedDefinition,
+  type OperatorDefinition,
+  type ServedKind,
+} from '../../definition/index.ts';
 import { type Informer, KubeError } from '../../kube/roles.ts';
 import type { Readiness } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
@@ -29,7 +34,10 @@ export interface DefinitionRunnerOptions extends SharedOptions {
    */
   readonly record: (located: LocatedDefinition, signal: AbortSignal) => Promise<void>;
   /** Finalizes resources while the definition cannot run. Ends when the signal aborts or nothing remains. Never rejects. */
-  readonly finalizeMeanwhile: (signal: AbortSignal) => Promise<void>;
+  readonly finalizeMeanwhile: (
+    definition: OperatorDefinition,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** No children of these previous kinds are left. */
   readonly onKindsGone: (kinds: { readonly children: readonly GroupKind[] }) => void;
 }
@@ -56,8 +64,7 @@ export class DefinitionRunner {
   #progress = notBegun;
   /** Revisions that ran last in this process, newest first. */
   #previous: readonly LocatedDefinition[] = [];
-  /** Finalizing while there is no plan. */
-  #finalizing: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined;
+  #finalizing: Finalizing | undefined;
   #controller: ResourceController | undefined;
   /** Kinds of resources in a namespace of the runtime, which have been reported. */
   readonly #guardedKinds = new Set<string>();
@@ -150,15 +157,17 @@ export class DefinitionRunner {
     let failures = 0;
     while (!signal.aborted) {
       const attempt = AbortSignal.any([signal, this.#revisionChange.signal]);
+      let hasSucceeded = false;
       let error: unknown;
       try {
-        if (await act(attempt)) failures = 0;
+        hasSucceeded = await act(attempt);
       } catch (caught) {
         error = caught;
         if (!attempt.aborted) onError(error, failures);
       }
-      await waitToRetry(failures++, error, { ...this.#options, signal: attempt });
-      if (attempt.aborted) failures = 0;
+      if (hasSucceeded) failures = 0;
+      await waitToRetry(failures, error, { ...this.#options, signal: attempt });
+      failures = hasSucceeded || attempt.aborted ? 0 : failures + 1;
     }
   }
 
@@ -172,36 +181,47 @@ export class DefinitionRunner {
         ? await whenServed(definition, { cluster, onMissing }, attempt)
         : undefined;
     try {
-      const found = await this.#prepareFirst(attempt).catch((error: unknown) => {
+      const { found, older } = await this.#prepareStart(attempt).catch(async (error: unknown) => {
         // Finalize resources although the definition cannot start.
-        if (!attempt.aborted && !isUnreachable(error)) this.#startFinalizing(signal);
+        if (!attempt.aborted && !isUnreachable(error))
+          await this.#startFinalizing(definition, signal);
         throw error;
       });
       if (found.kind === 'rejected') {
         this.#startRejected(found.rejection);
-        this.#startFinalizing(signal);
+        await this.#startFinalizing(definition, signal);
         return false;
       }
       await this.#stopFinalizing();
-      await this.#runController(found.prepared, { attempt, signal, informer });
+      await this.#runController(found.prepared, { attempt, signal, informer, older });
       return true;
     } finally {
       informer?.release();
     }
   }
 
-  #startFinalizing(signal: AbortSignal): void {
-    if (signal.aborted || this.#finalizing !== undefined) return;
+  async #startFinalizing(definition: OperatorDefinition, signal: AbortSignal): Promise<void> {
+    const { revision } = definition;
+    if (signal.aborted || this.#finalizing?.revision === revision) return;
+    await this.#stopFinalizing();
     const stopper = new AbortController();
-    const ended = this.#options.finalizeMeanwhile(AbortSignal.any([signal, stopper.signal]));
-    this.#finalizing = { stopper, ended };
+    const ending = AbortSignal.any([signal, stopper.signal]);
+    const ended = this.#options.finalizeMeanwhile(definition, ending);
+    this.#finalizing = { revision, stopper, ended };
   }
 
   /** Finalizing must not run at the same time as the controller. */
   async #stopFinalizing(): Promise<void> {
-    this.#finalizing?.stopper.abort(new Error('The definition can be run'));
+    this.#finalizing?.stopper.abort(new Error('The definition can be run, or has changed'));
     await this.#finalizing?.ended;
     this.#finalizing = undefined;
+  }
+
+  /** Prepares the revision to start with, and the older ones that resources may have. @throws KubeError */
+  async #prepareStart(attempt: AbortSignal) {
+    const found = await this.#prepareFirst(attempt);
+    const isPrepared = found.kind === 'prepared';
+    return { found, older: isPrepared ? await this.#prepareOlder(found.prepared, attempt) : [] };
   }
 
   /**
@@ -227,7 +247,7 @@ export class DefinitionRunner {
 
   async #runController(
     first: PreparedRevision,
-    { attempt, signal, informer }: RunContext,
+    { attempt, signal, informer, older }: RunContext,
   ): Promise<void> {
     const onLost = (reason: string) => this.#kindLost(reason);
     const onGuarded = (resource: KubeObject) => this.#reportGuarded(resource);
@@ -236,8 +256,7 @@ export class DefinitionRunner {
     this.#setState({ kind: 'syncing' });
     const ending = new AbortController();
     try {
-      const previous = await this.#prepareOlder(first, attempt);
-      await work.start({ previous, rollout: this.#desired.rollout }, attempt);
+      await work.start({ previous: older, rollout: this.#desired.rollout }, attempt);
       informer?.release();
       this.#started(work.summary);
       const { approvedDeletions, isPaused = false } = this.#desired;
@@ -251,6 +270,8 @@ export class DefinitionRunner {
     } finally {
       work.stop();
       this.#controller = undefined;
+      if (this.#state.kind === 'running' && !signal.aborted)
+        this.#setState({ kind: 'starting', message: 'Restarting' });
     }
   }
 
@@ -436,12 +457,21 @@ export class DefinitionRunner {
   }
 }
 
+/** Finalizing while there is no plan. */
+interface Finalizing {
+  readonly revision: string;
+  readonly stopper: AbortController;
+  readonly ended: Promise<void>;
+}
+
 interface RunContext {
   /** Also aborts when another revision is desired. */
   readonly attempt: AbortSignal;
   readonly signal: AbortSignal;
   /** Of the kind of `for`, until the watches of the controller have started. */
   readonly informer: Informer | undefined;
+  /** Older revisions that resources may have, newest first. */
+  readonly older: readonly PreparedRevision[];
 }
 
 function revisionOf({ located }: Pick<DesiredDefinition, 'located'>): string {

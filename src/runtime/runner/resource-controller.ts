@@ -146,7 +146,7 @@ export class ResourceController {
     }
   }
 
-  /** Runs until the signal aborts or its kind is lost, and all passes have ended. */
+  /** Runs until the signal aborts, its kind is lost or a missing kind is served, and all passes have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { cluster } = this.#options;
     const all = AbortSignal.any([signal, this.#aborter.signal]);
@@ -271,10 +271,16 @@ async function startAll(
   revisionOperators: readonly RevisionOperator[],
   signal: AbortSignal,
 ): Promise<void> {
+  const failure = new AbortController();
+  const both = AbortSignal.any([signal, failure.signal]);
+  const starts = revisionOperators.map(({ operator }) => operator.start(both));
   try {
-    await Promise.all(revisionOperators.map(({ operator }) => operator.start(signal)));
+    await Promise.all(starts);
     signal.throwIfAborted();
   } catch (error) {
+    failure.abort(error);
+    // An operator that is still starting would acquire watches after its stop.
+    await Promise.allSettled(starts);
     for (const { operator } of revisionOperators) operator.stop();
     throw error;
   }

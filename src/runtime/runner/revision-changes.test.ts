@@ -29,8 +29,15 @@ class AskedCluster extends QuietCluster {
   answer: (gvk: Gvk) => Promise<KindSchema | undefined> = async (gvk) =>
     bundledSchemas().schemaFor(gvk);
 
+  /** Kinds that it does not serve. */
+  readonly missing = new Set<string>();
+
   override fetchKindSchema(gvk: Gvk): Promise<KindSchema | undefined> {
     return this.answer(gvk);
+  }
+
+  override resourceFor(gvk: Gvk): ResourceType | undefined {
+    return this.missing.has(gvk.kind) ? undefined : super.resourceFor(gvk);
   }
 }
 
@@ -63,9 +70,10 @@ const secret: KubeObject = {
   metadata: { name: 'one', namespace: 'default' },
 };
 
-async function setUp(first: DesiredDefinition) {
+async function setUp(first: DesiredDefinition, missing: readonly string[] = []) {
   const clock = new FakeClock();
   const cluster = new AskedCluster(types);
+  for (const kind of missing) cluster.missing.add(kind);
   const log: { readonly level: string; readonly msg: string }[] = [];
   const accepted: string[] = [];
   /** Awaited before a revision is on record. */
@@ -116,7 +124,7 @@ async function setUp(first: DesiredDefinition) {
     assert.equal(clock.pending, 0);
   };
   const told = (message: string) => log.filter(({ msg }) => msg === message).length;
-  return { clock, cluster, disk, accepted, want, view, made, calm, stop, told };
+  return { clock, cluster, disk, log, accepted, want, view, made, calm, stop, told };
 }
 
 const a = textOf('a');
@@ -126,7 +134,7 @@ const c = textOf('c');
 const wrong = textOf('x', 'dada');
 const revisionOf = ({ definition }: LocatedDefinition) => definition.revision;
 
-describe('runtime/runner/definition-texts', () => {
+describe('runtime/runner/revision-changes', () => {
   test('a changed text is taken up beside what runs, and what runs never stops', async () => {
     const { view, made, want, calm, stop, accepted, told } = await setUp({ located: a });
     assert.equal(made(), 'a');
@@ -236,6 +244,39 @@ describe('runtime/runner/definition-texts', () => {
     assert.equal(view().revision, revisionOf(b));
     assert.equal(view().rejection?.revision, revisionOf(wrong));
     assert.deepEqual(accepted, []);
+    await stop();
+  });
+
+  test('the first failure after a run is logged as a warning, and tried again after the shortest delay', async () => {
+    const { clock, cluster, log, view, calm, stop } = await setUp({ located: a });
+    cluster.lose(
+      'Secret',
+      new KubeError('kind-missing', 'The kind is not served', { status: 404 }),
+    );
+    await calm();
+    assert.equal(view().state.kind, 'failing');
+    cluster.answer = () => Promise.reject(new KubeError('forbidden', 'no', { status: 403 }));
+    cluster.unblock('Secret');
+    await clock.advance(2_000);
+    await calm();
+    const failures = log.filter(({ msg }) => msg === 'Definition cannot start, will retry');
+    assert.deepEqual(
+      failures.map(({ level }) => level),
+      ['warn', 'debug'],
+    );
+    await stop();
+  });
+
+  test('a definition that restarts because a kind is served now is not shown as running meanwhile', async () => {
+    const { clock, cluster, view, calm, stop, told } = await setUp({ located: a }, ['ConfigMap']);
+    assert.equal(view().state.kind, 'running');
+    cluster.missing.clear();
+    await clock.advance(5_000);
+    assert.equal(view().state.kind, 'starting');
+    await clock.advance(1_000);
+    await calm();
+    assert.equal(view().state.kind, 'running');
+    assert.equal(told('Definition running'), 2);
     await stop();
   });
 
