@@ -298,7 +298,7 @@ spec:
     assert.deepEqual((await client.get(path))?.metadata.labels, { on: 'yes' });
   });
 
-  test('a CRD that was taken over is never deleted', async () => {
+  test('a CRD that was taken over is never deleted, and its resources are not stranded', async () => {
     const client = shared.client();
     const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const properties = { spec, status: spec };
@@ -307,11 +307,17 @@ spec:
     const { name, path } = await withResources(definition('taken', { more }));
     await untilMarked(name);
     await client.delete(definitionPath(name));
-    await client.untilGone(definitionPath(name));
     await homeostat.whenLogged('CustomResourceDefinition is kept');
+    await client.untilObject(definitionPath(name), (object) =>
+      /^2 resources have its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    await client.delete(path('b'));
+    await client.untilGone(path('b'));
+    await client.patch(definitionPath(name), abandoned);
+    await client.untilGone(definitionPath(name));
     const crd = await client.get(crdPath(name));
     assert.equal(crd?.metadata.deletionTimestamp, undefined);
-    assert.ok(await client.get(path('a')));
+    assert.deepEqual((await client.get(path('a')))?.metadata.finalizers ?? [], []);
   });
 
   test('a definition whose CRD is gone already goes as well', async () => {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { ShadowCluster } from '../../../test/support/fakes/shadow-cluster.ts';
-import { locatedShadow, shadowSpec } from '../../../test/support/fakes/shadow-definition.ts';
+import {
+  locatedShadow,
+  shadowObject,
+  shadowSpec,
+} from '../../../test/support/fakes/shadow-definition.ts';
 import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
@@ -24,6 +28,10 @@ const wrong = locatedShadow(shadowSpec('x', { field: 'dada' }));
 const kindOf = (kind: string) => ({ group: '', kind });
 const all: RecordedKinds = { resources: [kindOf('Secret')], children: [kindOf('ConfigMap')] };
 const run = (located: LocatedDefinition): DefinitionTask => ({ kind: 'run', desired: { located } });
+const paused = (located: LocatedDefinition): DefinitionTask => ({
+  kind: 'run',
+  desired: { located, isPaused: true },
+});
 const finalize = (message = 'Why', isAbandoned = false): DefinitionTask => ({
   kind: 'finalize',
   reason: 'Withdrawn',
@@ -89,7 +97,7 @@ async function running(t: TestContext) {
   return harness;
 }
 
-describe('runtime/definitions/definition-unit', () => {
+describe('runtime/definitions/definition-task-runner', () => {
   test('does nothing before it has a task, and nothing while it rests', async (t) => {
     const { cluster, unit, become } = setUp(t);
     cluster.make('Secret');
@@ -237,6 +245,29 @@ describe('runtime/definitions/definition-unit', () => {
     assert.ok(!cluster.watched.some(({ gvk }) => gvk.kind === 'Secret'));
   });
 
+  test('a paused definition leaves deletions of an earlier kind alone until it is resumed', async (t) => {
+    const { cluster, become, gone } = await running(t);
+    await become(paused(ofServices));
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.ok(cluster.object('Secret'));
+    await become(run(ofServices));
+    assert.equal(cluster.object('Secret'), undefined);
+    assert.deepEqual(gone, [{ resources: [kindOf('Secret')] }]);
+  });
+
+  test('a paused definition that the cluster rejects leaves deletions alone until it is resumed', async (t) => {
+    const { cluster, unit, become } = setUp(t);
+    const metadata = { name: 'one', namespace: 'default', finalizers: ['homeostat.dev/shadow'] };
+    cluster.server.put({ apiVersion: 'v1', kind: 'Secret', metadata });
+    cluster.remove('Secret');
+    await become(paused(wrong));
+    assert.equal(unit.view.state.kind, 'rejected');
+    assert.ok(cluster.object('Secret'));
+    await become(run(wrong));
+    assert.equal(cluster.object('Secret'), undefined);
+  });
+
   for (const [what, harness] of [
     ['that the cluster rejects', { located: wrong, answer: undefined }],
     [
@@ -281,6 +312,28 @@ describe('runtime/definitions/definition-unit', () => {
     await become({ kind: 'uninstall', policy, located: a, sinceMs: 0, isPaused: true });
     await become(finalize());
     assert.deepEqual([takeDone(), unit.isDone], [0, false]);
+  });
+
+  test('an uninstall waits for resources of an earlier kind, which have our finalizer', async (t) => {
+    const { cluster, unit, become, takeDone } = await running(t);
+    await become(run(ofServices));
+    const finalizers = ['homeostat.dev/definition'];
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    cluster.server.put(shadowObject(shadowSpec('s'), { finalizers, deletionTimestamp }));
+    cluster.server.put({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'operatordefinitions.homeostat.dev' },
+    });
+    const policy = { children: true, crd: false };
+    await become({ kind: 'uninstall', policy, located: ofServices, sinceMs: 0, isPaused: false });
+    assert.deepEqual(cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
+    assert.deepEqual([takeDone(), unit.isDone, unit.view.instances], [0, false, 1]);
+    assert.equal(unit.view.state.kind, 'finalizing');
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.equal(cluster.object('Secret'), undefined);
+    assert.deepEqual([takeDone(), unit.isDone], [1, true]);
   });
 
   test('what cannot be finalized now is tried again', async (t) => {

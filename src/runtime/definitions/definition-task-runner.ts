@@ -10,12 +10,16 @@ import { whenAborted } from '../../util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition } from '../desired-definition.ts';
-import { abandonResources, finalizeKinds } from '../finalize/finalize-kinds.ts';
+import {
+  abandonResources,
+  type FinalizeKindsOptions,
+  finalizeKinds,
+} from '../finalize/finalize-kinds.ts';
 import { uninstall } from '../finalize/uninstall.ts';
 import { DefinitionRunner } from '../runner/definition-runner.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
-import type { DefinitionTask, FinalizeTask } from './decide.ts';
+import { type DefinitionTask, deletedTask, type FinalizeTask } from './decide.ts';
 import type { RecordedKinds } from './record.ts';
 
 interface DefinitionTaskRunnerOptions extends SharedOptions {
@@ -54,9 +58,11 @@ export class DefinitionTaskRunner {
   /** Number of resources with the definition's finalizer. */
   #remaining = 0;
   #isDone = false;
-  /** Uninstalling was skipped because no user deleted the definition. */
-  #isUninstallSkipped = false;
+  /** Uninstalling has ended; resources that are left are finalized. */
+  #isUninstalled = false;
   #hasRun = false;
+  /** Aborts when the running definition is paused or resumed. */
+  #pauseChange = new AbortController();
   readonly metrics: DefinitionMetrics;
 
   /** `signal`: stops all work. */
@@ -109,13 +115,17 @@ export class DefinitionTaskRunner {
     this.#task = task;
     const { runner } = this.#work ?? {};
     if (task.kind === 'run' && runner !== undefined && canUpdate(before, task)) {
+      if (isPausedTask(before) !== isPausedTask(task)) {
+        this.#pauseChange.abort(new Error('The definition was paused or resumed'));
+        this.#pauseChange = new AbortController();
+      }
       runner.update(task.desired);
       return;
     }
     const kinds = this.#options.kinds();
     if (isSameTask(before, task) && deepEqual(this.#work?.kinds, kinds)) return;
     this.#isDone = false;
-    this.#isUninstallSkipped = false;
+    this.#isUninstalled = false;
     this.#progress = '';
     this.#log(before, task);
     this.#start(task, kinds);
@@ -138,11 +148,7 @@ export class DefinitionTaskRunner {
     const task = this.#task;
     if (task.kind === 'wait') return { kind: 'starting', message: task.message };
     if (task.kind === 'finalize') return finalizingState(task, this.#progress);
-    if (this.#isUninstallSkipped)
-      return {
-        kind: 'finalizing',
-        message: 'The CustomResourceDefinition of OperatorDefinition is being deleted',
-      };
+    if (this.#isUninstalled) return finalizingState(deletedTask, this.#progress);
     return task.kind === 'run'
       ? { kind: 'starting', message: 'Waiting for the previous task to end' }
       : { kind: 'uninstalling', message: this.#progress };
@@ -193,11 +199,11 @@ export class DefinitionTaskRunner {
       return;
     }
     if (task.kind === 'wait') return;
-    if (task.isPaused === true) this.#progress = pausedMessage;
+    if (isPausedTask(task)) this.#progress = pausedMessage;
     const { name, onDone, notifier } = this.#options;
     await retryUntilDone(
       async () => {
-        if (task.kind === 'finalize') await this.#finalize(task, signal);
+        if (task.kind === 'finalize') await this.#finalize(this.#options.kinds(), task, signal);
         else await this.#uninstall(task, signal);
         this.#isDone = true;
         onDone();
@@ -215,10 +221,10 @@ export class DefinitionTaskRunner {
   }
 
   async #finalize(
+    kinds: RecordedKinds,
     { isAbandoned = false, isPaused = false }: Pick<FinalizeTask, 'isAbandoned' | 'isPaused'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const kinds = this.#options.kinds();
     if (isAbandoned) await abandonResources({ ...this.#options, kinds }, signal);
     await finalizeKinds(
       {
@@ -235,22 +241,29 @@ export class DefinitionTaskRunner {
   async #finalizeMeanwhile(definition: OperatorDefinition, signal: AbortSignal): Promise<void> {
     const { namespaces } = definition.controller;
     const kinds = this.#kindsOf(definition).own;
-    const options = { kinds, ...(namespaces && { namespaces }) };
-    await finalizeKinds({ ...this.#options, ...options, onRemaining: () => {} }, signal).catch(
-      () => {},
-    );
+    await this.#finalizeBeside({ kinds, ...(namespaces && { namespaces }) }, signal);
   }
 
   /** Finalizes resources of previous kinds, after the definition's kind changed. */
   async #finalizePreviousKinds(definition: OperatorDefinition, signal: AbortSignal): Promise<void> {
     const kinds = this.#kindsOf(definition).others;
     if (kinds.resources.length === 0) return;
-    try {
-      await finalizeKinds({ ...this.#options, kinds, onRemaining: () => {} }, signal);
-      this.#options.onKindsGone({ resources: kinds.resources });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await this.#finalizeBeside({ kinds }, signal);
+    if (!signal.aborted) this.#options.onKindsGone({ resources: kinds.resources });
+  }
+
+  /** Finalizes kinds of the running definition until nothing remains or the signal aborts. Never rejects. */
+  async #finalizeBeside(
+    kinds: Pick<FinalizeKindsOptions, 'kinds' | 'namespaces'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let ending: AbortSignal;
+    do {
+      ending = AbortSignal.any([signal, this.#pauseChange.signal]);
+      const isPaused = isPausedTask(this.#task);
+      const options = { ...this.#options, ...kinds, isPaused, onRemaining: () => {} };
+      await finalizeKinds(options, ending).catch(() => {});
+    } while (ending.aborted && !signal.aborted);
   }
 
   /** Splits the recorded kinds into the current kind and previous ones. */
@@ -274,11 +287,15 @@ export class DefinitionTaskRunner {
       this.#progress = message;
       this.#setRemaining(remaining);
     };
-    const childKinds = this.#options.kinds().children;
-    if (await uninstall({ ...this.#options, ...task, childKinds, onProgress }, signal)) return;
-    this.#isUninstallSkipped = true;
+    const kinds = this.#options.kinds();
+    const options = { ...this.#options, ...task, childKinds: kinds.children, onProgress };
+    const isKindDeleted = await uninstall(options, signal);
+    this.#isUninstalled = true;
+    this.#progress = '';
     this.#options.notifier.notify();
-    await this.#finalize({}, signal);
+    // Resources that are left, also those of previous kinds, have our finalizer until they are deleted.
+    const left = isKindDeleted ? this.#kindsOf(task.located.definition).others : kinds;
+    await this.#finalize(left, {}, signal);
   }
 
   #setRemaining(remaining: number): void {
@@ -294,6 +311,11 @@ function canUpdate(
   next: Extract<DefinitionTask, { kind: 'run' }>,
 ): boolean {
   return before.kind === 'run' && isSameKind(before.desired.located, next.desired.located);
+}
+
+function isPausedTask(task: DefinitionTask): boolean {
+  if (task.kind === 'run') return task.desired.isPaused === true;
+  return task.kind !== 'wait' && task.isPaused === true;
 }
 
 /** The reason for finalizing, and the last error. */

@@ -76,9 +76,10 @@ describe('runtime/finalize/uninstall', () => {
     });
 
   test('what a user deletes goes; where there is nothing, at once', async () => {
-    const { cluster, result } = start(deleted, {});
+    const { cluster, progress, result } = start(deleted, {});
     await cluster.calm();
-    assert.equal(await result, true);
+    assert.equal(await result, false);
+    assert.deepEqual(progress, ['Listing the children of its resources']);
     assert.deepEqual(cluster.watched, []);
   });
 

@@ -28,7 +28,8 @@ export interface UninstallOptions extends FinalizeOptions {
 
 /**
  * Deletes the children of a definition's resources, then its CRD, according to the policy. Each step can be resumed by another process.
- * @returns false: no user deleted this definition; nothing is deleted
+ * Nothing is deleted if no user deleted this definition.
+ * @returns whether the CRD is deleted, with all resources
  * @throws KubeError
  */
 export async function uninstall(options: UninstallOptions, signal: AbortSignal): Promise<boolean> {
@@ -46,8 +47,7 @@ export async function uninstall(options: UninstallOptions, signal: AbortSignal):
     return true;
   logger.info({ definition: options.name, ...policy }, 'Uninstalling definition');
   if (policy.children) await removeChildren(options, signal);
-  if (policy.crd) await deleteCrd(options, signal);
-  return true;
+  return policy.crd && (await deleteCrd(options, signal));
 }
 
 /** Checks with the API server: if the CRD of definitions is being deleted, no user has deleted this definition. */
@@ -96,11 +96,12 @@ async function removeChildren(options: UninstallOptions, signal: AbortSignal): P
   logger.info({ definition: options.name }, 'Children deleted');
 }
 
-async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promise<void> {
+/** @returns whether it is deleted */
+async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promise<boolean> {
   const { located, cluster, hub, onProgress, name } = options;
   const logger: Logger = options.logger.child({ definition: name });
   const { definition } = located;
-  if (!definesCrd(definition)) return;
+  if (!definesCrd(definition)) return false;
   onProgress('Deleting its CustomResourceDefinition', 0);
   const onRemaining = (remaining: number) => {
     if (remaining > 0)
@@ -116,6 +117,7 @@ async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promis
   );
   if (reason === undefined) logger.info({}, 'CustomResourceDefinition deleted');
   else logger.warn({ reason }, 'CustomResourceDefinition is kept');
+  return reason === undefined;
 }
 
 /** Finalizes the resources of the definition's kind. */
