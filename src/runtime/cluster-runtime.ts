@@ -25,7 +25,7 @@ import type { DefinitionSource } from './sources/definition-source.ts';
 import { ViewChangeNotifier } from './view-change-notifier.ts';
 
 export interface ClusterRuntimeOptions
-  extends Omit<SharedOptions, 'notifier' | 'members' | 'countPlaced' | 'runtime' | 'hub'> {
+  extends Omit<SharedOptions, 'notifier' | 'members' | 'runtime' | 'hub'> {
   /** Sources whose manifests are published. On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];
   readonly check: ManifestCheck;

@@ -6,7 +6,6 @@ export {
   type DefinitionView,
   isStarting,
   queuesOf,
-  type RejectedFile,
   type RolloutView,
   type RuntimeView,
 } from './definition-view.ts';
@@ -21,7 +20,7 @@ export { LeaderElector } from './leadership/leader-elector.ts';
 export { type ResolvedLeaseTimes, resolveLeaseTimes } from './leadership/lease.ts';
 export { WriteFence } from './leadership/write-fence.ts';
 export { clusterGvk, createClusterCrd, ensureClusterKind } from './members/cluster-kind.ts';
-export type { ConnectMember, MemberClient } from './members/member-connection.ts';
+export type { ConnectMember } from './members/member-connection.ts';
 export { definitionGvk } from './objects/names.ts';
 export type { ParsedManifest } from './publish/parsed-manifest.ts';
 export { DefinitionRunner } from './runner/definition-runner.ts';
