@@ -23,11 +23,11 @@ import {
   connectionEvent,
   hasClusterStatus,
 } from './cluster-status.ts';
-import { ConnectionError } from './connection-state.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { selectorOf } from './member-definition.ts';
 import { membersViewOf } from './members-view.ts';
 import { PlacedCounts } from './placed-counts.ts';
+import { UidClaims } from './uid-claims.ts';
 
 export interface ClustersControllerOptions
   extends SharedOptions,
@@ -57,8 +57,7 @@ export class ClustersController implements MemberClusters, MemberTasks {
   readonly #members = new Map<string, Member>();
   /** The newest task of each definition. */
   readonly #tasks = new Map<string, DefinitionTask>();
-  /** Names of members by their UID. */
-  readonly #claims = new Map<string, string>();
+  readonly #claims = new UidClaims();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #placed = new PlacedCounts();
   readonly #activated = Promise.withResolvers<void>();
@@ -294,12 +293,15 @@ export class ClustersController implements MemberClusters, MemberTasks {
   #add(record: ClusterRecord): Member {
     const { name } = record;
     for (const definition of this.#tasks.keys()) this.#options.onDefinition(definition);
-    const member = new Member(record, {
+    const member: Member = new Member(record, {
       ...this.#options,
       hubUid: this.#hubUid,
       tasks: this.#tasks,
       signal: this.#signal,
-      admit: (candidate, uid) => this.#admit(candidate, uid),
+      admit: (uid) => {
+        const recorded = this.#live.map(clusterRecordOf);
+        return this.#claims.admit(member, uid, { hubUid: this.#hubUid, recorded });
+      },
       onChange: () => {
         this.#controller?.enqueue(name);
         this.#options.notifier.notify();
@@ -318,28 +320,11 @@ export class ClustersController implements MemberClusters, MemberTasks {
     await member.stop();
     this.#members.delete(name);
     this.#reporter.forget(name);
-    for (const [uid, holder] of this.#claims) if (holder === name) this.#claims.delete(uid);
+    this.#claims.remove(member);
     for (const other of this.#members.values()) if (other.isDuplicate) void other.restart();
     const definitions = new Set([...member.definitions.keys(), ...this.#tasks.keys()]);
     for (const definition of definitions) this.#options.onDefinition(definition);
     await this.#options.metrics.removeSeries('cluster', name);
-  }
-
-  /**
-   * A cluster is one member only: the oldest `Cluster` with its UID, and never the hub. Waits until a younger one has ended its work there.
-   * @throws ConnectionError
-   */
-  async #admit(record: ClusterRecord, uid: string): Promise<void> {
-    const { name } = record;
-    if (uid === this.#hubUid) throw duplicate('The cluster is the hub itself');
-    const holder = this.#members.get(this.#claims.get(uid) ?? '');
-    const recorded = this.#live.map(clusterRecordOf).filter(({ knownUid }) => knownUid === uid);
-    const others = holder === undefined ? recorded : [...recorded, holder.record];
-    const older = others.find((other) => isOlder(other, record));
-    if (older !== undefined)
-      throw duplicate(`The Cluster "${older.name}" is the same cluster, and older`);
-    this.#claims.set(uid, name);
-    if (holder !== undefined && holder.name !== name) await holder.restart();
   }
 
   async #countPlaced(signal: AbortSignal): Promise<void> {
@@ -362,11 +347,3 @@ export class ClustersController implements MemberClusters, MemberTasks {
 /** Marks writes of statuses, so that their watch events do not enqueue the object again. */
 const passName = 'homeostat.dev/clusters';
 const flow = { name: 'clusters', priority: 'status' } as const;
-
-function isOlder(a: ClusterRecord, b: ClusterRecord): boolean {
-  return a.createdMs === b.createdMs ? a.name < b.name : a.createdMs < b.createdMs;
-}
-
-function duplicate(message: string): ConnectionError {
-  return new ConnectionError({ reason: 'Duplicate', message });
-}

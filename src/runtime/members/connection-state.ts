@@ -40,12 +40,8 @@ export const unauthorized: ConnectionFailure = {
   message: 'The API server does not accept the credentials',
 };
 
-/** Failures that need a change of the `Cluster`, its Secret or another `Cluster`. */
-const finalReasons: ReadonlySet<ConnectionFailureReason> = new Set([
-  'Unauthorized',
-  'Replaced',
-  'Duplicate',
-]);
+/** Failures that need a change of the `Cluster` or its Secret. */
+const finalReasons: ReadonlySet<ConnectionFailureReason> = new Set(['Unauthorized', 'Replaced']);
 
 /** Whether no retry can succeed before a change. */
 export function isFinal({ reason }: ConnectionFailure): boolean {

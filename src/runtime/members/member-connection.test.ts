@@ -5,6 +5,7 @@ import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-clu
 import type { ClusterConfig, KubeCluster } from '../../kube/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
 import { ConnectionError } from './connection-state.ts';
 import { type ConnectionEvents, MemberConnection } from './member-connection.ts';
 
@@ -17,7 +18,9 @@ const namespaces = {
 function started() {
   const clock = new FakeClock();
   const events: ConnectionEvents[] = [];
-  const answers = { isDown: false, uid: 'uid-1', checks: 0 };
+  const answers = { isDown: false, isDuplicate: false, uid: 'uid-1', checks: 0 };
+  /** The work in the member ends after this. */
+  const work = { end: Promise.resolve() };
   const ended: string[] = [];
   const connect = (_: ClusterConfig, options: ConnectionEvents) => {
     events.push(options);
@@ -29,6 +32,7 @@ function started() {
     };
     const get = async () => {
       answers.checks += 1;
+      if (answers.isDown) throw new KubeError('unavailable', 'down', { status: 503 });
       return { object: { metadata: { uid: answers.uid } } };
     };
     const client = Object.assign(cluster, { api: { request }, get, disconnect: async () => {} });
@@ -45,14 +49,13 @@ function started() {
     random: { fraction: () => 1, text: () => '' },
     admit: async (uid) => {
       if (uid !== 'uid-1') throw new ConnectionError({ reason: 'Replaced', message: uid });
+      if (answers.isDuplicate) throw new ConnectionError({ reason: 'Duplicate', message: uid });
     },
-    onConnected: (_, signal) =>
-      new Promise((resolve) =>
-        signal.addEventListener('abort', () => {
-          ended.push(String(signal.reason));
-          resolve();
-        }),
-      ),
+    async onConnected(_, signal) {
+      await whenAborted(signal);
+      ended.push(String(signal.reason));
+      await work.end;
+    },
   });
   connection.setAccess({ config, digest: 'first' });
   const run = connection.run(stopper.signal);
@@ -60,7 +63,7 @@ function started() {
     stopper.abort();
     await run;
   };
-  return { clock, config, connection, events, answers, ended, stop };
+  return { clock, config, connection, events, answers, work, ended, stop };
 }
 
 const reasonOf = ({ state }: MemberConnection) =>
@@ -157,6 +160,34 @@ describe('runtime/members/member-connection', () => {
     assert.equal(reasonOf(connection), 'Replaced');
     await clock.advance(3_600_000);
     assert.equal(events.length, 2, 'it is not tried again');
+    await stop();
+  });
+
+  test('a check that fails ends the work in the member, and nothing starts there before it has ended', async () => {
+    const { clock, connection, events, answers, work, ended, stop } = started();
+    await settle();
+    const held = Promise.withResolvers<void>();
+    work.end = held.promise;
+    answers.isDown = true;
+    await clock.advance(600_000);
+    answers.isDown = false;
+    await clock.advance(60_000);
+    assert.deepEqual([ended.length, events.length], [1, 1]);
+    held.resolve();
+    await settle();
+    await clock.advance(60_000);
+    assert.deepEqual([connection.state.kind, events.length], ['connected', 2]);
+    await stop();
+  });
+
+  test('a duplicate is tried again: the other Cluster may be another cluster by now', async () => {
+    const { clock, connection, answers, stop } = started();
+    answers.isDuplicate = true;
+    await settle();
+    assert.equal(reasonOf(connection), 'Duplicate');
+    answers.isDuplicate = false;
+    await clock.advance(60_000);
+    assert.equal(connection.state.kind, 'connected');
     await stop();
   });
 });

@@ -196,7 +196,7 @@ export class MemberConnection {
     return { uid, version: typeof gitVersion === 'string' ? gitVersion.slice(0, 64) : '' };
   }
 
-  /** Resolves when another cluster responds; with undefined when the signal aborts. */
+  /** Resolves when another cluster responds, or it is not known whether one does; with undefined when the signal aborts. */
   async #whenOther(
     { cluster, uid }: Connected,
     signal: AbortSignal,
@@ -216,8 +216,7 @@ export class MemberConnection {
         this.#recheck(cluster, uid, either),
       ]);
     } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
+      return signal.aborted ? undefined : failureOf(error);
     } finally {
       checking.abort(new Error('Another check has ended'));
       informer.release();

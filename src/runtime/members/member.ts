@@ -35,7 +35,7 @@ export interface MemberOptions extends SharedOptions {
   /** The newest task of each definition. */
   readonly tasks: ReadonlyMap<string, DefinitionTask>;
   /** Resolves when this member may be the cluster with that UID. @throws ConnectionError */
-  readonly admit: (record: ClusterRecord, uid: string) => Promise<void>;
+  readonly admit: (uid: string) => Promise<void>;
   /** Stops all work. */
   readonly signal: AbortSignal;
   /** The member must be reconciled. */
@@ -91,7 +91,7 @@ export class Member {
       connect: (config, events) => this.#createClient(config, events),
       admit: async (uid) => {
         this.#checkUid(uid);
-        await admit(this.#record, uid);
+        await admit(uid);
       },
       onConnected: (connected, ending) => this.#runDefinitions(connected, ending),
     });
@@ -206,6 +206,8 @@ export class Member {
       if (!definition.isDone) continue;
       await definition.release(signal);
       this.#definitions.delete(definition.name);
+      // Its task may have changed since.
+      this.syncDefinition(definition.name);
       released.push(definition.name);
     }
     return released;

@@ -1,0 +1,53 @@
+import type { ClusterRecord } from './cluster-record.ts';
+import { ConnectionError } from './connection-state.ts';
+
+/** A member that works in a cluster, or is about to. */
+interface Claimant {
+  readonly record: ClusterRecord;
+  /** Connects again; resolves when its work has ended. */
+  restart(): Promise<void>;
+}
+
+/** Which `Cluster` is the member with a UID: a cluster is one member only, the oldest, and never the hub. */
+export class UidClaims {
+  /** The UID of the cluster in which each member may work. */
+  readonly #admitted = new Map<Claimant, string>();
+
+  /**
+   * Resolves when the member may work in the cluster with this UID: after younger ones have ended their work there.
+   * @param recorded The objects that are not being deleted: their statuses have the UIDs of earlier contacts.
+   * @throws ConnectionError
+   */
+  async admit(
+    member: Claimant,
+    uid: string,
+    { hubUid, recorded }: { readonly hubUid: string; readonly recorded: readonly ClusterRecord[] },
+  ): Promise<void> {
+    this.#admitted.delete(member);
+    if (uid === hubUid) throw duplicate('The cluster is the hub itself');
+    const holders = [...this.#admitted].flatMap(([holder, held]) => (held === uid ? holder : []));
+    const others = [
+      ...recorded.filter(({ knownUid }) => knownUid === uid),
+      ...holders.map(({ record }) => record),
+    ];
+    const older = others.find((other) => isOlder(other, member.record));
+    if (older !== undefined)
+      throw duplicate(`The Cluster "${older.name}" is the same cluster, and older`);
+    this.#admitted.set(member, uid);
+    for (const holder of holders) this.#admitted.delete(holder);
+    await Promise.all(holders.map((holder) => holder.restart()));
+  }
+
+  /** Call when the member was removed. */
+  remove(member: Claimant): void {
+    this.#admitted.delete(member);
+  }
+}
+
+function isOlder(a: ClusterRecord, b: ClusterRecord): boolean {
+  return a.createdMs === b.createdMs ? a.name < b.name : a.createdMs < b.createdMs;
+}
+
+function duplicate(message: string): ConnectionError {
+  return new ConnectionError({ reason: 'Duplicate', message });
+}
