@@ -121,10 +121,19 @@ export function identityOfObject(object: KubeObject): string {
   return identityOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name, memberOf(object));
 }
 
-/** Stored objects in an order that does not depend on the cache, whose order differs after a restart: the status lists them. */
+/**
+ * Stored objects by cluster (the hub first), group, kind, namespace and name: the status lists them, and the order of the cache differs after
+ * a restart.
+ */
 export function inFixedOrder<Stored extends { readonly object: KubeObject }>(
   objects: Iterable<Stored>,
 ): readonly Stored[] {
-  const keyed = [...objects].map((stored) => ({ stored, key: identityOfObject(stored.object) }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ stored }) => stored);
+  const placeOf = ({ object }: Stored) => {
+    const { apiVersion, kind, metadata } = object;
+    const { group } = gvkOf(apiVersion, kind);
+    // The separator sorts before all characters of names.
+    return [memberOf(object), group, kind, metadata.namespace, metadata.name].join('\0');
+  };
+  const places = Array.from(objects, (stored) => ({ stored, place: placeOf(stored) }));
+  return places.sort((a, b) => (a.place < b.place ? -1 : 1)).map(({ stored }) => stored);
 }

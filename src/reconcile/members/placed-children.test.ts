@@ -123,6 +123,22 @@ describe('reconcile/members: placed children', () => {
     assert.equal(levelIn(harness, 'paris'), 'info');
   });
 
+  test('drift in a member is reverted, also if a preview was the first to watch it', async () => {
+    const harness = await started(agents, ['paris']);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    await harness.restart(placedPlan(agents));
+    const previewer = harness.operator.startPreview();
+    await previewer.of('default/a', harness.signal);
+    await harness.settle();
+    previewer.stop();
+    const { server } = harness.member('paris').cluster;
+    const placed = harness.member('paris').get('v1', 'ConfigMap', 'agent');
+    server.put({ ...placed, data: { level: 'debug' } } as unknown as KubeObject);
+    await harness.settle();
+    assert.equal(levelIn(harness, 'paris'), 'info');
+  });
+
   test('a label that no longer matches prunes, and the record loses the cluster', async () => {
     const harness = await started(agents, ['berlin', 'paris']);
     harness.podSet('a', { level: 'info' });

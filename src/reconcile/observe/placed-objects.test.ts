@@ -129,6 +129,9 @@ describe('reconcile/observe: the number of objects in a member', () => {
     harness.startMember('paris');
     await harness.settle();
     assert.equal(countIn('paris'), 2);
+    harness.cluster.lose('PodSet', new KubeError('forbidden', 'no', { status: 403 }));
+    assert.equal(countIn('paris'), undefined, 'the resources are not known');
+    harness.cluster.unblock('PodSet');
     harness.label('paris', {});
     await harness.settle();
     assert.equal(countIn('paris'), 0);

@@ -48,8 +48,8 @@ export class PlacedObjects {
     const informers = [...this.#context.watches.allChildren()].flatMap(({ informer, cluster }) =>
       cluster === member ? informer : [],
     );
-    if (!this.#isUsable(member) || informers.some(({ state }) => state.kind !== 'synced'))
-      return undefined;
+    if (!this.#areOwnersKnown || !this.#isUsable(member)) return undefined;
+    if (informers.some(({ state }) => state.kind !== 'synced')) return undefined;
     let count = 0;
     for (const informer of informers)
       for (const { object } of informer.list()) if (this.#ownerOf(object) === true) count += 1;

@@ -64,6 +64,6 @@ export class MissingRights {
   }
 }
 
-function topicOf({ verb, group, resource, subresource, namespace }: AccessRight): string {
-  return JSON.stringify([verb, group, resource, subresource, namespace]);
+function topicOf({ cluster, verb, group, resource, subresource, namespace }: AccessRight): string {
+  return JSON.stringify([cluster, verb, group, resource, subresource, namespace]);
 }

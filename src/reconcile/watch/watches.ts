@@ -152,7 +152,9 @@ export class Watches {
   /** The watch on the children of a kind; started on the first call. */
   #addChildWatch(gvk: Gvk, cluster?: string): ChildWatch {
     const key = watchKey(gvk, cluster);
-    const watch = this.#children.get(key) ?? watchChildren(this, gvk, cluster);
+    // The watches of a preview belong to its base, and enqueue there.
+    const owner = this.#options.base ?? this;
+    const watch = this.#children.get(key) ?? watchChildren(owner, gvk, cluster);
     this.#children.set(key, watch);
     return watch;
   }
@@ -196,7 +198,6 @@ export class Watches {
    */
   async watchMember(cluster: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
     const informers = gvks.map((gvk) => this.#addChildWatch(gvk, cluster).informer);
-    // The watches of a preview belong to its base.
     this.#options.base?.index.releaseLater(memberTopic(cluster));
     await this.#settledSoon(informers, signal);
   }
