@@ -57,7 +57,8 @@ export class RunningReconcile {
   }
 
   desired(childId: string, { ref, manifest }: Intent): void {
-    const { namespace = '', name, cluster = '' } = ref;
+    const { namespace = '', name } = ref;
+    const { cluster = '' } = ref.gvk;
     const text = `${this.#options.salt}${canonicalJson(manifest)}`;
     this.#digests.set(
       elementKey({ childId, cluster, namespace, name }),

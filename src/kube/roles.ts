@@ -19,15 +19,16 @@ export interface ResourceType {
   readonly verbs: readonly string[];
 }
 
-/** Reference to one object. `namespace` is omitted for cluster-scoped kinds. */
+/**
+ * Reference to one object. `namespace` is omitted for cluster-scoped kinds. Only a cluster that routes to members (`reconcile/members`) knows
+ * kinds of them (`gvk.cluster`).
+ */
 export interface ObjectRef {
   readonly gvk: Gvk;
   readonly namespace?: string;
   readonly name: string;
   /** Namespace and name may belong to a Secret: they must not appear in messages or logs. */
   readonly isPrivate?: true;
-  /** The member cluster. Undefined: this cluster. Only a cluster that routes to members (`reconcile/members`) knows it. */
-  readonly cluster?: string;
 }
 
 /**
@@ -200,8 +201,6 @@ export interface InformerQuery {
   readonly fieldSelector?: string;
   /** See {@link ObjectRef.isPrivate}. */
   readonly isPrivate?: true;
-  /** See {@link ObjectRef.cluster}. */
-  readonly cluster?: string;
   /**
    * Selects the objects to cache in full. Only the metadata of other objects is cached. @default undefined: all
    * objects in full
@@ -298,7 +297,7 @@ export interface EventsDenied {
 /** The kinds that the server serves. */
 export interface Discovery {
   /** Reads cached discovery documents. Undefined: the kind is not known yet. Synchronous. */
-  resourceFor(gvk: Gvk, cluster?: ObjectRef['cluster']): ResourceType | undefined;
+  resourceFor(gvk: Gvk): ResourceType | undefined;
   /** Queries the server if needed. Undefined: the server does not serve this kind. @throws KubeError */
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
@@ -306,11 +305,7 @@ export interface Discovery {
 /** Finds kinds whose version is unknown. */
 export interface KindFinder {
   /** The kind in the server's preferred version. Undefined: the server does not serve it. @throws KubeError */
-  findKind(
-    kind: GroupKind,
-    signal: AbortSignal,
-    cluster?: ObjectRef['cluster'],
-  ): Promise<ResourceType | undefined>;
+  findKind(kind: GroupKind, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
 /** JSON schemas of one kind: the name of the root and every component it references, as in OpenAPI v3 `components.schemas`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../util/kube-object.ts';
 import { inMember } from '../util/member-cluster.ts';
-import { identityOfObject, inFixedOrder, parseIdentity } from './identity.ts';
+import { identityOfObject, inFixedOrder, kindOf, parseIdentity } from './identity.ts';
 
 function objectOf(apiVersion: string, kind: string, name: string, namespace?: string): KubeObject {
   return { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } };
@@ -37,11 +37,10 @@ describe('reconcile/identity', () => {
   ] as const)
     test(`an object is identified as "${text}", and read back`, () => {
       assert.equal(identityOfObject(object), text);
-      const { namespace, name, cluster } = parseIdentity(text) ?? {};
-      assert.deepEqual(
-        [namespace, name, cluster],
-        [object.metadata.namespace, object.metadata.name, text.split(':Secret')[1] && 'paris-1'],
-      );
+      const { name, namespace } = object.metadata;
+      const { group, kind, cluster } = kindOf(object);
+      const place = cluster === undefined ? {} : { cluster };
+      assert.deepEqual(parseIdentity(text), { kind: { group, kind, ...place }, namespace, name });
     });
 
   for (const text of [undefined, 7, '', 'Secret', 'Secret a/b/c', 'Secret team/'])

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '../kube/roles.ts';
-import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkIn, gvkKey, gvkOf } from '../util/gvk.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
 import { memberOf } from '../util/member-cluster.ts';
 import { childLabel } from './names.ts';
@@ -9,33 +9,19 @@ export function childIdOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return metadata.labels?.[childLabel] ?? '';
 }
 
-/** The part of a topic or identity that names the member cluster; empty on the hub. */
-function placeOf(cluster: string | undefined): string {
-  return cluster === undefined ? '' : `${cluster}:`;
-}
-
 /** The topic of a desired object in {@link DependencyIndex}, with the version of its informer. */
-export function topicOf(
-  gvk: Gvk,
-  namespace: string | undefined,
-  name: string,
-  cluster?: string,
-): string {
-  return `${placeOf(cluster)}${gvkKey(gvk)}|${keyOf(namespace, name)}`;
+export function topicOf(gvk: Gvk, namespace: string | undefined, name: string): string {
+  return `${gvkKey(gvk)}|${keyOf(namespace, name)}`;
 }
 
 /**
  * Identifies an object in every version of its kind (docs/definition/children.md#identity). Inventories store it:
  * `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`, `paris-1:Secret team-a/db`.
  */
-export function identityOf(
-  kind: GroupKind,
-  namespace: string | undefined,
-  name: string,
-  cluster?: string,
-): string {
+export function identityOf(kind: GroupKind, namespace: string | undefined, name: string): string {
   const place = namespace === undefined ? name : keyOf(namespace, name);
-  return `${placeOf(cluster)}${kindText(kind)} ${place}`;
+  const identity = `${kindText(kind)} ${place}`;
+  return kind.cluster === undefined ? identity : `${kind.cluster}:${identity}`;
 }
 
 /** The parts of an {@link identityOf}. */
@@ -43,8 +29,6 @@ export interface ObjectIdentity {
   readonly kind: GroupKind;
   readonly namespace: string | undefined;
   readonly name: string;
-  /** The member cluster. @default undefined: the cluster of the resource */
-  readonly cluster?: string;
 }
 
 /** The reverse of {@link identityOf}; undefined: the text is not one. */
@@ -53,10 +37,11 @@ export function parseIdentity(text: unknown): ObjectIdentity | undefined {
     (typeof text === 'string' && /^(?:([a-z0-9-]+):)?(\S+) (?:([^/]+)\/)?([^/]+)$/.exec(text)) ||
     [];
   if (name === '') return undefined;
-  return { kind: parseKind(kind), namespace, name, ...(cluster === undefined ? {} : { cluster }) };
+  const place = cluster === undefined ? {} : { cluster };
+  return { kind: { ...parseKind(kind), ...place }, namespace, name };
 }
 
-/** `Secret`, `apps/Deployment`. */
+/** `Secret`, `apps/Deployment`, in any cluster. */
 export function kindText({ group, kind }: GroupKind): string {
   return group === '' ? kind : `${group}/${kind}`;
 }
@@ -84,41 +69,35 @@ export function kindsByText(kinds: Iterable<GroupKind>): ReadonlyMap<string, Gro
 }
 
 /** Like {@link topicOf}, for a reference. */
-export function topicOfRef({ gvk, namespace, name, cluster }: ObjectRef): string {
-  return topicOf(gvk, namespace, name, cluster);
+export function topicOfRef({ gvk, namespace, name }: ObjectRef): string {
+  return topicOf(gvk, namespace, name);
 }
 
 /** Like {@link identityOf}, for a reference. */
-export function identityOfRef({ gvk, namespace, name, cluster }: ObjectRef): string {
-  return identityOf(gvk, namespace, name, cluster);
+export function identityOfRef({ gvk, namespace, name }: ObjectRef): string {
+  return identityOf(gvk, namespace, name);
 }
 
 /** A reference to an object. */
-export function refTo(
-  gvk: Gvk,
-  namespace: string | undefined,
-  name: string,
-  cluster?: string,
-): ObjectRef {
-  return {
-    gvk,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(cluster === undefined ? {} : { cluster }),
-  };
+export function refTo(gvk: Gvk, namespace: string | undefined, name: string): ObjectRef {
+  return { gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The kind of an observed object, in its cluster. */
+export function kindOf(object: KubeObject): Gvk {
+  return gvkIn(gvkOf(object.apiVersion, object.kind), memberOf(object));
 }
 
 /** A reference to an observed object. */
 export function refOfStored(object: KubeObject): ObjectRef {
-  const { apiVersion, kind, metadata } = object;
-  const { name, namespace } = metadata;
-  return refTo(gvkOf(apiVersion, kind), namespace, name, memberOf(object));
+  const { name, namespace } = object.metadata;
+  return refTo(kindOf(object), namespace, name);
 }
 
 /** Like {@link identityOf}, for an object. */
 export function identityOfObject(object: KubeObject): string {
-  const { apiVersion, kind, metadata } = object;
-  return identityOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name, memberOf(object));
+  const { name, namespace } = object.metadata;
+  return identityOf(kindOf(object), namespace, name);
 }
 
 /**
@@ -129,10 +108,10 @@ export function inFixedOrder<Stored extends { readonly object: KubeObject }>(
   objects: Iterable<Stored>,
 ): readonly Stored[] {
   const placeOf = ({ object }: Stored) => {
-    const { apiVersion, kind, metadata } = object;
-    const { group } = gvkOf(apiVersion, kind);
+    const { cluster, group, kind } = kindOf(object);
+    const { name, namespace } = object.metadata;
     // The separator sorts before all characters of names.
-    return [memberOf(object), group, kind, metadata.namespace, metadata.name].join('\0');
+    return [cluster, group, kind, namespace, name].join('\0');
   };
   const places = Array.from(objects, (stored) => ({ stored, place: placeOf(stored) }));
   return places.sort((a, b) => (a.place < b.place ? -1 : 1)).map(({ stored }) => stored);

@@ -58,7 +58,7 @@ async function waitingByCluster(
 }
 
 function clusterOf(each: ResolvedElement): string | undefined {
-  return each.kind === 'rendered' ? each.intent.ref.cluster : each.cluster;
+  return each.kind === 'rendered' ? each.intent.ref.gvk.cluster : each.cluster;
 }
 
 /** Is the element in a member that cannot be used now? Then no other element waits for it. */
@@ -168,8 +168,7 @@ function outdatedElement(
   plan: ChildPlan,
   { element, intent }: { readonly element: Element; readonly intent: Intent },
 ): OutdatedElement | undefined {
-  const { gvk, cluster } = intent.ref;
-  const isUsable = memberProblem(pass, gvk, cluster) === undefined;
+  const isUsable = memberProblem(pass, intent.ref.gvk) === undefined;
   const live = isUsable ? cachedObject(pass, intent) : undefined;
   if (live === undefined || isTerminating(live.object) || !isOwn(pass, live)) return undefined;
   const desired = asAdopted(pass, { plan, element, intent, waitingFor: [] }, live);

@@ -45,7 +45,7 @@ const maxTries = 4;
 /** Brings one object to its desired state with as few requests as possible: none if it already is. */
 async function applyElement(pass: Pass, desired: DesiredElement): Promise<ElementResult> {
   const { ref, identity } = desired.intent;
-  const unusable = memberProblem(pass, ref.gvk, ref.cluster);
+  const unusable = memberProblem(pass, ref.gvk);
   if (unusable !== undefined) {
     // An object on record keeps its place: nothing waits for it in other clusters.
     const isPartial = pass.findings.inventory.has(identity);
@@ -164,7 +164,7 @@ function isReplaceable(
 
 /** The object in the cache: among the children, or from a watch by name. */
 export function cachedObject({ context }: PassInput, { ref }: Intent): StoredObject | undefined {
-  const watch = context.watches.findChildren(ref.gvk, ref.cluster);
+  const watch = context.watches.findChildren(ref.gvk);
   return (
     watch?.informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.named.peek(ref))
   );

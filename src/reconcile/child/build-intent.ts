@@ -1,5 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
+import { apiVersionOf, gvkIn } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import type { Problem } from '../failure.ts';
@@ -40,12 +40,12 @@ export function buildIntent(
   if ('reason' in placement) return placement;
   const { namespace } = placement;
   const { name } = rendered.manifest.metadata;
-  const cluster = memberOf(rendered.manifest);
-  const hasStatus = pass.context.cluster.resourceFor(plan.gvk, cluster)?.hasStatus ?? true;
+  const gvk = gvkIn(plan.gvk, memberOf(rendered.manifest));
+  const hasStatus = pass.context.cluster.resourceFor(gvk)?.hasStatus ?? true;
   const manifest = prepare(withOwnership(pass, plan, { ...rendered, namespace }), plan.type, {
     hasStatus,
   });
-  const ref = refTo(plan.gvk, namespace, name, cluster);
+  const ref = refTo(gvk, namespace, name);
   return {
     ref: isNamePublic(plan) ? ref : { ...ref, isPrivate: true },
     identity: identityOfRef(ref),

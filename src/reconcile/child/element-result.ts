@@ -43,8 +43,9 @@ export function problemResult(
 }
 
 function placeOf({
-  ref: { name, namespace, cluster },
+  ref: { gvk, name, namespace },
 }: Intent): Pick<ElementResult, 'name' | 'namespace' | 'cluster'> {
+  const { cluster } = gvk;
   return {
     name,
     ...(namespace === undefined ? {} : { namespace }),

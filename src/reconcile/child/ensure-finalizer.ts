@@ -128,9 +128,9 @@ async function unrecordedOf(
   for (const { plan, elements } of children) {
     for (const each of elements) {
       if (each.kind !== 'rendered') continue;
-      const { gvk, cluster } = each.intent.ref;
-      if (memberProblem(pass, gvk, cluster) !== undefined) continue;
-      if ((await unreadyDependencies(pass, plan, cluster)).length > 0) continue;
+      const { gvk } = each.intent.ref;
+      if (memberProblem(pass, gvk) !== undefined) continue;
+      if ((await unreadyDependencies(pass, plan, gvk.cluster)).length > 0) continue;
       if (pass.findings.inventory.has(each.intent.identity)) continue;
       const live = cachedObject(pass, each.intent);
       if (live === undefined || isOwnOrAdoptable(pass, plan, live))

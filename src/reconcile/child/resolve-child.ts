@@ -41,7 +41,9 @@ export interface BlockedElement {
 /** The member clusters of resolved children. */
 export function clustersOf(children: readonly ResolvedChild[]): ReadonlySet<string> {
   const names = children.flatMap(({ elements }) =>
-    elements.flatMap((each) => (each.kind === 'rendered' ? (each.intent.ref.cluster ?? []) : [])),
+    elements.flatMap((each) =>
+      each.kind === 'rendered' ? (each.intent.ref.gvk.cluster ?? []) : [],
+    ),
   );
   return new Set(names);
 }
@@ -135,7 +137,7 @@ function unlessDuplicate(
       : `metadata.name: Expected a unique name, found one that is ${by}`;
     const problem = problemOfValue(message, 'duplicate-name');
     pass.findings.desiredObjects.set(identity, owner ?? plan.id);
-    const { cluster } = each.intent.ref;
+    const { cluster } = ref.gvk;
     const place = cluster === undefined ? {} : { cluster };
     return { kind: 'blocked', element: each.element, problem, ...place };
   }

@@ -90,7 +90,8 @@ function missingNamespace(
   { code }: KubeError,
   live: StoredObject | undefined,
 ): Problem | undefined {
-  const { cluster, namespace } = ref;
+  const { namespace } = ref;
+  const { cluster } = ref.gvk;
   if (cluster === undefined || namespace === undefined) return undefined;
   if (code !== 'not-found' || live !== undefined) return undefined;
   const which = isNamePublic(plan) ? `Namespace "${namespace}"` : 'Its namespace';

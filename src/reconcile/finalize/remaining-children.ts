@@ -37,7 +37,7 @@ export async function findRemaining(pass: Pass): Promise<RemainingChildren> {
   // By identity: informers of two versions may have the same object.
   const objects = new Map<string, StoredObject>();
   for (const watch of pass.context.watches.childrenOf(pass.key)) {
-    const { cluster } = watch;
+    const { cluster } = watch.gvk;
     // Members that cannot be used are among the problems already.
     if (cluster !== undefined && pass.members?.isUsable(cluster) !== true) continue;
     const isSearched = cluster === undefined || places.has(cluster);
@@ -84,8 +84,8 @@ async function watchRecordedKinds(pass: Pass): Promise<readonly Problem[]> {
 function kindsToSearch({ resource, context, findings: { inventory } }: Pass): Iterable<GroupKind> {
   const { childKinds, plan } = context;
   const recorded = Iterator.from(inventory.recorded.values())
-    .filter(({ cluster }) => cluster === undefined)
-    .map(({ kind }) => kind);
+    .map(({ kind }) => kind)
+    .filter(({ cluster }) => cluster === undefined);
   if (!inventory.isMissing) return kindsByText(recorded).values();
   // Written by an earlier version, which recorded kinds.
   const noted = parseKinds(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)]);

@@ -7,6 +7,7 @@ import {
   KubeError,
   type StoredObject,
 } from '../../kube/roles.ts';
+import { gvkIn } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { inMember } from '../../util/member-cluster.ts';
 import type { Members } from './members.ts';
@@ -32,9 +33,9 @@ export class MemberInformer implements Informer {
   #connection: unknown;
   #current: Informer | undefined;
 
-  constructor(query: InformerQuery & { readonly cluster: string }, members: Members) {
+  constructor(query: InformerQuery, cluster: string, members: Members) {
     this.query = query;
-    this.#cluster = query.cluster;
+    this.#cluster = cluster;
     this.#members = members;
     members.open();
     this.#stop = members.onChange((name) => {
@@ -91,8 +92,8 @@ export class MemberInformer implements Informer {
     if (connection === this.#connection) return;
     this.#connection = connection;
     this.#current?.release();
-    const { cluster: _, ...query } = this.query;
-    this.#current = connection?.acquire(query);
+    const gvk = gvkIn(this.query.gvk, undefined);
+    this.#current = connection?.acquire({ ...this.query, gvk });
     this.#current?.onState(() => this.#notifyState());
     this.#current?.subscribe((event) => this.#deliver(event));
     this.#notifyState();

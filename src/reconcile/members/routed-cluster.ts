@@ -1,19 +1,24 @@
 import { type Cluster, KubeError, type ObjectRef, type StoredObject } from '../../kube/roles.ts';
+import { gvkIn } from '../../util/gvk.ts';
 import { inMember, memberOf, onHub } from '../../util/member-cluster.ts';
 import { MemberInformer, memberUnreachable } from './member-informer.ts';
 import { isUsable, type Members } from './members.ts';
 
 /**
- * One cluster over the hub and its members. References, queries and manifests that name a member (`cluster`, `inMember`) reach it, all
- * others reach the hub as before. A member that cannot be used answers every request with KubeError `member-unreachable`.
+ * One cluster over the hub and its members. Kinds and manifests that name a member (`gvk.cluster`, `inMember`) reach it, all others reach the
+ * hub as before. A member that cannot be used answers every request with KubeError `member-unreachable`.
  */
 export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
   function connectionOf(name: string): Cluster | undefined {
     return members.states.get(name)?.member?.cluster;
   }
 
-  /** Runs a request on a member, if it is usable at this moment. Its errors name the member. */
-  async function request<T>(name: string, send: (member: Cluster) => Promise<T>): Promise<T> {
+  /** Runs a request on the cluster of a kind: on a member if it is usable at this moment. Errors of a member name it. */
+  async function request<T>(
+    name: string | undefined,
+    send: (cluster: Cluster) => Promise<T>,
+  ): Promise<T> {
+    if (name === undefined) return send(hub);
     const state = members.states.get(name);
     const member = state !== undefined && isUsable(state) ? state.member?.cluster : undefined;
     if (member === undefined) throw memberUnreachable(name);
@@ -28,32 +33,28 @@ export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
     name: hub.name,
     events: hub.events,
     acquire: (query) => {
-      const { cluster } = query;
+      const { cluster } = query.gvk;
       return cluster === undefined
         ? hub.acquire(query)
-        : new MemberInformer({ ...query, cluster }, members);
+        : new MemberInformer(query, cluster, members);
     },
-    resourceFor: (gvk, cluster) =>
-      cluster === undefined ? hub.resourceFor(gvk) : connectionOf(cluster)?.resourceFor(gvk),
+    resourceFor: (gvk) =>
+      gvk.cluster === undefined
+        ? hub.resourceFor(gvk)
+        : connectionOf(gvk.cluster)?.resourceFor(gvkIn(gvk, undefined)),
     lookUp: (gvk, signal) => hub.lookUp(gvk, signal),
-    findKind: (kind, signal, cluster) =>
-      cluster === undefined
-        ? hub.findKind(kind, signal)
-        : request(cluster, (member) => member.findKind(kind, signal)),
+    findKind: ({ cluster, ...kind }, signal) =>
+      request(cluster, (each) => each.findKind(kind, signal)),
     onGranted({ cluster, ...right }, listener) {
       const watcher = cluster === undefined ? hub : connectionOf(cluster);
       return watcher?.onGranted(right, listener) ?? (() => undefined);
     },
     get: (ref, options, signal) =>
-      ref.cluster === undefined
-        ? hub.get(ref, options, signal)
-        : request(ref.cluster, async (member) =>
-            tagged(await member.get(inside(ref), options, signal), ref),
-          ),
+      request(ref.gvk.cluster, async (each) =>
+        inClusterOf(ref, await each.get(inside(ref), options, signal)),
+      ),
     managedFields: (ref, options, signal) =>
-      ref.cluster === undefined
-        ? hub.managedFields(ref, options, signal)
-        : request(ref.cluster, (member) => member.managedFields(inside(ref), options, signal)),
+      request(ref.gvk.cluster, (each) => each.managedFields(inside(ref), options, signal)),
     apply(manifest, options, signal) {
       const cluster = memberOf(manifest);
       if (cluster === undefined) return hub.apply(manifest, options, signal);
@@ -65,28 +66,26 @@ export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
     // Only patches replace objects, and they reach the hub only.
     replace: (manifest, options, signal) => hub.replace(manifest, options, signal),
     editMetadata: (ref, options, signal) =>
-      ref.cluster === undefined
-        ? hub.editMetadata(ref, options, signal)
-        : request(ref.cluster, async (member) =>
-            tagged(await member.editMetadata(inside(ref), options, signal), ref),
-          ),
+      request(ref.gvk.cluster, async (each) =>
+        inClusterOf(ref, await each.editMetadata(inside(ref), options, signal)),
+      ),
     delete: (ref, options, signal) =>
-      ref.cluster === undefined
-        ? hub.delete(ref, options, signal)
-        : request(ref.cluster, (member) => member.delete(inside(ref), options, signal)),
+      request(ref.gvk.cluster, (each) => each.delete(inside(ref), options, signal)),
   };
 }
 
-/** The reference as the member itself knows it. */
-function inside({ cluster: _, ...ref }: ObjectRef): ObjectRef {
-  return ref;
+/** The reference as its cluster itself knows it. */
+function inside(ref: ObjectRef): ObjectRef {
+  return ref.gvk.cluster === undefined ? ref : { ...ref, gvk: gvkIn(ref.gvk, undefined) };
 }
 
-function tagged(
+/** The object as others know it: one of a member names it. */
+function inClusterOf(
+  { gvk: { cluster } }: ObjectRef,
   stored: StoredObject | undefined,
-  { cluster = '' }: ObjectRef,
 ): StoredObject | undefined {
-  return stored && { ...stored, object: inMember(stored.object, cluster) };
+  if (cluster === undefined || stored === undefined) return stored;
+  return { ...stored, object: inMember(stored.object, cluster) };
 }
 
 /** An outage of a member is not one of the hub; a missing right names the member. */

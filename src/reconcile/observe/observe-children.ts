@@ -1,5 +1,6 @@
 import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import { gvkIn } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { placesOf } from '../ownership/placement.ts';
@@ -92,7 +93,9 @@ function currentObjects(pass: Pass, plan: ChildPlan): readonly StoredObject[] | 
 export function isAllListed(pass: Pass, { gvk, placement }: ChildPlan): boolean {
   if (placement === undefined)
     return pass.context.watches.children(gvk).informer.state.kind === 'synced';
-  return [...placesOf(pass)].every((cluster) => memberProblem(pass, gvk, cluster) === undefined);
+  return [...placesOf(pass)].every(
+    (cluster) => memberProblem(pass, gvkIn(gvk, cluster)) === undefined,
+  );
 }
 
 /** Objects that were deleted to be recreated. */

@@ -1,7 +1,6 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkKey, isSameKind } from '../../util/gvk.ts';
 import { type Problem, problemOfMember, problemOfWatch } from '../failure.ts';
-import { kindText } from '../identity.ts';
 import { type Pass, requestError } from '../pass/pass.ts';
 import type { ChildWatch } from '../watch/child-watch.ts';
 
@@ -25,32 +24,26 @@ export function dependOnMember({ dependencies, members, context, key }: Pass, na
 /** The kinds that the resource may have children of in a member: those that the definition places, and the recorded ones. */
 async function kindsIn(pass: Pass, cluster: string): Promise<readonly Gvk[]> {
   const { plan, childKinds } = pass.context;
-  const placed = plan.children.flatMap(({ placement, gvk }) => (placement ? [gvk] : []));
-  const found = new Map(placed.map((gvk) => [kindText(gvk), gvk]));
   const { recorded, isMissing } = pass.findings.inventory;
-  const kinds = [...recorded.values()].filter((each) => each.cluster === cluster);
+  const found = plan.children.flatMap(({ placement, gvk }) => (placement ? [gvk] : []));
+  const kinds = [...recorded.values()].map(({ kind }) => kind);
   // Without an inventory, it may have children of every kind that the definition had.
   const all = [
-    ...kinds.map(({ kind }) => kind),
+    ...kinds.filter((kind) => kind.cluster === cluster),
     ...(isMissing ? (childKinds?.values() ?? []) : []),
   ];
   for (const kind of all) {
-    if (found.has(kindText(kind))) continue;
-    const gvk = await findKind(pass, kind, cluster);
-    if (gvk !== undefined) found.set(kindText(kind), gvk);
+    if (found.some((gvk) => isSameKind(gvk, kind))) continue;
+    const gvk = await findKind(pass, { ...kind, cluster });
+    if (gvk !== undefined) found.push(gvk);
   }
-  const distinct = new Map([...placed, ...found.values()].map((gvk) => [gvkKey(gvk), gvk]));
-  return [...distinct.values()];
+  return found;
 }
 
 /** Undefined: it is not served there, or unknown now: its recorded objects then count as existing. */
-async function findKind(
-  pass: Pass,
-  kind: Parameters<Pass['context']['cluster']['findKind']>[0],
-  cluster: string,
-): Promise<Gvk | undefined> {
+async function findKind(pass: Pass, kind: GroupKind): Promise<Gvk | undefined> {
   try {
-    return (await pass.context.cluster.findKind(kind, pass.signal, cluster))?.gvk;
+    return (await pass.context.cluster.findKind(kind, pass.signal))?.gvk;
   } catch (error) {
     requestError(error, pass);
     return undefined;
@@ -64,23 +57,20 @@ export function watchesOf(
 ): readonly ChildWatch[] {
   if (placement === undefined) return [watches.children(gvk)];
   return [...watches.childrenOf(key)].filter(
-    ({ cluster, informer }) =>
+    ({ gvk: { cluster, ...watched } }) =>
       cluster !== undefined &&
-      gvkKey(informer.query.gvk) === gvkKey(gvk) &&
+      gvkKey(watched) === gvkKey(gvk) &&
       members?.isUsable(cluster) === true,
   );
 }
 
-/** Why objects of a kind cannot be read or written in a member now; undefined: they can, or the object is on the hub. */
-export function memberProblem(
-  pass: Pass,
-  gvk: Gvk,
-  cluster: string | undefined,
-): Problem | undefined {
+/** Why objects of a kind cannot be read or written in its member now; undefined: they can, or the kind is on the hub. */
+export function memberProblem(pass: Pass, gvk: Gvk): Problem | undefined {
+  const { cluster } = gvk;
   if (cluster === undefined) return undefined;
   const unusable = memberUnusable(pass, cluster);
   if (unusable !== undefined) return unusable;
-  const watch = pass.context.watches.findChildren(gvk, cluster);
+  const watch = pass.context.watches.findChildren(gvk);
   const state = watch?.informer.state;
   if (state?.kind === 'synced') return undefined;
   if (state?.kind === 'failing' && state.error.code !== 'member-unreachable') {

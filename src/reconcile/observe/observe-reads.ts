@@ -1,5 +1,6 @@
 import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
+import { gvkIn } from '../../util/gvk.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender, problemOfValue, problemOfWatch } from '../failure.ts';
 import { isRecord } from '../history/record.ts';
@@ -151,7 +152,7 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
   const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never "does not exist".
-  if (isNamespaced(pass.context, plan.gvk, request.cluster) === undefined)
+  if (isNamespaced(pass.context, ref.gvk) === undefined)
     return unknownRead(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
   const current = stored && pass.context.watches.confirmedByChildWatch(stored);
@@ -165,9 +166,9 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
 
 function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
   const { cluster } = request;
-  const { state } = pass.context.watches.list(plan.id, cluster).informer;
+  const { state, query } = pass.context.watches.list(plan.id, cluster).informer;
   const found =
-    isNamespaced(pass.context, plan.gvk, cluster) === false
+    isNamespaced(pass.context, query.gvk) === false
       ? wholeCluster
       : scopeOf(pass, plan, request.scope);
   if (found.kind === 'rejected') return failedRead(plan, request, problemOfValue(found.message));
@@ -183,7 +184,7 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
     );
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never an empty list.
-  if (isNamespaced(pass.context, plan.gvk, cluster) === undefined)
+  if (isNamespaced(pass.context, query.gvk) === undefined)
     return unknownRead(plan, request, { kind: 'waiting' });
   const value = objects.map(({ object }) => object);
   const input: ExpressionInput = { state: 'present', value };
@@ -212,11 +213,10 @@ function refOf(
   plan: ReadPlan,
   { name, namespace, cluster }: NameRequest,
 ): ObjectRef | undefined {
-  const { gvk } = plan;
-  if (isNamespaced(pass.context, gvk, cluster) === false)
-    return refTo(gvk, undefined, name, cluster);
+  const gvk = gvkIn(plan.gvk, cluster);
+  if (isNamespaced(pass.context, gvk) === false) return refTo(gvk, undefined, name);
   const where = namespace ?? pass.namespace;
   if (namespaceRejection(pass, plan, where) !== undefined) return undefined;
-  const ref = refTo(gvk, where, name, cluster);
+  const ref = refTo(gvk, where, name);
   return isNamePublic(plan) ? ref : { ...ref, isPrivate: true };
 }

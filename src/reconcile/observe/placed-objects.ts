@@ -1,4 +1,5 @@
 import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
+import { gvkIn } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isUsable, type Members } from '../members/members.ts';
@@ -45,8 +46,8 @@ export class PlacedObjects {
 
   /** Number of objects that resources have in a member. Undefined: not known now. */
   countIn(member: string): number | undefined {
-    const informers = [...this.#context.watches.allChildren()].flatMap(({ informer, cluster }) =>
-      cluster === member ? informer : [],
+    const informers = [...this.#context.watches.allChildren()].flatMap(({ informer, gvk }) =>
+      gvk.cluster === member ? informer : [],
     );
     if (!this.#areOwnersKnown || !this.#isUsable(member)) return undefined;
     if (informers.some(({ state }) => state.kind !== 'synced')) return undefined;
@@ -102,7 +103,7 @@ export class PlacedObjects {
   ): Promise<readonly KubeObject[]> {
     const { cluster, clock, watches } = this.#context;
     const informers = kinds.map((gvk) =>
-      cluster.acquire({ gvk, labelSelector: ownerUidLabel, cluster: member }),
+      cluster.acquire({ gvk: gvkIn(gvk, member), labelSelector: ownerUidLabel }),
     );
     try {
       for (const informer of informers)

@@ -1,9 +1,9 @@
 import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { type Gvk, gvkOf } from '../../util/gvk.ts';
+import { type Gvk, isSameKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
-import { childIdOf, identityOfObject } from '../identity.ts';
+import { childIdOf, identityOfObject, kindOf } from '../identity.ts';
 import { childLabel, hubLabel, ownerUidLabel } from '../names.ts';
 import { claimsOf, isControlledByAnother } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
@@ -122,17 +122,17 @@ export function isOfAnotherHub({ members }: PassInput, object: KubeObject): bool
 /** The child of an object; undefined: the definition no longer has it. */
 export function childPlanOf({ context }: PassInput, object: KubeObject): ChildPlan | undefined {
   const id = object.metadata.labels?.[childLabel];
-  return planOfChild(context.plan, id, gvkOf(object.apiVersion, object.kind));
+  return planOfChild(context.plan, id, kindOf(object));
 }
 
 /** The child with this id and kind, in any version. */
 export function planOfChild(
   { children, onDelete }: OperatorPlan,
   id: string | undefined,
-  { group, kind }: Gvk,
+  gvk: Gvk,
 ): ChildPlan | undefined {
   return [...children, ...(onDelete?.children ?? [])].find(
-    (child) => child.id === id && child.gvk.group === group && child.gvk.kind === kind,
+    (child) => child.id === id && isSameKind(child.gvk, gvk),
   );
 }
 

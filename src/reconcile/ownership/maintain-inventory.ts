@@ -1,3 +1,4 @@
+import { gvkIn } from '../../util/gvk.ts';
 import { identityOf, identityOfObject, parseIdentity, refTo } from '../identity.ts';
 import { hasFinalizer, isControlledBy } from '../ownership-claims.ts';
 import { entriesFor } from '../pass/inventory.ts';
@@ -78,7 +79,7 @@ function foreignObjects(pass: Pass): readonly string[] {
   return elements
     .filter(({ change, problem }) => change === undefined && problem?.owner !== undefined)
     .map(({ plan, name, cluster, namespace = ownNamespace(pass, plan, cluster) }) =>
-      identityOf(plan.gvk, namespace, name, cluster),
+      identityOf(gvkIn(plan.gvk, cluster), namespace, name),
     );
 }
 
@@ -91,7 +92,7 @@ export function clustersAfter(pass: Pass): ReadonlySet<string> | undefined {
   return new Set(
     identities
       .filter((identity) => !removed.has(identity))
-      .flatMap((identity) => parseIdentity(identity)?.cluster ?? []),
+      .flatMap((identity) => parseIdentity(identity)?.kind.cluster ?? []),
   );
 }
 
@@ -99,10 +100,10 @@ export function clustersAfter(pass: Pass): ReadonlySet<string> | undefined {
 function mayExist(pass: Pass, identity: string): boolean {
   const place = parseIdentity(identity);
   if (place === undefined) return false;
-  const { kind, namespace, name, cluster } = place;
-  if (cluster !== undefined && isGivenUp(pass, cluster)) return false;
+  const { kind, namespace, name } = place;
+  if (kind.cluster !== undefined && isGivenUp(pass, kind.cluster)) return false;
   if (pass.state.untracked.has(identity)) return true;
-  const informer = pass.context.watches.informerOf(kind, cluster);
+  const informer = pass.context.watches.informerOf(kind);
   if (informer?.state.kind !== 'synced') return true;
   const stored = informer.get(namespace, name);
   return stored !== undefined && isChild(pass, stored);
@@ -120,8 +121,8 @@ export function checkInventory(pass: Pass): void {
   for (const [identity, childId] of childIdsByIdentity(pass)) {
     const place = parseIdentity(identity);
     if (place === undefined) continue;
-    const { cluster } = place;
-    const informer = pass.context.watches.informerOf(place.kind, cluster);
+    const { cluster } = place.kind;
+    const informer = pass.context.watches.informerOf(place.kind);
     if (informer === undefined) {
       // A member that cannot be used now is checked later.
       if (cluster !== undefined && !isGivenUp(pass, cluster)) state.isInventoryChecked = false;
@@ -133,7 +134,7 @@ export function checkInventory(pass: Pass): void {
       !desiredObjects.has(identity) &&
       informer.get(place.namespace, place.name) === undefined
     ) {
-      const ref = refTo(informer.query.gvk, place.namespace, place.name, cluster);
+      const ref = refTo(informer.query.gvk, place.namespace, place.name);
       if (!state.untracked.has(identity)) state.untracked.set(identity, { ref, childId });
     }
   }

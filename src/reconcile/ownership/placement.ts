@@ -1,7 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { selectsMember } from '../../definition/index.ts';
 import { allowsNamespace, isNamespaceName, matchesGlob } from '../../util/glob.ts';
-import type { Gvk } from '../../util/gvk.ts';
+import { type Gvk, gvkIn } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { type Problem, problemOfValue } from '../failure.ts';
@@ -94,7 +94,7 @@ function isNamespacedPlan(
   { gvk }: PlacedPlan,
   cluster: string | undefined,
 ): boolean {
-  return isNamespaced(context, gvk, cluster) ?? true;
+  return isNamespaced(context, gvkIn(gvk, cluster)) ?? true;
 }
 
 /** Why objects of a child or read may not be in this member (`crossCluster`); undefined: they may, or the member does not exist. */
@@ -121,7 +121,7 @@ export function placesOf(pass: Pass): ReadonlySet<string> {
   const recorded = [...pass.findings.inventory.recorded.values()];
   const names = [
     ...currentPlacements(pass).keys(),
-    ...recorded.flatMap(({ cluster }) => cluster ?? []),
+    ...recorded.flatMap(({ kind }) => kind.cluster ?? []),
   ];
   return new Set(names.filter((name) => !isGivenUp(pass, name)));
 }

@@ -72,13 +72,9 @@ export interface Uninstall {
 }
 
 /** Is the kind namespaced? Undefined: discovery has not found it yet. */
-export function isNamespaced(
-  { cluster, scopes }: OperatorContext,
-  gvk: Gvk,
-  member?: string,
-): boolean | undefined {
-  const found = cluster.resourceFor(gvk, member)?.namespaced;
-  const key = member === undefined ? gvkKey(gvk) : `${member}:${gvkKey(gvk)}`;
+export function isNamespaced({ cluster, scopes }: OperatorContext, gvk: Gvk): boolean | undefined {
+  const key = gvkKey(gvk);
+  const found = cluster.resourceFor(gvk)?.namespaced;
   if (found !== undefined) scopes.set(key, found);
   return found ?? scopes.get(key);
 }

@@ -1,5 +1,5 @@
 import type { OperatorPlan } from '../../compile/index.ts';
-import { type GroupKind, gvkOf } from '../../util/gvk.ts';
+import { type GroupKind, gvkIn, gvkOf, isSameKind } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { identityOf, kindText, type ObjectIdentity, parseIdentity } from '../identity.ts';
@@ -46,9 +46,7 @@ export class Inventory {
       .slice(0, maxRecordedObjects)
       .flatMap((entry) => parseIdentity(entry) ?? []);
     this.#recorded = new Map(
-      found
-        .filter(isUsed)
-        .map((each) => [identityOf(each.kind, each.namespace, each.name, each.cluster), each]),
+      found.filter(isUsed).map((each) => [identityOf(each.kind, each.namespace, each.name), each]),
     );
     this.exists = written !== undefined;
     const isNeeded = plan.needsFinalizer || hasFinalizer(resource, plan.name);
@@ -100,8 +98,8 @@ export function hasRecordInMember(
 ): boolean {
   const entries = entriesOf(resource, plan) ?? [];
   return entries.some((entry) => {
-    const { cluster, kind } = parseIdentity(entry) ?? {};
-    return cluster !== undefined && kind !== undefined && kindText(kind) === kindText(gvk);
+    const { kind } = parseIdentity(entry) ?? {};
+    return kind?.cluster !== undefined && isSameKind(kind, gvk);
   });
 }
 
@@ -136,10 +134,10 @@ function reportedIn(resource: KubeObject, plan: OperatorPlan): ReadonlyMap<strin
       const { id, apiVersion, kind, namespace, name, state, cluster } = child;
       // Terminating objects are recorded without having been desired.
       if (state === 'Deleting' || typeof name !== 'string' || name === '') return [];
-      const gvk = gvkOf(String(apiVersion), String(kind));
       const place = typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
       const member = typeof cluster === 'string' && cluster !== '' ? cluster : undefined;
-      return [[identityOf(gvk, place, name, member), String(id)] as const];
+      const gvk = gvkIn(gvkOf(String(apiVersion), String(kind)), member);
+      return [[identityOf(gvk, place, name), String(id)] as const];
     }),
   );
 }

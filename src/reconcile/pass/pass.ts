@@ -297,7 +297,7 @@ function memberViewOf(
   const isNeeded =
     placesInMembers(plan) ||
     placementsOf(resource, plan.name).size > 0 ||
-    recorded.values().some(({ cluster }) => cluster !== undefined);
+    recorded.values().some(({ kind }) => kind.cluster !== undefined);
   return isNeeded ? new MemberView(members) : undefined;
 }
 

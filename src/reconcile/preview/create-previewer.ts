@@ -1,10 +1,9 @@
 import type { ApplyResult, Cluster, StoredObject } from '../../kube/roles.ts';
 import { metricCatalogue, silentLogger, silentMetrics } from '../../telemetry/roles.ts';
-import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { memberOf } from '../../util/member-cluster.ts';
 import { applyChildren } from '../child/apply-tiers.ts';
+import { identityOfObject, kindOf } from '../identity.ts';
 import { isPaused, isTerminating } from '../ownership-claims.ts';
 import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
@@ -86,8 +85,8 @@ function previewOf(pass: Pass): Preview {
   const elements = [...children.values()].flatMap((child) => child.elements);
   const count = (kind: string) => elements.filter(({ change }) => change?.kind === kind).length;
   // Members that cannot be used are not waited for: their passes ask before they delete.
-  const informers = [...context.watches.allChildren()].flatMap(({ informer, cluster }) =>
-    cluster === undefined ? [informer] : [],
+  const informers = [...context.watches.allChildren()].flatMap(({ informer, gvk }) =>
+    gvk.cluster === undefined ? [informer] : [],
   );
   return {
     deletes: [
@@ -114,9 +113,9 @@ function createPreviewCluster(cluster: Cluster, watches: Watches): Cluster {
     labels: cluster.labels ?? {},
     events: { record: () => undefined },
     acquire: (query) => cluster.acquire(query),
-    resourceFor: (gvk, member) => cluster.resourceFor(gvk, member),
+    resourceFor: (gvk) => cluster.resourceFor(gvk),
     lookUp: (gvk, signal) => cluster.lookUp(gvk, signal),
-    findKind: (kind, signal, member) => cluster.findKind(kind, signal, member),
+    findKind: (kind, signal) => cluster.findKind(kind, signal),
     get: (ref, options, signal) => cluster.get(ref, options, signal),
     // Field managers are needed only for rejected applies.
     managedFields: async () => [],
@@ -132,10 +131,8 @@ function createPreviewCluster(cluster: Cluster, watches: Watches): Cluster {
 
 /** The current object of an intent; undefined: the cache has none. */
 function currentOf(watches: Watches, manifest: KubeObject): StoredObject | undefined {
-  const { apiVersion, kind, metadata } = manifest;
-  return watches
-    .findChildren(gvkOf(apiVersion, kind), memberOf(manifest))
-    ?.informer.get(metadata.namespace, metadata.name);
+  const { namespace, name } = manifest.metadata;
+  return watches.findChildren(kindOf(manifest))?.informer.get(namespace, name);
 }
 
 /** The simulated response to an apply: the existing object with the intent merged into it. */
@@ -155,10 +152,8 @@ function answerOf(
 }
 
 function createdObject(intent: KubeObject): KubeObject {
-  const { kind, metadata } = intent;
-  const { group } = gvkOf(intent.apiVersion, kind);
-  const uid = `preview ${group}/${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
-  return { ...intent, metadata: { ...metadata, uid, resourceVersion: '1', generation: 1 } };
+  const uid = `preview ${identityOfObject(intent)}`;
+  return { ...intent, metadata: { ...intent.metadata, uid, resourceVersion: '1', generation: 1 } };
 }
 
 /** Maps are merged, everything else is replaced. */

@@ -124,12 +124,10 @@ async function fetchUntracked(
 ): Promise<StoredObject | UnknownChild | undefined> {
   const { ref } = child;
   const { cluster } = pass.context;
-  if (ref.cluster !== undefined) {
-    if (isGivenUp(pass, ref.cluster)) return undefined;
-    // Nothing is removed in a member that cannot be used.
-    const problem = memberProblem(pass, ref.gvk, ref.cluster);
-    if (problem !== undefined) return { child, problem };
-  }
+  if (ref.gvk.cluster !== undefined && isGivenUp(pass, ref.gvk.cluster)) return undefined;
+  // Nothing is removed in a member that cannot be used.
+  const unusable = memberProblem(pass, ref.gvk);
+  if (unusable !== undefined) return { child, problem: unusable };
   let stored: StoredObject | undefined;
   try {
     stored = await cluster.get(ref, clusterWrite(pass), pass.signal);
@@ -151,7 +149,7 @@ export function failedUntracked({ child, problem }: UnknownChild): PrunedObject 
   const { gvk, name, namespace } = child.ref;
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
   const plain = { apiVersion: apiVersionOf(gvk), kind: gvk.kind, metadata };
-  const { cluster } = child.ref;
+  const { cluster } = gvk;
   const object = cluster === undefined ? plain : inMember(plain, cluster);
   return { childId: child.childId, object, state: 'failed', problem };
 }

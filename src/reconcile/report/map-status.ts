@@ -101,8 +101,8 @@ export function startReporting(pass: Pass): ReportingContext {
     else reads.set(id, now.input.state === 'waiting' ? { state: 'absent' } : now.input);
     isComplete &&= isInMember || now.isKnown;
   }
-  for (const { informer, cluster } of watches.allChildren()) {
-    isComplete &&= cluster !== undefined || isKnown(informer);
+  for (const { informer, gvk } of watches.allChildren()) {
+    isComplete &&= gvk.cluster !== undefined || isKnown(informer);
   }
   // Before the versions have been listed, `history` is unknown, not empty.
   isComplete &&= pass.context.history === undefined || pass.phaseInput.history !== undefined;

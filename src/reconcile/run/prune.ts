@@ -1,5 +1,5 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
-import type { Gvk } from '../../util/gvk.ts';
+import { isSameKind } from '../../util/gvk.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import {
   childIdOf,
@@ -106,9 +106,9 @@ function isSettled(result: ChildResult | undefined, ref?: ObjectRef): boolean {
 
 /** Is the element in another member, and not the same one that has moved there? A moved one is created first. */
 function isElsewhere({ plan, cluster, name }: ElementResult, ref: ObjectRef): boolean {
-  if (!plan.isList || cluster === undefined || ref.cluster === undefined) return false;
+  if (!plan.isList || cluster === undefined || ref.gvk.cluster === undefined) return false;
   const isSame = plan.isPlacedByItem !== true && (name === '' || name === ref.name);
-  return cluster !== ref.cluster && !isSame;
+  return cluster !== ref.gvk.cluster && !isSame;
 }
 
 /** Which objects can be known to be undesired. */
@@ -124,7 +124,8 @@ export function objectsToPrune(pass: Pass, certainty: PruneScope): readonly Stor
   // By identity: informers of two versions may have the same object.
   const unwanted = new Map<string, StoredObject>();
   for (const watch of pass.context.watches.allChildren()) {
-    const { cluster, informer } = watch;
+    const { informer } = watch;
+    const { cluster } = watch.gvk;
     if (informer.state.kind !== 'synced') continue;
     if (cluster !== undefined && pass.members?.isUsable(cluster) !== true) continue;
     for (const stored of watch.labelledWith(pass.uid)) {
@@ -148,9 +149,4 @@ function isUndesired(
   // A child that changed its kind drops the objects of the previous kind.
   const isDropped = result === undefined || !isSameKind(result.plan.gvk, ref.gvk);
   return isDropped ? includesDropped : isSettled(result, ref);
-}
-
-/** In any version. */
-function isSameKind(a: Gvk, b: Gvk): boolean {
-  return a.group === b.group && a.kind === b.kind;
 }

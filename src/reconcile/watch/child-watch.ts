@@ -1,6 +1,6 @@
 import type { ChildPlan, FieldPath, OperatorPlan } from '../../compile/index.ts';
 import type { CacheEvent, Informer, StoredObject } from '../../kube/roles.ts';
-import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { type Gvk, gvkIn, gvkKey } from '../../util/gvk.ts';
 import { type KubeObject, keyOf, type OwnerReference } from '../../util/kube-object.ts';
 import { statusPathsOfReadiness } from '../../util/readiness/rules.ts';
 import { childIdOf, topicOf } from '../identity.ts';
@@ -12,7 +12,8 @@ import type { Watches } from './watches.ts';
 /** The shared watch on the children of one kind. */
 export interface ChildWatch {
   readonly informer: Informer;
-  readonly cluster: string | undefined;
+  /** Of the children, in their cluster. */
+  readonly gvk: Gvk;
   /** All objects with the label of this owner's UID, of any definition. */
   labelledWith(ownerUid: string): readonly StoredObject[];
   /** All objects of the definition whose controller is the object with this key, whatever its UID. */
@@ -20,17 +21,10 @@ export interface ChildWatch {
   stop(): void;
 }
 
-/**
- * Watches the children of one kind and enqueues their resources when a field that is read changes.
- * @param cluster The member cluster; undefined: the cluster of the resources.
- */
-export function watchChildren(watches: Watches, gvk: Gvk, cluster: string | undefined): ChildWatch {
+/** Watches the children of one kind in one cluster, and enqueues their resources when a field that is read changes. */
+export function watchChildren(watches: Watches, gvk: Gvk): ChildWatch {
   const { plan, queue } = watches;
-  const informer = watches.cluster.acquire({
-    gvk,
-    labelSelector: ownerUidLabel,
-    ...(cluster === undefined ? {} : { cluster }),
-  });
+  const informer = watches.cluster.acquire({ gvk, labelSelector: ownerUidLabel });
   const byOwner = informer.index('owner-uid', ownerUidsOf);
   // Other definitions may share the informer: the name contains everything that the function depends on.
   const byController = () =>
@@ -41,13 +35,13 @@ export function watchChildren(watches: Watches, gvk: Gvk, cluster: string | unde
   const unsubscribe = informer.subscribe((event) => {
     notifyLoss(watches, event);
     if (!isChanged(event, pathsOf(event))) return;
-    const topic = topicOf(gvk, event.namespace, event.name, cluster);
+    const topic = topicOf(gvk, event.namespace, event.name);
     for (const key of dependentsOf(watches, event, topic)) queue.enqueueFor(key, event);
   });
-  const unobserve = informer.onState(() => watches.onState(cluster));
+  const unobserve = informer.onState(() => watches.onState(gvk.cluster));
   return {
     informer,
-    cluster,
+    gvk,
     labelledWith: (ownerUid) => byOwner.get(ownerUid),
     controlledBy: (ownerKey) => byController().get(ownerKey),
     stop() {
@@ -81,7 +75,8 @@ function ownerUidsOf(object: KubeObject): readonly string[] {
 /** The status paths that are read, by child id; all paths of the kind for an unknown id. */
 function readPathsOf(plan: OperatorPlan, gvk: Gvk): (event: CacheEvent) => readonly FieldPath[] {
   const all = [...plan.children, ...(plan.onDelete?.children ?? [])];
-  const children = all.filter((child) => gvkKey(child.gvk) === gvkKey(gvk));
+  const kind = gvkKey(gvkIn(gvk, undefined));
+  const children = all.filter((child) => gvkKey(child.gvk) === kind);
   const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
   const anyOf = [...byId.values()].flat();
   return ({ old, current }) => {

@@ -189,7 +189,7 @@ export class PassDependencies {
 
   /** An object by name. */
   named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
-    if (ref.cluster !== undefined) this.member(ref.cluster);
+    if (ref.gvk.cluster !== undefined) this.member(ref.gvk.cluster);
     const topic = topicOfRef(ref);
     this.used.add(topic);
     return this.#watches.named.lookUp(ref, { topic, key: this.key, paths });

@@ -28,8 +28,6 @@ interface Group {
   readonly gvk: Gvk;
   /** The name of all objects. @default undefined: they have several names */
   readonly name?: string;
-  /** The member cluster. @default undefined: the cluster of the resources */
-  readonly cluster?: string;
   readonly topics: Set<string>;
   shared: Source | undefined;
 }
@@ -105,8 +103,8 @@ export class NamedObjects {
   *problems(): Iterable<WatchProblem> {
     for (const { ref, group, single } of this.#entries.values()) {
       const state = single?.informer.state;
-      if (state?.kind !== 'failing' || ref.cluster !== undefined) continue;
       const { gvk, name, isPrivate } = ref;
+      if (state?.kind !== 'failing' || gvk.cluster !== undefined) continue;
       const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
       yield { watching, error: state.error, literalName: group.name };
     }
@@ -129,10 +127,9 @@ export class NamedObjects {
 
   #add(topic: string, ref: ObjectRef): Entry {
     const key = this.#groupKeyOf(ref);
-    const { gvk, cluster, name } = ref;
+    const { gvk, name } = ref;
     const group = this.#groups.get(key) ?? {
       gvk,
-      ...(cluster === undefined ? {} : { cluster }),
       ...(this.#isLiteral(ref) && { name }),
       topics: new Set(),
       shared: undefined,
@@ -145,37 +142,31 @@ export class NamedObjects {
   }
 
   #groupKeyOf(ref: ObjectRef): string {
-    const { gvk, name, cluster } = ref;
-    if (cluster !== undefined) return `${cluster}:${gvkKey(gvk)}`;
+    const { gvk, name } = ref;
     return this.#isLiteral(ref) ? `${gvkKey(gvk)}|${name}` : gvkKey(gvk);
   }
 
   /** Reads of one literal name need no right on other names, in any number of namespaces. */
-  #isLiteral({ gvk, name, cluster }: ObjectRef): boolean {
-    return (
-      cluster === undefined &&
-      this.#watches.plan.reads.some(
-        (read) => read.literalName === name && gvkKey(read.gvk) === gvkKey(gvk),
-      )
+  #isLiteral({ gvk, name }: ObjectRef): boolean {
+    return this.#watches.plan.reads.some(
+      (read) => read.literalName === name && gvkKey(read.gvk) === gvkKey(gvk),
     );
   }
 
-  #watchOne(topic: string, { gvk, namespace, name, isPrivate, cluster }: ObjectRef): Source {
+  #watchOne(topic: string, { gvk, namespace, name, isPrivate }: ObjectRef): Source {
     const informer = this.#watches.cluster.acquire({
       gvk,
       ...(namespace === undefined ? {} : { namespace }),
       fieldSelector: selectorOf(name),
       ...(isPrivate && { isPrivate }),
-      ...(cluster === undefined ? {} : { cluster }),
     });
     return this.#listen(informer, () => this.#onState(topic));
   }
 
   #watchAll(group: Group): Source {
-    const { gvk, name, cluster } = group;
+    const { gvk, name } = group;
     const informer = this.#watches.cluster.acquire({
       gvk,
-      ...(cluster === undefined ? {} : { cluster }),
       ...(name === undefined ? {} : { fieldSelector: selectorOf(name) }),
     });
     return this.#listen(informer, ({ kind }) => {
@@ -184,12 +175,12 @@ export class NamedObjects {
   }
 
   #listen(informer: Informer, onState: (state: InformerState) => void): Source {
-    const { gvk, cluster } = informer.query;
+    const { gvk } = informer.query;
     const stops = [
       informer.onState(onState),
       informer.subscribe((event) => {
         const namespace = event.namespace === '' ? undefined : event.namespace;
-        this.#onChange(topicOf(gvk, namespace, event.name, cluster), event);
+        this.#onChange(topicOf(gvk, namespace, event.name), event);
       }),
     ];
     return {

@@ -7,7 +7,7 @@ import type {
   StoredObject,
 } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
-import { gvkOf } from '../../util/gvk.ts';
+import { gvkIn, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type LabelSelector, matchesSelector } from '../../util/label-selector.ts';
 import type { PassDependencies } from './dependency-index.ts';
@@ -53,9 +53,8 @@ export class ReadList {
     this.#onSelectedChange = plan.history && watches.onSelectedChange;
     const { gvk, watchSelector, indexKey } = plan;
     this.informer = watches.cluster.acquire({
-      gvk,
+      gvk: gvkIn(gvk, cluster),
       ...(watchSelector === undefined ? {} : { labelSelector: watchSelector }),
-      ...(cluster === undefined ? {} : { cluster }),
     });
     const isWide = plan.reach === 'wide';
     // Other definitions may share the informer: the name contains everything that the function depends on.

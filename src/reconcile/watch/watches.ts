@@ -10,10 +10,10 @@ import type {
   StoredObject,
 } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkIn, gvkKey, isSameKind } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { memberOf } from '../../util/member-cluster.ts';
+import { kindOf } from '../identity.ts';
 import type { Members } from '../members/members.ts';
 import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
@@ -41,11 +41,6 @@ const onKind = { kind: 'kind' } as const;
 
 function kindTopic(kind: string): string {
   return `${kindPrefix}${kind}`;
-}
-
-/** The key of a watch: its kind, and the member cluster if it is not on the hub. */
-function watchKey(gvk: Gvk, cluster: string | undefined): string {
-  return cluster === undefined ? gvkKey(gvk) : `${cluster}:${gvkKey(gvk)}`;
 }
 
 export interface WatchesOptions {
@@ -95,6 +90,7 @@ export class Watches {
   readonly index: DependencyIndex;
   /** Objects that are watched by name. */
   readonly named: NamedObjects;
+  /** By kind. */
   readonly #children: Map<string, ChildWatch>;
   readonly #lists = new Map<string, ReadList>();
   readonly #namespaces: NamespaceWatch | undefined;
@@ -150,11 +146,11 @@ export class Watches {
   }
 
   /** The watch on the children of a kind; started on the first call. */
-  #addChildWatch(gvk: Gvk, cluster?: string): ChildWatch {
-    const key = watchKey(gvk, cluster);
+  #addChildWatch(gvk: Gvk): ChildWatch {
+    const key = gvkKey(gvk);
     // The watches of a preview belong to its base, and enqueue there.
     const owner = this.#options.base ?? this;
-    const watch = this.#children.get(key) ?? watchChildren(owner, gvk, cluster);
+    const watch = this.#children.get(key) ?? watchChildren(owner, gvk);
     this.#children.set(key, watch);
     return watch;
   }
@@ -171,25 +167,21 @@ export class Watches {
     return watch;
   }
 
-  /** The watch on the children of a kind, in a member cluster if one is given. */
-  findChildren(gvk: Gvk, cluster?: string): ChildWatch | undefined {
-    return this.#children.get(watchKey(gvk, cluster));
+  /** The watch on the children of a kind in its cluster, if there is one. */
+  findChildren(gvk: Gvk): ChildWatch | undefined {
+    return this.#children.get(gvkKey(gvk));
   }
 
-  /** The informer of the children of a kind in any version. Undefined: they are not watched. */
-  informerOf({ group, kind }: GroupKind, cluster?: string): Informer | undefined {
-    for (const { informer } of this.#children.values()) {
-      const { gvk } = informer.query;
-      if (informer.query.cluster === cluster && gvk.kind === kind && gvk.group === group)
-        return informer;
-    }
+  /** The informer of the children of a kind in its cluster, in any version. Undefined: they are not watched. */
+  informerOf(kind: GroupKind): Informer | undefined {
+    for (const { informer, gvk } of this.#children.values())
+      if (isSameKind(gvk, kind) && gvk.cluster === kind.cluster) return informer;
     return undefined;
   }
 
   /** All kinds whose children are watched in the cluster of the resources. */
   *childKinds(): Iterable<Gvk> {
-    for (const { informer, cluster } of this.#children.values())
-      if (cluster === undefined) yield informer.query.gvk;
+    for (const { gvk } of this.#children.values()) if (gvk.cluster === undefined) yield gvk;
   }
 
   /**
@@ -197,7 +189,7 @@ export class Watches {
    * briefly for the first sync.
    */
   async watchMember(cluster: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
-    const informers = gvks.map((gvk) => this.#addChildWatch(gvk, cluster).informer);
+    const informers = gvks.map((gvk) => this.#addChildWatch(gvkIn(gvk, cluster)).informer);
     this.#options.base?.index.releaseLater(memberTopic(cluster));
     await this.#settledSoon(informers, signal);
   }
@@ -226,7 +218,7 @@ export class Watches {
   /** The watches on kinds that the resource may own children of. */
   *childrenOf(key: string): Iterable<ChildWatch> {
     for (const [kind, watch] of this.#children) {
-      const { cluster } = watch;
+      const { cluster } = watch.gvk;
       const isOthers =
         cluster === undefined
           ? this.#isInventoryKind(kind) && !this.index.of(kindTopic(kind))?.has(key)
@@ -244,9 +236,9 @@ export class Watches {
    * and a child that was deleted must not be read as existing.
    */
   confirmedByChildWatch(stored: StoredObject): StoredObject | undefined {
-    const { apiVersion, kind, metadata } = stored.object;
+    const { metadata } = stored.object;
     if (metadata.labels?.[ownerUidLabel] === undefined) return stored;
-    const watch = this.findChildren(gvkOf(apiVersion, kind), memberOf(stored.object));
+    const watch = this.findChildren(kindOf(stored.object));
     if (watch === undefined || watch.informer.state.kind !== 'synced') return stored;
     return watch.informer.get(metadata.namespace, metadata.name);
   }
@@ -332,9 +324,9 @@ export class Watches {
   /** Stops all watches in a member cluster, except those on objects by name, which have topics of their own. */
   #stopMember(cluster: string): void {
     for (const [kind, watch] of this.#children)
-      if (watch.cluster === cluster) this.#stopChildWatch(kind);
+      if (watch.gvk.cluster === cluster) this.#stopChildWatch(kind);
     for (const [key, list] of this.#lists) {
-      if (list.informer.query.cluster !== cluster) continue;
+      if (list.informer.query.gvk.cluster !== cluster) continue;
       list.stop();
       this.#lists.delete(key);
     }
@@ -364,10 +356,10 @@ export class Watches {
   *#informers(): Iterable<readonly [string, Informer]> {
     yield [`resources (${this.plan.definition.kind.gvk.kind})`, this.resources.informer];
     // Members are reported by the resources that use them, and never waited for.
-    for (const [kind, { informer, cluster }] of this.#children)
-      if (cluster === undefined) yield [`children (${kind})`, informer];
+    for (const [kind, { informer, gvk }] of this.#children)
+      if (gvk.cluster === undefined) yield [`children (${kind})`, informer];
     for (const [id, { informer }] of this.#lists)
-      if (informer.query.cluster === undefined) yield [`reads.${id}`, informer];
+      if (informer.query.gvk.cluster === undefined) yield [`reads.${id}`, informer];
     if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
   }
 }
