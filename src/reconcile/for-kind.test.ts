@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definitionParser } from '../../test/support/definition-parser.ts';
+import { MemberHarness } from '../../test/support/fakes/member-harness.ts';
 import { OperatorHarness } from '../../test/support/fakes/operator-harness.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
 import { KubeError } from '../kube/roles.ts';
@@ -313,5 +314,28 @@ describe('reconcile: a kind of `for`', () => {
     harness.cluster.unblock('ConfigMap');
     await harness.settle();
     assert.equal(shadow(harness), undefined);
+  });
+});
+
+describe('reconcile: an object that stops matching, with children in a member', () => {
+  test('loses them when the member can be used again', async () => {
+    const harness = new MemberHarness(planFor(byLabel, '      cluster: paris\n'));
+    harness.addMember('paris');
+    await harness.start();
+    const object = secret(harness, matching);
+    await harness.settle();
+    const inParis = () => harness.member('paris').names('v1', 'ConfigMap');
+    const finalizers = () => harness.get('v1', 'Secret', 'a')?.metadata.finalizers;
+    assert.deepEqual(inParis(), ['a-shadow']);
+    harness.stopMember('paris');
+    const metadata = harness.get('v1', 'Secret', 'a')?.metadata ?? object.metadata;
+    harness.edit(object, { metadata: { ...metadata, labels: {} } });
+    await harness.settle();
+    await harness.clock.advance(120_000);
+    await harness.settle();
+    assert.deepEqual([inParis(), finalizers()], [['a-shadow'], ['homeostat.dev/shadow']]);
+    harness.startMember('paris');
+    await harness.settle();
+    assert.deepEqual([inParis(), finalizers()], [[], []]);
   });
 });

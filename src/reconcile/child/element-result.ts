@@ -4,6 +4,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
+import { isAllListed } from '../observe/observe-children.ts';
 import { watchesOf } from '../observe/observe-members.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
@@ -123,6 +124,9 @@ export function inputForReport(
 ): ExpressionInput {
   if (resolution === 'omitted') return { state: 'absent' };
   if (elements.some(({ problem }) => problem?.isUnknown === true)) return { state: 'unknown' };
+  // Its elements may be in members that cannot be used.
+  if (resolution === 'unknown' && plan.placement !== undefined && !isAllListed(pass, plan))
+    return { state: 'unknown' };
   const rendered = elements.flatMap(({ live }) => (live === undefined ? [] : [live]));
   // Elements with unknown names are kept, and so reported as they are.
   const objects = plan.isList && resolution === 'unknown' ? liveOf(pass, plan) : rendered;

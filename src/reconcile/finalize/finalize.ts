@@ -137,7 +137,7 @@ function noLaterThan(outcome: ReconcileResult, remainingMs: number | undefined):
 /**
  * Handles an object with our finalizer that is no longer a resource of the definition: completes its deletion, or removes the finalizer
  * once it has no children.
- * @returns undefined when nothing is left to do.
+ * @returns undefined when nothing is left to do but to remove children.
  */
 export async function finalizeUnmatched(
   context: OperatorContext,
@@ -150,10 +150,13 @@ export async function finalizeUnmatched(
   if (isTerminating(resource)) return finalize(context, { key, resource, turn });
   const pass = beginPass(context, { key, resource, turn });
   const { objects, problems } = await findRemaining(pass);
-  if (objects.length > 0 || problems.length > 0) return undefined;
-  const problem = await removeFinalizer(pass);
-  if (problem?.error !== undefined) throw problem.error;
-  return undefined;
+  if (objects.length > 0) return undefined;
+  const unfinished = problems.length > 0 ? problems : [await removeFinalizer(pass)];
+  const found = unfinished.flatMap((problem) => problem ?? []);
+  if (found.length === 0) return undefined;
+  // What it waits for enqueues it.
+  pass.dependencies.finish();
+  return resultOfProblems(pass, found, { kind: 'unchanged' });
 }
 
 /**

@@ -779,6 +779,45 @@ describe('reconcile/members: replicas spread over connected members', () => {
   });
 });
 
+describe('reconcile/members: a list that waits', () => {
+  const listed = `
+  reads: [{ id: list, apiVersion: v1, kind: ConfigMap, name: list }]
+  children:
+    - id: agent
+      forEach: \${ $split(reads.list.data.names, ",") }
+      cluster: \${ $item }
+      crossCluster: { selector: all }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: agent } }
+  status:
+    clusters: \${ [$sort(children.agent.$clusterOf($))] }
+`;
+
+  test('is reported as before while a member that may have its objects cannot be used', async () => {
+    const harness = await started(listed, ['berlin', 'paris']);
+    const list: KubeObject = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { names: 'berlin,paris' } },
+      metadata: { name: 'list', namespace: 'default' },
+    };
+    harness.cluster.server.put(list);
+    harness.podSet('a');
+    await harness.settle();
+    assert.deepEqual(harness.status('a').clusters, ['berlin', 'paris']);
+    harness.remove(list);
+    harness.stopMember('paris');
+    await harness.settle();
+    assert.deepEqual(harness.status('a').clusters, ['berlin', 'paris']);
+    harness.startMember('paris');
+    harness
+      .member('paris')
+      .cluster.server.delete(
+        { group: '', version: 'v1', kind: 'ConfigMap' },
+        { namespace: 'default', name: 'agent' },
+      );
+    await harness.settle();
+    assert.deepEqual(harness.status('a').clusters, ['berlin']);
+  });
+});
+
 describe('reconcile/members: nothing changes without them', () => {
   test('a definition without placement has the same requests and watches', async () => {
     const plain = `
