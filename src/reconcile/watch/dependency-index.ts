@@ -189,7 +189,6 @@ export class PassDependencies {
 
   /** An object by name. */
   named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
-    if (ref.gvk.cluster !== undefined) this.member(ref.gvk.cluster);
     const topic = topicOfRef(ref);
     this.used.add(topic);
     return this.#watches.named.lookUp(ref, { topic, key: this.key, paths });
@@ -197,7 +196,6 @@ export class PassDependencies {
 
   /** The objects that a selector of the resource selects. */
   selected(read: ReadPlan, request: ListRequest, cluster?: string): readonly StoredObject[] {
-    if (cluster !== undefined) this.member(cluster);
     return this.#watches.list(read.id, cluster).read(request, this);
   }
 
