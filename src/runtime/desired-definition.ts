@@ -27,6 +27,14 @@ export interface UninstallPolicy {
   readonly crd: boolean;
 }
 
+/** A deletion of a definition with what it created. */
+export interface UninstallRequest {
+  readonly policy: UninstallPolicy;
+  readonly located: LocatedDefinition;
+  /** Start of the deletion, in ms since the epoch. */
+  readonly sinceMs: number;
+}
+
 /** A definition to run: an accepted revision, or one that will be accepted when it is prepared. */
 export interface DesiredDefinition {
   /** The newest valid revision: the last valid one while a later one is rejected. */

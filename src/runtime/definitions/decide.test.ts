@@ -84,16 +84,16 @@ function said(decision: Decision): string {
       ].join(', ');
     }
     case 'finalize': {
-      const { reason, rejection } = decision;
+      const { reason, rejection, uninstall } = decision;
+      if (uninstall !== undefined) {
+        const { children, crd: its } = uninstall.policy;
+        return `uninstall ${of(uninstall.located)}${children ? ' children' : ''}${its ? ' crd' : ''}`;
+      }
       const why = rejection === undefined ? [] : [rejection.message, ...rejection.diagnostics];
       return [`finalize ${reason}`, ...why].join('; ');
     }
     case 'wait':
       return `wait: ${decision.message}`;
-    case 'uninstall': {
-      const { children, crd: its } = decision.policy;
-      return `uninstall ${of(decision.located)}${children ? ' children' : ''}${its ? ' crd' : ''}`;
-    }
     case 'ignore':
     case 'release':
       return decision.kind;
@@ -464,8 +464,8 @@ describe('runtime/definitions/decide', () => {
     const annotations = { 'homeostat.dev/paused': 'true' };
     const record = own({ ...deleted, annotations }, removal({ removalPolicy: 'Delete' }));
     const decision = decided({ record });
-    assert.ok(decision.kind === 'uninstall');
-    assert.deepEqual([decision.sinceMs, decision.isPaused], [nowMs, true]);
+    assert.ok(decision.kind === 'finalize');
+    assert.deepEqual([decision.uninstall?.sinceMs, decision.isPaused], [nowMs, true]);
   });
 
   test('a roll-out that another process has begun is passed on', () => {

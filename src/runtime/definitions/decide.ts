@@ -1,7 +1,12 @@
 import { definesCrd, type LocatedDefinition } from '../../definition/index.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { DesiredDefinition, Rejection, UninstallPolicy } from '../desired-definition.ts';
+import type {
+  DesiredDefinition,
+  Rejection,
+  UninstallPolicy,
+  UninstallRequest,
+} from '../desired-definition.ts';
 import type { Confirmation } from '../publish/publication.ts';
 import type { OriginState } from '../publish/publish-plan.ts';
 import type { DefinitionRecord } from './record.ts';
@@ -12,18 +17,9 @@ export type DefinitionTask =
   /** Nothing yet: the desired revision is not known. */
   | { readonly kind: 'wait'; readonly message: string }
   | { readonly kind: 'run'; readonly desired: DesiredDefinition; readonly stopInMs?: number }
-  | FinalizeTask
-  /** A user deletes the definition with the objects it created. */
-  | {
-      readonly kind: 'uninstall';
-      readonly policy: UninstallPolicy;
-      readonly located: LocatedDefinition;
-      /** In ms since the epoch. */
-      readonly sinceMs: number;
-      readonly isPaused: boolean;
-    };
+  | FinalizeTask;
 
-/** Only finalizes resources that are being deleted. */
+/** Only finalizes resources that are being deleted, until no resource has the finalizer. */
 export interface FinalizeTask {
   readonly kind: 'finalize';
   /** `Rejected`: the manifest has errors, and no revision was accepted before. */
@@ -31,6 +27,8 @@ export interface FinalizeTask {
   readonly message: string;
   /** Set if the reason is `Rejected`. */
   readonly rejection?: Rejection;
+  /** Deletes what it created first: a user deletes it with the definition. @default undefined: nothing is deleted */
+  readonly uninstall?: UninstallRequest;
   /** Removes the finalizer from all resources first, and orphans them. @default false */
   readonly isAbandoned?: boolean;
   /** Does nothing while true. @default false */
@@ -108,17 +106,14 @@ function decideDeleted(
   // The manifest exists: the publisher recreates the object, and the definition keeps running.
   if (isPublished && hasManifest) return { kind: 'release' };
   if (!record.hasFinalizer) return { kind: 'ignore' };
-  const finalizing = finalize(record, deletedTask.reason, deletedTask.message);
+  const finalizing = finalize(record, 'Deleted', 'Being deleted');
   if (isPublished) return finalizing;
   const policy = uninstallPolicyOf(record);
   const located = recorded[0] ?? read().located;
   const isAsking = policy.children || policy.crd;
-  if (isAsking && readsObjects && located !== undefined && !record.isAbandoned)
-    return {
-      ...{ kind: 'uninstall', policy, located, isPaused: record.isPaused },
-      sinceMs: Date.parse(record.object.metadata.deletionTimestamp ?? ''),
-    };
-  return finalizing;
+  if (!isAsking || !readsObjects || located === undefined || record.isAbandoned) return finalizing;
+  const sinceMs = Date.parse(record.object.metadata.deletionTimestamp ?? '');
+  return { ...finalizing, uninstall: { policy, located, sinceMs } };
 }
 
 function decidePublished(options: DecideOptions): Decision {
@@ -198,16 +193,6 @@ function finalize(
     ...(isPaused && !isLetGo && { isPaused: true }),
   };
 }
-
-/** Not shown: a condition says `Terminating`. */
-const deleted = 'Deleted';
-
-/** A definition that a user deletes, where nothing is uninstalled. */
-export const deletedTask = {
-  kind: 'finalize',
-  reason: deleted,
-  message: 'Being deleted',
-} as const satisfies FinalizeTask;
 
 function withdrawnMessage({ origin }: DefinitionRecord): string {
   return `Its manifest in ${origin.source} ${origin.ref} was removed: the definition is stopped, its resources and their children are orphaned`;

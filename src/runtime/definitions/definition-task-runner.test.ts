@@ -13,6 +13,7 @@ import { KubeError } from '../../kube/roles.ts';
 import { createLogger } from '../../telemetry/index.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
+import type { UninstallRequest } from '../desired-definition.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import type { DefinitionTask } from './decide.ts';
 import { DefinitionTaskRunner } from './definition-task-runner.ts';
@@ -37,6 +38,14 @@ const finalize = (message = 'Why', isAbandoned = false): DefinitionTask => ({
   reason: 'Withdrawn',
   message,
   isAbandoned,
+});
+
+const uninstall = (request: UninstallRequest, isPaused = false): DefinitionTask => ({
+  kind: 'finalize',
+  reason: 'Deleted',
+  message: 'Being deleted',
+  uninstall: request,
+  isPaused,
 });
 
 /** A definition in this process, whose record is written at once. */
@@ -309,7 +318,7 @@ describe('runtime/definitions/definition-task-runner', () => {
   test('a paused uninstall that another task replaces has completed nothing', async (t) => {
     const { unit, become, takeDone } = await running(t);
     const policy = { children: true, crd: false };
-    await become({ kind: 'uninstall', policy, located: a, sinceMs: 0, isPaused: true });
+    await become(uninstall({ policy, located: a, sinceMs: 0 }, true));
     await become(finalize());
     assert.deepEqual([takeDone(), unit.isDone], [0, false]);
   });
@@ -326,7 +335,7 @@ describe('runtime/definitions/definition-task-runner', () => {
       metadata: { name: 'operatordefinitions.homeostat.dev' },
     });
     const policy = { children: true, crd: false };
-    await become({ kind: 'uninstall', policy, located: ofServices, sinceMs: 0, isPaused: false });
+    await become(uninstall({ policy, located: ofServices, sinceMs: 0 }));
     assert.deepEqual(cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
     assert.deepEqual([takeDone(), unit.isDone, unit.view.instances], [0, false, 1]);
     assert.equal(unit.view.state.kind, 'finalizing');

@@ -9,7 +9,7 @@ import { messageOf } from '../../util/homeostat-error.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
-import type { DesiredDefinition } from '../desired-definition.ts';
+import type { DesiredDefinition, UninstallRequest } from '../desired-definition.ts';
 import {
   abandonResources,
   type FinalizeKindsOptions,
@@ -19,7 +19,7 @@ import { uninstall } from '../finalize/uninstall.ts';
 import { DefinitionRunner } from '../runner/definition-runner.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
-import { type DefinitionTask, deletedTask, type FinalizeTask } from './decide.ts';
+import type { DefinitionTask, FinalizeTask } from './decide.ts';
 import type { RecordedKinds } from './record.ts';
 
 interface DefinitionTaskRunnerOptions extends SharedOptions {
@@ -147,10 +147,10 @@ export class DefinitionTaskRunner {
   get #state(): DefinitionView['state'] {
     const task = this.#task;
     if (task.kind === 'wait') return { kind: 'starting', message: task.message };
-    if (task.kind === 'finalize') return finalizingState(task, this.#progress);
-    if (this.#isUninstalled) return finalizingState(deletedTask, this.#progress);
-    return task.kind === 'run'
-      ? { kind: 'starting', message: 'Waiting for the previous task to end' }
+    if (task.kind === 'run')
+      return { kind: 'starting', message: 'Waiting for the previous task to end' };
+    return task.uninstall === undefined || this.#isUninstalled
+      ? finalizingState(task, this.#progress)
       : { kind: 'uninstalling', message: this.#progress };
   }
 
@@ -169,7 +169,7 @@ export class DefinitionTaskRunner {
 
   #log(before: DefinitionTask, task: DefinitionTask): void {
     const { name, logger } = this.#options;
-    if (before.kind !== 'run' || task.kind !== 'finalize') return;
+    if (before.kind !== 'run' || task.kind !== 'finalize' || task.uninstall !== undefined) return;
     logger.info(
       { definition: name, reason: task.message },
       'Definition stopped, its resources and their children are orphaned',
@@ -203,8 +203,7 @@ export class DefinitionTaskRunner {
     const { name, onDone, notifier } = this.#options;
     await retryUntilDone(
       async () => {
-        if (task.kind === 'finalize') await this.#finalize(this.#options.kinds(), task, signal);
-        else await this.#uninstall(task, signal);
+        await this.#finalize(task, signal);
         this.#isDone = true;
         onDone();
       },
@@ -220,12 +219,14 @@ export class DefinitionTaskRunner {
     );
   }
 
-  async #finalize(
-    kinds: RecordedKinds,
-    { isAbandoned = false, isPaused = false }: Pick<FinalizeTask, 'isAbandoned' | 'isPaused'>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #finalize(task: FinalizeTask, signal: AbortSignal): Promise<void> {
+    const { isAbandoned = false, isPaused = false } = task;
+    let kinds = this.#options.kinds();
     if (isAbandoned) await abandonResources({ ...this.#options, kinds }, signal);
+    if (task.uninstall !== undefined) {
+      if (isPaused) await whenAborted(signal);
+      kinds = await this.#uninstall(task.uninstall, signal);
+    }
     await finalizeKinds(
       {
         ...this.#options,
@@ -277,25 +278,20 @@ export class DefinitionTaskRunner {
     };
   }
 
-  async #uninstall(
-    task: Extract<DefinitionTask, { kind: 'uninstall' }>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (task.isPaused) await whenAborted(signal);
+  /** @returns the kinds of resources that are left: they have our finalizer until they are deleted */
+  async #uninstall(request: UninstallRequest, signal: AbortSignal): Promise<RecordedKinds> {
     signal.throwIfAborted();
     const onProgress = (message: string, remaining: number) => {
       this.#progress = message;
       this.#setRemaining(remaining);
     };
     const kinds = this.#options.kinds();
-    const options = { ...this.#options, ...task, childKinds: kinds.children, onProgress };
+    const options = { ...this.#options, ...request, childKinds: kinds.children, onProgress };
     const isKindDeleted = await uninstall(options, signal);
     this.#isUninstalled = true;
     this.#progress = '';
     this.#options.notifier.notify();
-    // Resources that are left, also those of previous kinds, have our finalizer until they are deleted.
-    const left = isKindDeleted ? this.#kindsOf(task.located.definition).others : kinds;
-    await this.#finalize(left, {}, signal);
+    return isKindDeleted ? this.#kindsOf(request.located.definition).others : kinds;
   }
 
   #setRemaining(remaining: number): void {
@@ -329,23 +325,18 @@ function finalizingState(
 
 function isSameTask(before: DefinitionTask, next: DefinitionTask): boolean {
   if (before.kind === 'wait' && next.kind === 'wait') return before.message === next.message;
-  if (before.kind === 'finalize' && next.kind === 'finalize')
-    return before.isAbandoned === next.isAbandoned && before.isPaused === next.isPaused;
-  if (before.kind !== 'uninstall' || next.kind !== 'uninstall') return false;
-  const about = ({ located, ...rest }: typeof before) => ({
-    ...rest,
-    revision: located.definition.revision,
+  if (before.kind !== 'finalize' || next.kind !== 'finalize') return false;
+  const about = ({ isAbandoned = false, isPaused = false, uninstall: request }: FinalizeTask) => ({
+    ...{ isAbandoned, isPaused, policy: request?.policy, sinceMs: request?.sinceMs },
+    revision: request?.located.definition.revision,
   });
   return deepEqual(about(before), about(next));
 }
 
 function kindOf(task: DefinitionTask): Pick<DefinitionView, 'apiVersion' | 'kind'> {
-  const located =
-    task.kind === 'run'
-      ? task.desired.located
-      : task.kind === 'uninstall'
-        ? task.located
-        : undefined;
+  const { located } =
+    (task.kind === 'run' ? task.desired : task.kind === 'finalize' ? task.uninstall : undefined) ??
+    {};
   if (located === undefined) return { apiVersion: '', kind: '' };
   const { gvk } = located.definition.kind;
   return { apiVersion: apiVersionOf(gvk), kind: gvk.kind };

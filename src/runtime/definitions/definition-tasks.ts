@@ -2,7 +2,7 @@ import { type LocatedDefinition, runsInMembers } from '../../definition/index.ts
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { ClustersSummary, DefinitionView } from '../definition-view.ts';
-import { type DefinitionTask, deletedTask, type FinalizeTask } from './decide.ts';
+import type { DefinitionTask, FinalizeTask } from './decide.ts';
 import type { DefinitionTaskRunner } from './definition-task-runner.ts';
 
 /** The part of a definition's view that comes from members. */
@@ -104,8 +104,7 @@ export class DefinitionTasks {
     this.#task = task;
     this.#recording.abort(new Error('The task has changed'));
     if (!isRunInMembers(task)) {
-      // What it created in the cluster of this runtime before belongs to no uninstall of members.
-      hub.setTask(isOfMembers(task) ? deletedTask : task);
+      hub.setTask(hubTaskOf(task));
       members?.setTask(name, task);
       return;
     }
@@ -132,8 +131,11 @@ function isRunInMembers(task: DefinitionTask): task is Extract<DefinitionTask, {
   return task.kind === 'run' && runsInMembers(task.desired.located.definition);
 }
 
-function isOfMembers(task: DefinitionTask): boolean {
-  return task.kind === 'uninstall' && runsInMembers(task.located.definition);
+/** What it created in the cluster of this runtime before belongs to no uninstall of members. */
+function hubTaskOf(task: DefinitionTask): DefinitionTask {
+  if (task.kind !== 'finalize' || task.uninstall === undefined) return task;
+  const { uninstall, ...rest } = task;
+  return runsInMembers(uninstall.located.definition) ? rest : task;
 }
 
 const unknownView: MembersView = {

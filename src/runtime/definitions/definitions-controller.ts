@@ -405,8 +405,6 @@ function isFinished(decision: Decision, { tasks }: DefinitionEntry): boolean {
   switch (decision.kind) {
     case 'release':
       return true;
-    case 'uninstall':
-      return tasks.isDone;
     case 'finalize':
       return decision.reason === 'Deleted' && tasks.isDone;
     default:

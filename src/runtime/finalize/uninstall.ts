@@ -1,27 +1,18 @@
-import {
-  type CrdDefinition,
-  childKindsOf,
-  definesCrd,
-  type LocatedDefinition,
-} from '../../definition/index.ts';
+import { type CrdDefinition, childKindsOf, definesCrd } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { crdFlowOf, crdGvk, isTerminating } from '../crd/crd-definition.ts';
-import type { UninstallPolicy } from '../desired-definition.ts';
+import type { UninstallRequest } from '../desired-definition.ts';
 import { definitionCrdName, definitionGvk } from '../objects/names.ts';
 import { originOfPublished } from '../publish/publication.ts';
 import { preparePrevious } from '../runner/prepare-definition.ts';
 import { type FinalizedKind, type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
 import { removeCrd } from './remove-crd.ts';
 
-export interface UninstallOptions extends FinalizeOptions {
-  readonly located: LocatedDefinition;
-  readonly policy: UninstallPolicy;
+interface UninstallOptions extends FinalizeOptions, UninstallRequest {
   /** Kinds of current and previous children. */
   readonly childKinds: readonly GroupKind[];
-  /** Start of the deletion, in ms since the epoch. */
-  readonly sinceMs: number;
   /** Called with a message about what it waits for. */
   readonly onProgress: (message: string, remaining: number) => void;
 }

@@ -16,7 +16,8 @@ const prod = located('{ matchLabels: { tier: prod } }');
 const run: DefinitionTask = { kind: 'run', desired: { located: prod } };
 const policy = { children: true, crd: true };
 const uninstall: DefinitionTask = {
-  ...{ kind: 'uninstall', policy, located: prod, sinceMs: 0, isPaused: false },
+  ...{ kind: 'finalize', reason: 'Deleted', message: 'Being deleted' },
+  uninstall: { policy, located: prod, sinceMs: 0 },
 };
 const rejected: DefinitionTask = { kind: 'finalize', reason: 'Rejected', message: 'No' };
 
@@ -39,7 +40,8 @@ describe('runtime/members/member-definition', () => {
   ] as const)
     test(`a definition ${title}`, () => {
       const found = memberTaskOf(task, { labels, isPaused: false, isKnown });
-      assert.equal(found?.kind, expected);
+      const isUninstalled = found?.kind === 'finalize' && found.uninstall !== undefined;
+      assert.equal(isUninstalled ? 'uninstall' : found?.kind, expected);
     });
 
   test('everything is paused in a paused member', () => {

@@ -1,7 +1,7 @@
 import { type ClusterSelector, selectsMember } from '../../definition/index.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { type ClusterFailure, type DefinitionView, isStarting } from '../definition-view.ts';
-import { type DefinitionTask, deletedTask } from '../definitions/decide.ts';
+import type { DefinitionTask } from '../definitions/decide.ts';
 import { DefinitionTaskRunner } from '../definitions/definition-task-runner.ts';
 import { PersistedStateTracker } from '../definitions/persisted-state.ts';
 import { kindsStatus, rolloutIn } from '../definitions/record.ts';
@@ -41,8 +41,7 @@ export class MemberDefinition {
 
   /** Whether it has nothing left to do there and its Lease can be deleted. */
   get isDone(): boolean {
-    const isEnding = this.#task?.kind === 'finalize' || this.#task?.kind === 'uninstall';
-    if (!isEnding || this.#work === undefined) return false;
+    if (this.#task?.kind !== 'finalize' || this.#work === undefined) return false;
     const { runner, claim } = this.#work;
     // What is there belongs to another hub now.
     if (claim.state.kind === 'taken') return true;
@@ -229,18 +228,18 @@ export function memberTaskOf(
       const message = 'The cluster is not selected any more';
       return { kind: 'finalize', reason: 'Withdrawn', message, ...pause };
     }
-    case 'uninstall':
-      return isSelected ? { ...task, ...pause } : deletedTask;
-    case 'finalize':
-      return { ...task, ...pause };
+    case 'finalize': {
+      const { uninstall, ...rest } = task;
+      return { ...rest, ...(isSelected && uninstall && { uninstall }), ...pause };
+    }
   }
 }
 
 /** The members that a task selects. Undefined: none. */
 export function selectorOf(task: DefinitionTask): ClusterSelector | undefined {
   if (task.kind === 'run') return task.desired.located.definition.controller.clusters?.selector;
-  return task.kind === 'uninstall'
-    ? task.located.definition.controller.clusters?.selector
+  return task.kind === 'finalize'
+    ? task.uninstall?.located.definition.controller.clusters?.selector
     : undefined;
 }
 
