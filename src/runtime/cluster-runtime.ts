@@ -114,7 +114,7 @@ export class ClusterRuntime {
     this.#controller = new DefinitionsController({
       ...rest,
       ...(clusters && { members: clusters, memberTasks: clusters }),
-      ...{ runtime, confirmations: this.#publisher, onEvent },
+      ...{ runtime, onEvent },
       notifier: this.#notifier,
       objects: this.#objects,
       manifests: this.#publisher,

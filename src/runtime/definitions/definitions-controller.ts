@@ -8,8 +8,7 @@ import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.
 import { flowOf, passTokenOf } from '../objects/names.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
 import { StatusReporter } from '../objects/status-reporter.ts';
-import type { Confirmations } from '../publish/publication.ts';
-import type { OriginState } from '../publish/publish-plan.ts';
+import type { PublishedManifests } from '../publish/publisher.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import {
   type Decision,
@@ -36,14 +35,6 @@ import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, liveStatus, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
 
-/** Manifests as the publisher knows them. */
-interface PublishedManifests {
-  /** State of an origin. Undefined: the sources have not been read. */
-  originState(origin: DefinitionOrigin): OriginState | undefined;
-  /** Whether a manifest declares that name. */
-  hasManifest(name: string): boolean;
-}
-
 interface DefinitionsControllerOptions extends SharedOptions {
   readonly cluster: SharedOptions['cluster'] & Reader & Writer & { readonly events: EventRecorder };
   readonly check: ManifestCheck;
@@ -55,7 +46,6 @@ interface DefinitionsControllerOptions extends SharedOptions {
   readonly readsObjects: boolean;
   readonly objects: OwnObjects;
   readonly manifests: PublishedManifests;
-  readonly confirmations: Confirmations;
   /** @default undefined: the runtime has no members */
   readonly memberTasks?: MemberTasks;
   /** How long a definition keeps running after its manifest is removed, in ms. @default 30_000 */
@@ -255,11 +245,10 @@ export class DefinitionsController {
       runtime,
       readsObjects,
       manifests,
-      confirmations,
       clock,
       stopDelayMs: patienceMs = 30_000,
     } = this.#options;
-    const confirmation = confirmations.of(record.object);
+    const confirmation = manifests.confirmationOf(record.object);
     if (confirmation !== undefined) this.#reader.remember(record.name, confirmation.located);
     // Those of another runtime are not parsed.
     const { revisions } = this.#isOfOther(record) ? { revisions: [] } : (entry?.state ?? record);
@@ -322,7 +311,7 @@ export class DefinitionsController {
   /** The revision of another object that runs or is starting. */
   #locatedOf(object: KubeObject): LocatedDefinition | undefined {
     const record = recordOf(object);
-    const { confirmations, readsObjects } = this.#options;
+    const { manifests, readsObjects } = this.#options;
     if (this.#isOfOther(record)) return undefined;
     const task = this.#entries.get(record.name)?.tasks.task;
     if (task?.kind === 'run') return task.desired.located;
@@ -330,7 +319,7 @@ export class DefinitionsController {
     const [accepted] = record.revisions;
     const isOwn = record.origin.source === 'object';
     return (
-      confirmations.of(object)?.located ??
+      manifests.confirmationOf(object)?.located ??
       (accepted && this.#reader.revision(record.name, accepted)) ??
       (isOwn && readsObjects ? this.#reader.read(object).located : undefined)
     );

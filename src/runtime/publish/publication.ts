@@ -169,12 +169,3 @@ export interface Confirmation {
   /** `file:line:column: message. Hint`, one each. */
   readonly warnings: readonly string[];
 }
-
-/**
- * Published objects that match their manifests. In memory only, so that principals who can write objects cannot forge it; a new process
- * publishes its manifests again.
- */
-export interface Confirmations {
-  /** Undefined: the object does not match a manifest (any more). */
-  of(object: KubeObject): Confirmation | undefined;
-}

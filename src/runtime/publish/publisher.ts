@@ -19,7 +19,6 @@ import { ObjectWriter } from './object-writer.ts';
 import type { NamedDocument } from './parsed-manifest.ts';
 import {
   type Confirmation,
-  type Confirmations,
   hasNote,
   type ManifestNote,
   originOfPublished,
@@ -60,6 +59,19 @@ const concurrency = 4;
 /** Maximum delay between attempts. */
 const maxDelayMs = 60_000;
 
+/** The manifests, and which objects match them. */
+export interface PublishedManifests {
+  /** State of an origin. Undefined: the sources have not been read. */
+  originState(origin: DefinitionOrigin): OriginState | undefined;
+  /** Whether a manifest declares that name. */
+  hasManifest(name: string): boolean;
+  /**
+   * The manifest that the object matches. Undefined: none (any more). In memory only, so that principals who can write objects cannot forge
+   * it; a new process publishes its manifests again.
+   */
+  confirmationOf(object: KubeObject): Confirmation | undefined;
+}
+
 /** A manifest that is published. */
 interface Published extends Confirmation {
   readonly desired: KubeObject;
@@ -68,7 +80,7 @@ interface Published extends Confirmation {
 }
 
 /** Publishes manifests as `OperatorDefinition` objects: a controller whose keys are definition names. */
-export class Publisher implements Confirmations {
+export class Publisher implements PublishedManifests {
   readonly #options: PublisherOptions;
   readonly #source: ManifestReader;
   readonly #writer: ObjectWriter;
@@ -108,7 +120,7 @@ export class Publisher implements Confirmations {
     return this.#manifests;
   }
 
-  of({ metadata: { name, uid, generation } }: KubeObject): Confirmation | undefined {
+  confirmationOf({ metadata: { name, uid, generation } }: KubeObject): Confirmation | undefined {
     const found = this.#published.get(name);
     const { metadata } = found?.stored ?? {};
     return metadata?.uid === uid && metadata?.generation === generation ? found : undefined;
@@ -123,7 +135,6 @@ export class Publisher implements Confirmations {
     return this.#manifests?.originState(origin);
   }
 
-  /** Whether a manifest declares that name. */
   hasManifest(name: string): boolean {
     return (this.#manifests?.claims.get(name) ?? []).length > 0;
   }

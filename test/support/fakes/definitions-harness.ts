@@ -81,9 +81,7 @@ export class DefinitionsHarness {
       manifests: {
         originState: () => this.place,
         hasManifest: (name) => this.texts.has(name),
-      },
-      confirmations: {
-        of: ({ metadata: { uid, generation } }) => {
+        confirmationOf: ({ metadata: { uid, generation } }) => {
           const { stored, confirmation } = this.#confirmed ?? {};
           const isSame = stored?.metadata.uid === uid && stored?.metadata.generation === generation;
           return isSame ? confirmation : undefined;

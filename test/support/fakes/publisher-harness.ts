@@ -92,7 +92,7 @@ export class PublisherHarness {
   /** The revision that is confirmed of the object as it is now. */
   revision(name: string): string | undefined {
     const object = this.object(name);
-    return object && this.#publisher.of(object)?.located.definition.revision;
+    return object && this.#publisher.confirmationOf(object)?.located.definition.revision;
   }
 
   /** What a user, or another program, writes. */
