@@ -51,7 +51,7 @@ function setUp(
   });
   t.after(async () => {
     stopper.abort(new Error('The test has ended'));
-    await entry.tasks.stop();
+    await entry.stop();
     assert.deepEqual(cluster.watched, []);
     assert.equal(clock.pending, 0);
   });
@@ -65,7 +65,7 @@ function setUp(
     );
     const of = located[word] ?? assert.fail(word);
     decision = { kind: 'run', desired: { located: of, previous: formerly, ...more } };
-    entry.tasks.setTask(decision);
+    entry.setTask(decision);
     return cluster.calm();
   };
   const facts = () => entry.factsFor(record, decision);

@@ -1,18 +1,20 @@
+import { runsInMembers } from '../../definition/index.ts';
 import type { KubeError } from '../../kube/roles.ts';
 import { rightText } from '../../reconcile/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
+import type { DefinitionMetrics } from '../definition-metrics.ts';
 import { type DefinitionView, isStarting } from '../definition-view.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
-import type { Decision } from './decide.ts';
+import type { Decision, DefinitionTask, FinalizeTask } from './decide.ts';
 import type { DefinitionFacts, PersistedState } from './definition-conditions.ts';
 import { DefinitionTaskRunner } from './definition-task-runner.ts';
-import { DefinitionTasks, type MemberTasks } from './definition-tasks.ts';
+import { type MemberTasks, viewInMembers, withMembers } from './member-tasks.ts';
 import { PersistedStateTracker } from './persisted-state.ts';
-import type { DefinitionRecord } from './record.ts';
+import type { DefinitionRecord, RecordedKinds } from './record.ts';
 
 interface DefinitionEntryOptions extends SharedOptions {
   readonly record: DefinitionRecord;
@@ -29,12 +31,28 @@ const startGraceMs = 2_000;
 /** As {@link startGraceMs}, in members: an unreachable one is reported after 15 s. */
 const membersGraceMs = 20_000;
 
-/** One definition in this process: its tasks and its persisted state. */
+const inMembers: FinalizeTask = {
+  kind: 'finalize',
+  reason: 'Withdrawn',
+  message: 'It runs in member clusters',
+};
+/** Kinds of members are recorded by member. */
+const noKinds: RecordedKinds = { resources: [], children: [] };
+
+/** One definition in this process: its persisted state, and its tasks in the cluster of this runtime or in members. */
 export class DefinitionEntry {
   readonly name: string;
   readonly uid: string | undefined;
-  readonly tasks: DefinitionTasks;
   readonly #persisted: PersistedStateTracker;
+  /** Runs its tasks in the cluster of this runtime. */
+  readonly #hub: DefinitionTaskRunner;
+  /** Undefined: the runtime has no members. */
+  readonly #members: MemberTasks | undefined;
+  readonly #signal: AbortSignal;
+  #task: DefinitionTask;
+  #hasRunInMembers = false;
+  /** Aborts when the task changes before its revision is recorded. */
+  #recording = new AbortController();
   #lastView: DefinitionView | undefined;
   #writeError: KubeError | undefined;
   readonly #logger: Logger;
@@ -56,9 +74,11 @@ export class DefinitionEntry {
     this.#logger = shared.logger;
     this.#clock = shared.clock;
     this.#createdMs = shared.clock.monotonicMs();
+    this.#members = members;
+    this.#signal = signal;
     this.#persisted = new PersistedStateTracker({ revisions, kinds }, onChange);
     const persisted = this.#persisted;
-    const hub = new DefinitionTaskRunner(
+    this.#hub = new DefinitionTaskRunner(
       {
         ...shared,
         name,
@@ -69,12 +89,60 @@ export class DefinitionEntry {
       },
       signal,
     );
-    // Kinds of members are recorded by member.
-    const noKinds = { resources: [], children: [] };
-    this.tasks = new DefinitionTasks({
-      ...{ name, hub, members, signal },
-      record: (located, ending) => persisted.record(located, ending, noKinds),
-    });
+    this.#task = this.#hub.task;
+  }
+
+  get task(): DefinitionTask {
+    return this.#task;
+  }
+
+  /** Whether this process has run the definition. */
+  get hasRun(): boolean {
+    return this.#hub.hasRun || this.#hasRunInMembers;
+  }
+
+  /** Whether finalizing is complete in every cluster. */
+  get isDone(): boolean {
+    return this.#hub.isDone && this.#members?.isDone(this.name) !== false;
+  }
+
+  get metrics(): DefinitionMetrics {
+    return this.#hub.metrics;
+  }
+
+  /** Updates the gauges before a scrape. */
+  observe(): void {
+    this.#hub.observe();
+    const found = this.#members?.viewOf(this.name);
+    if (found === undefined || !isRunInMembers(this.#task)) return;
+    const { instances, readyInstances: ready } = found.sums;
+    this.metrics.observe(this.view, { ready, unready: instances - ready, unknown: 0 });
+  }
+
+  /** Changes the task. Returns at once. */
+  setTask(task: DefinitionTask): void {
+    this.#task = task;
+    this.#recording.abort(new Error('The task has changed'));
+    if (!isRunInMembers(task)) {
+      this.#hub.setTask(hubTaskOf(task));
+      this.#members?.setTask(this.name, task);
+      return;
+    }
+    this.#hasRunInMembers = true;
+    this.#hub.setTask(inMembers);
+    this.#recording = new AbortController();
+    const ending = AbortSignal.any([this.#signal, this.#recording.signal]);
+    this.#persisted.record(task.desired.located, ending, noKinds).then(
+      () => ending.aborted || this.#members?.setTask(this.name, task),
+      () => {},
+    );
+  }
+
+  /** Stops for good; resolves when all tasks have ended. */
+  async stop(): Promise<void> {
+    this.#recording.abort(new Error('The definition was removed'));
+    await this.#members?.forget(this.name);
+    await this.#hub.stop();
   }
 
   get state(): PersistedState {
@@ -87,7 +155,7 @@ export class DefinitionEntry {
   }
 
   get view(): DefinitionView {
-    const { view } = this.tasks;
+    const view = this.#taskView;
     if (this.#writeError === undefined) return view;
     const { right, message } = this.#writeError;
     const reason = right === undefined ? message : rightText(right);
@@ -95,6 +163,13 @@ export class DefinitionEntry {
     if (view.state.kind === 'starting')
       return { ...view, state: { kind: 'starting', message: reason } };
     return { ...view, problems: [...view.problems, reason] };
+  }
+
+  get #taskView(): DefinitionView {
+    const found = this.#members?.viewOf(this.name);
+    if (isRunInMembers(this.#task))
+      return viewInMembers(this.name, this.#task.desired.located, found);
+    return found === undefined ? this.#hub.view : withMembers(this.#hub.view, found);
   }
 
   /** Whether the view has changed since the last report. */
@@ -169,6 +244,17 @@ export class DefinitionEntry {
     this.#writeError = undefined;
     this.#persisted.onWritten(persisted);
   }
+}
+
+function isRunInMembers(task: DefinitionTask): task is Extract<DefinitionTask, { kind: 'run' }> {
+  return task.kind === 'run' && runsInMembers(task.desired.located.definition);
+}
+
+/** What it created in the cluster of this runtime before belongs to no uninstall of members. */
+function hubTaskOf(task: DefinitionTask): DefinitionTask {
+  if (task.kind !== 'finalize' || task.uninstall === undefined) return task;
+  const { uninstall, ...rest } = task;
+  return runsInMembers(uninstall.located.definition) ? rest : task;
 }
 
 function rejectionIn(decision: Decision): Rejection | undefined {

@@ -30,7 +30,7 @@ import {
   type StatusEvent,
   statusOf,
 } from './definition-status.ts';
-import type { MemberTasks } from './definition-tasks.ts';
+import type { MemberTasks } from './member-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, liveStatus, recordOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
@@ -115,14 +115,14 @@ export class DefinitionsController {
 
   /** The definitions that run or are starting. */
   get desired(): readonly DesiredDefinition[] {
-    return Array.from(this.#entries.values(), ({ tasks }) => tasks.task).flatMap((task) =>
+    return Array.from(this.#entries.values(), ({ task }) => task).flatMap((task) =>
       task.kind === 'run' ? [task.desired] : [],
     );
   }
 
   /** Updates the gauges before a scrape. */
   observe(): void {
-    for (const { tasks } of this.#entries.values()) tasks.observe();
+    for (const entry of this.#entries.values()) entry.observe();
   }
 
   /** Call when the object or its manifest has changed. */
@@ -146,7 +146,7 @@ export class DefinitionsController {
     } finally {
       unsubscribe();
       for (const cancel of this.#grants.values()) cancel();
-      await Promise.all(Array.from(this.#entries.values(), ({ tasks }) => tasks.stop()));
+      await Promise.all(Array.from(this.#entries.values(), (entry) => entry.stop()));
     }
   }
 
@@ -206,7 +206,7 @@ export class DefinitionsController {
       return { kind: 'done' };
     }
     const facts = entry.factsFor(record, decision);
-    entry.tasks.metrics.recordFacts(facts);
+    entry.metrics.recordFacts(facts);
     const startMs = entry.statusDelayMs(record);
     const delayMs = startMs > 0 ? startMs : await this.#report(entry, { object, facts }, signal);
     const delays = [delayMs, stopInMs(decision)].filter((ms) => ms > 0);
@@ -215,13 +215,13 @@ export class DefinitionsController {
 
   /** Without the kind, no object says what may run, and no status records it. The next object of the name resumes the definition. */
   #suspend(name: string): void {
-    const tasks = this.#entries.get(name)?.tasks;
-    if (tasks?.task.kind === 'run' || tasks?.task.kind === 'wait') tasks.setTask(unservedTask);
+    const entry = this.#entries.get(name);
+    if (entry?.task.kind === 'run' || entry?.task.kind === 'wait') entry.setTask(unservedTask);
   }
 
-  #perform({ tasks }: DefinitionEntry, task: DefinitionTask): void {
-    const ran = tasks.task.kind === 'run';
-    tasks.setTask(task);
+  #perform(entry: DefinitionEntry, task: DefinitionTask): void {
+    const ran = entry.task.kind === 'run';
+    entry.setTask(task);
     // Another definition may own its kind now.
     if (ran && task.kind !== 'run') this.enqueueAll();
   }
@@ -260,7 +260,7 @@ export class DefinitionsController {
       originState: manifests.originState(record.origin),
       hasManifest: manifests.hasManifest(record.name),
       nowMs: clock.nowMs(),
-      hasRun: entry?.tasks.hasRun ?? false,
+      hasRun: entry?.hasRun ?? false,
     });
     return decision.kind === 'run'
       ? this.#resolveKindConflict(decision, record, recorded)
@@ -313,7 +313,7 @@ export class DefinitionsController {
     const record = recordOf(object);
     const { manifests, readsObjects } = this.#options;
     if (this.#isOfOther(record)) return undefined;
-    const task = this.#entries.get(record.name)?.tasks.task;
+    const task = this.#entries.get(record.name)?.task;
     if (task?.kind === 'run') return task.desired.located;
     if (task?.kind === 'finalize') return undefined;
     const [accepted] = record.revisions;
@@ -344,7 +344,7 @@ export class DefinitionsController {
     this.#grants.delete(name);
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
-    await entry.tasks.stop();
+    await entry.stop();
     this.#entries.delete(name);
     this.#reader.forget(name);
     this.#reporter.forget(name);
@@ -390,12 +390,12 @@ function claimedKind({ definition }: LocatedDefinition): string | undefined {
 }
 
 /** Whether the finalizer of the object can be removed. */
-function isFinished(decision: Decision, { tasks }: DefinitionEntry): boolean {
+function isFinished(decision: Decision, { isDone }: DefinitionEntry): boolean {
   switch (decision.kind) {
     case 'release':
       return true;
     case 'finalize':
-      return decision.reason === 'Deleted' && tasks.isDone;
+      return decision.reason === 'Deleted' && isDone;
     default:
       return false;
   }

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { pause } from '../../util/pause.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
-import type { MembersView, MemberTasks } from '../definitions/definition-tasks.ts';
+import type { MembersView, MemberTasks } from '../definitions/member-tasks.ts';
 import { runtimeLabel } from '../objects/names.ts';
 import { OwnObjectInformer } from '../objects/own-object-informer.ts';
 import { StatusReporter } from '../objects/status-reporter.ts';

@@ -1,6 +1,6 @@
 import { type ClusterSelector, selectsMember } from '../../definition/index.ts';
 import type { ClusterFailure, DefinitionView } from '../definition-view.ts';
-import type { MembersView } from '../definitions/definition-tasks.ts';
+import type { MembersView } from '../definitions/member-tasks.ts';
 import type { Member } from './member.ts';
 
 /** At most this many failures are listed. */
