@@ -43,15 +43,8 @@ export function problemResult(
   return live === undefined ? result : { ...result, live };
 }
 
-function placeOf({
-  ref: { gvk, name, namespace },
-}: Intent): Pick<ElementResult, 'name' | 'namespace' | 'cluster'> {
-  const { cluster } = gvk;
-  return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(cluster === undefined ? {} : { cluster }),
-  };
+function placeOf({ ref: { gvk, name, namespace } }: Intent) {
+  return { name, namespace, cluster: gvk.cluster };
 }
 
 /** Adds a problem to a result. */
@@ -75,8 +68,7 @@ export function unrenderedResult(
   // Without a name only a child without `forEach` can be found, by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
   const name = live?.object.metadata.name ?? wantedName;
-  const place = cluster === undefined ? {} : { cluster };
-  const result = { plan, element, name, ...place, problem };
+  const result = { plan, element, name, cluster, problem };
   return live === undefined ? result : { ...result, live };
 }
 

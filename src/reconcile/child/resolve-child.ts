@@ -35,7 +35,7 @@ export interface BlockedElement {
   readonly element?: Element;
   readonly problem: Problem;
   /** The member cluster, if it is known. */
-  readonly cluster?: string;
+  readonly cluster?: string | undefined;
 }
 
 /** The member clusters of resolved children. */
@@ -137,9 +137,7 @@ function unlessDuplicate(
       : `metadata.name: Expected a unique name, found one that is ${by}`;
     const problem = problemOfValue(message, 'duplicate-name');
     pass.findings.desiredObjects.set(identity, owner ?? plan.id);
-    const { cluster } = ref.gvk;
-    const place = cluster === undefined ? {} : { cluster };
-    return { kind: 'blocked', element: each.element, problem, ...place };
+    return { kind: 'blocked', element: each.element, problem, cluster: ref.gvk.cluster };
   }
   pass.findings.desiredObjects.set(identity, plan.id);
   return each;

@@ -88,7 +88,7 @@ export class MemberInformer implements Informer {
 
   /** Follows the connection of the member: a new one is listed anew. */
   #connect(): void {
-    const connection = this.#members.states.get(this.#cluster)?.member?.cluster;
+    const connection = this.#members.connectionOf(this.#cluster);
     if (connection === this.#connection) return;
     this.#connection = connection;
     this.#current?.release();

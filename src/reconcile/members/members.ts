@@ -75,6 +75,17 @@ export class Members {
     return this.#states;
   }
 
+  /** The connection of a member, also if it is not usable. */
+  connectionOf(name: string): Cluster | undefined {
+    return this.#states.get(name)?.member?.cluster;
+  }
+
+  /** The connection of a usable member. */
+  usable(name: string): Cluster | undefined {
+    const state = this.#states.get(name);
+    return state !== undefined && isUsable(state) ? state.member?.cluster : undefined;
+  }
+
   /** Are all objects of kind `Cluster` known? False before {@link open}. */
   get isKnown(): boolean {
     const state = this.#informer?.state;
@@ -142,7 +153,7 @@ function isSame(
 }
 
 /** Can objects be read and written there? The identity must be the recorded one. */
-export function isUsable({ isConnected, member, uid }: MemberState): boolean {
+function isUsable({ isConnected, member, uid }: MemberState): boolean {
   return isConnected && member !== undefined && member.uid === uid;
 }
 

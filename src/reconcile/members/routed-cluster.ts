@@ -2,25 +2,20 @@ import { type Cluster, KubeError, type ObjectRef, type StoredObject } from '../.
 import { gvkIn } from '../../util/gvk.ts';
 import { inMember, memberOf, onHub } from '../../util/member-cluster.ts';
 import { MemberInformer, memberUnreachable } from './member-informer.ts';
-import { isUsable, type Members } from './members.ts';
+import type { Members } from './members.ts';
 
 /**
  * One cluster over the hub and its members. Kinds and manifests that name a member (`gvk.cluster`, `inMember`) reach it, all others reach the
  * hub as before. A member that cannot be used answers every request with KubeError `member-unreachable`.
  */
 export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
-  function connectionOf(name: string): Cluster | undefined {
-    return members.states.get(name)?.member?.cluster;
-  }
-
   /** Runs a request on the cluster of a kind: on a member if it is usable at this moment. Errors of a member name it. */
   async function request<T>(
     name: string | undefined,
     send: (cluster: Cluster) => Promise<T>,
   ): Promise<T> {
     if (name === undefined) return send(hub);
-    const state = members.states.get(name);
-    const member = state !== undefined && isUsable(state) ? state.member?.cluster : undefined;
+    const member = members.usable(name);
     if (member === undefined) throw memberUnreachable(name);
     try {
       return await send(member);
@@ -41,12 +36,12 @@ export function createRoutedCluster(hub: Cluster, members: Members): Cluster {
     resourceFor: (gvk) =>
       gvk.cluster === undefined
         ? hub.resourceFor(gvk)
-        : connectionOf(gvk.cluster)?.resourceFor(gvkIn(gvk, undefined)),
+        : members.connectionOf(gvk.cluster)?.resourceFor(gvkIn(gvk, undefined)),
     lookUp: (gvk, signal) => hub.lookUp(gvk, signal),
     findKind: ({ cluster, ...kind }, signal) =>
       request(cluster, (each) => each.findKind(kind, signal)),
     onGranted({ cluster, ...right }, listener) {
-      const watcher = cluster === undefined ? hub : connectionOf(cluster);
+      const watcher = cluster === undefined ? hub : members.connectionOf(cluster);
       return watcher?.onGranted(right, listener) ?? (() => undefined);
     },
     get: (ref, options, signal) =>

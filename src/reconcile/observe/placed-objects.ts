@@ -2,7 +2,7 @@ import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkIn } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { isUsable, type Members } from '../members/members.ts';
+import type { Members } from '../members/members.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
 import { definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
 import type { OperatorContext } from '../pass/context.ts';
@@ -49,7 +49,7 @@ export class PlacedObjects {
     const informers = [...this.#context.watches.allChildren()].flatMap(({ informer, gvk }) =>
       gvk.cluster === member ? informer : [],
     );
-    if (!this.#areOwnersKnown || !this.#isUsable(member)) return undefined;
+    if (!this.#areOwnersKnown || this.#members.usable(member) === undefined) return undefined;
     if (informers.some(({ state }) => state.kind !== 'synced')) return undefined;
     let count = 0;
     for (const informer of informers)
@@ -57,16 +57,9 @@ export class PlacedObjects {
     return count;
   }
 
-  #isUsable(member: string): boolean {
-    const state = this.#members.states.get(member);
-    return state !== undefined && isUsable(state);
-  }
-
   #check(name: string | undefined): void {
     if (name === undefined) return;
-    const connection = this.#isUsable(name)
-      ? this.#members.states.get(name)?.member?.cluster
-      : undefined;
+    const connection = this.#members.usable(name);
     const before = this.#searched.get(name);
     if (connection === before?.connection) return;
     before?.end();

@@ -124,9 +124,9 @@ export interface ElementResult {
   /** Empty if it could not be rendered. */
   readonly name: string;
   /** @default the namespace of the resource; none for cluster-scoped kinds */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** The member cluster. @default undefined: on the hub, or unknown because it could not be rendered */
-  readonly cluster?: string;
+  readonly cluster?: string | undefined;
   /** What the pass did to the object. @default undefined: nothing */
   readonly change?: Extract<Verdict, { kind: 'created' | 'applied' }>;
   /** The error or blocking condition; undefined: the object is as desired. */

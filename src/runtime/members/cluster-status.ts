@@ -7,7 +7,7 @@ import { liveStatus } from '../definitions/record.ts';
 import type { ConnectionState } from './connection-state.ts';
 
 /** Everything that determines the status of a member. */
-export interface ClusterFacts {
+interface ClusterFacts {
   readonly connection: ConnectionState;
   readonly isPaused: boolean;
   /** Recorded at the first contact. */

@@ -16,13 +16,7 @@ import type { SharedOptions } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 import { clusterKind } from './cluster-kind.ts';
 import { type ClusterRecord, clusterRecordOf } from './cluster-record.ts';
-import {
-  type ClusterFacts,
-  type ClusterStatus,
-  clusterStatusOf,
-  connectionEvent,
-  hasClusterStatus,
-} from './cluster-status.ts';
+import { type ClusterStatus, connectionEvent, hasClusterStatus } from './cluster-status.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { selectorOf } from './member-definition.ts';
 import { membersViewOf } from './members-view.ts';
@@ -254,19 +248,13 @@ export class ClustersController implements MemberClusters, MemberTasks {
   /** @returns the delay of the status, in ms. @throws KubeError */
   async #report(member: Member, signal: AbortSignal): Promise<number> {
     const { object } = member.record;
-    const { facts, onWritten } = member.report();
-    const status = this.#statusOf(object, facts);
+    const { status, onWritten } = member.report();
     const waitMs = hasClusterStatus(object, status) ? 0 : member.statusDelayMs;
     if (waitMs > 0) return waitMs;
     const delayMs = await this.#reporter.report(object, status, signal);
     if (delayMs === 0) onWritten();
     // The object is deleted; an event follows.
     return delayMs ?? 0;
-  }
-
-  #statusOf(object: KubeObject, facts: ClusterFacts): ClusterStatus {
-    const now = new Date(this.#options.clock.nowMs()).toISOString();
-    return clusterStatusOf(facts, { object, now });
   }
 
   /** Whether a `Cluster` belongs to this runtime; claims one without an owner. @throws KubeError */
@@ -336,11 +324,9 @@ export class ClustersController implements MemberClusters, MemberTasks {
   }
 
   #checkStatuses(): void {
-    for (const member of this.#members.values()) {
-      const { object } = member.record;
-      if (!hasClusterStatus(object, this.#statusOf(object, member.report().facts)))
+    for (const member of this.#members.values())
+      if (!hasClusterStatus(member.record.object, member.report().status))
         this.#controller?.enqueue(member.name);
-    }
   }
 }
 

@@ -56,7 +56,7 @@ interface MemberConnectionOptions {
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 /** An unreachable member is reported after this time. */
-const reportAfterMs = 15_000;
+export const reportAfterMs = 15_000;
 /** Interval of checks whether the cluster is still the same. */
 const recheckMs = 600_000;
 

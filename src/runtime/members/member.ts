@@ -9,7 +9,7 @@ import { errorMessage } from '../error-message.ts';
 import { type ObjectWatch, watchObject } from '../objects/watch-object.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { ClusterRecord } from './cluster-record.ts';
-import type { ClusterFacts } from './cluster-status.ts';
+import { type ClusterStatus, clusterStatusOf } from './cluster-status.ts';
 import {
   ConnectionError,
   type ConnectionFailure,
@@ -21,6 +21,7 @@ import {
   type ConnectionEvents,
   type ConnectMember,
   MemberConnection,
+  reportAfterMs,
 } from './member-connection.ts';
 import { MemberDefinition, memberTaskOf } from './member-definition.ts';
 import { SummedMetrics } from './summed-metrics.ts';
@@ -45,15 +46,13 @@ export interface MemberOptions extends SharedOptions {
 }
 
 interface MemberReport {
-  readonly facts: ClusterFacts;
-  /** Call when the status contains the facts. */
+  readonly status: ClusterStatus;
+  /** Call when the object has the status. */
   readonly onWritten: () => void;
 }
 
 /** After a start, a status that only shows the start is not written for this time. */
 const startGraceMs = 5_000;
-/** An unreachable member fails after this time. */
-const connectingGraceMs = 15_000;
 
 const secretGvk = gvkOf('v1', 'Secret');
 
@@ -134,7 +133,7 @@ export class Member {
   get statusDelayMs(): number {
     const isNew = conditionsOf(this.#record.object).length === 0;
     if (isNew || this.isAwaited) return 0;
-    if (this.connection.kind === 'connecting') return connectingGraceMs;
+    if (this.connection.kind === 'connecting') return reportAfterMs;
     const isStarting = [...this.#definitions.values()].some((each) => each.isStarting);
     if (!isStarting) return 0;
     return Math.max(0, this.#createdMs + startGraceMs - this.#options.clock.monotonicMs());
@@ -143,21 +142,24 @@ export class Member {
   /** What its status shows now. */
   report(): MemberReport {
     const { connection } = this;
-    const { isPaused, knownUid, version: knownVersion } = this.#record;
+    const { object, isPaused, knownUid, version: knownVersion } = this.#record;
     const known = { uid: knownUid, version: knownVersion };
     const { uid, version } = connection.kind === 'connected' ? connection : known;
     const definitions = [...this.#definitions.values()]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((each) => each.report());
-    const facts = {
-      ...{ connection, isPaused, uid, version, placed: this.#placed },
-      definitions: definitions.map(({ entry }) => entry),
-    };
+    const status = clusterStatusOf(
+      {
+        ...{ connection, isPaused, uid, version, placed: this.#placed },
+        definitions: definitions.map(({ entry }) => entry),
+      },
+      { object, now: new Date(this.#options.clock.nowMs()).toISOString() },
+    );
     const onWritten = () => {
       if (this.#recorded?.uid === uid) this.#recorded?.notify();
       for (const each of definitions) each.onWritten();
     };
-    return { facts, onWritten };
+    return { status, onWritten };
   }
 
   /** Call with every version of the object. */
