@@ -336,8 +336,6 @@ export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder,
 
 /** A member cluster that can be used now: it is connected, its identity is confirmed, and it is not paused. */
 export interface MemberCluster {
-  /** Name of its object of kind `Cluster`. */
-  readonly name: string;
   /** UID of its namespace `kube-system`: the identity of the cluster. */
   readonly uid: string;
   /** Its caches and writes. They end with its cluster runtime; a later connection is another object. */

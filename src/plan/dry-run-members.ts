@@ -33,10 +33,7 @@ export class DryRunMembers implements MemberClusters {
   constructor({ hubUid, reached }: PlanMembers) {
     this.hubUid = hubUid;
     this.#members = new Map(
-      reached.map(({ name, uid, cluster }) => [
-        name,
-        { name, uid, cluster: new DryRunCluster(cluster) },
-      ]),
+      reached.map(({ name, uid, cluster }) => [name, { uid, cluster: new DryRunCluster(cluster) }]),
     );
   }
 
@@ -51,8 +48,8 @@ export class DryRunMembers implements MemberClusters {
 
   /** The writes to all members since the last call. */
   takeWrites(): readonly DryRunWrite[] {
-    return Array.from(this.#members.values(), ({ name, cluster }) =>
+    return [...this.#members].flatMap(([name, { cluster }]) =>
       cluster.takeWrites().map((write) => ({ ...write, cluster: name })),
-    ).flat();
+    );
   }
 }

@@ -88,7 +88,6 @@ export class ClustersController implements MemberClusters, MemberTasks {
 
   /** Starts working in members. Call when the kind `Cluster` is served; a definition that needs it starts it, too. */
   activate(): void {
-    if (this.#isActive) return;
     this.#isActive = true;
     this.#activated.resolve();
   }

@@ -115,7 +115,7 @@ export class Member {
   get usable(): MemberCluster | undefined {
     if (this.#connected === undefined || this.#record.isPaused) return undefined;
     const { uid, cluster } = this.#connected;
-    return { name: this.name, uid, cluster };
+    return { uid, cluster };
   }
 
   /** Whether work waits until its status is written. */

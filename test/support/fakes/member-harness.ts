@@ -35,7 +35,7 @@ export class FakeMember {
   connect(): void {
     this.cluster.loseEvents();
     this.cluster.fault = () => undefined;
-    this.connection = { name: this.name, uid: this.uid, cluster: view(this) };
+    this.connection = { uid: this.uid, cluster: view(this) };
   }
 
   disconnect(): void {
