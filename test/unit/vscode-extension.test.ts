@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../src/lsp/protocol.ts';
 import { homeostatCommand } from '../support/executable.ts';
 import { LspClient } from '../support/lsp/lsp-client.ts';
@@ -17,23 +18,35 @@ interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
+interface Reports {
+  onEnd(): void;
+}
 interface Session {
   activate(context: { readonly subscriptions: unknown[] }): Promise<void>;
   deactivate(): Promise<void>;
 }
 type Listener = (event: unknown) => unknown;
 
-const { serverCommand } = load('./server-command.js') as {
-  serverCommand(options: {
-    readonly setting: string;
-    readonly folders: readonly string[];
-    readonly exists?: (path: string) => boolean;
-  }): ServerCommand;
-};
+interface ServerOptions {
+  readonly setting: string;
+  readonly folders: readonly string[];
+  readonly searchPath?: string;
+  readonly isProgram?: (path: string) => boolean;
+}
+type FindServer = (options: ServerOptions) => ServerCommand | undefined;
+
+const { serverCommand } = load('./server-command.js') as { serverCommand: FindServer };
 const { createSession } = load('./session.js') as {
-  createSession(options: { readonly vscode: unknown; readonly createClient: unknown }): Session;
+  createSession(options: {
+    readonly vscode: unknown;
+    readonly createClient: unknown;
+    readonly findServer: FindServer;
+    readonly startPatienceMs: number;
+    readonly now: () => number;
+  }): Session;
 };
 
+const installed = '/shop/node_modules/.bin/homeostat';
 const definition = documentOf('yaml', 'apiVersion: homeostat.dev/v1alpha1');
 
 function documentOf(languageId: string, text: string) {
@@ -46,11 +59,24 @@ class FakeEditor {
   readonly messages: string[] = [];
   readonly events: string[] = [];
   setting = '';
-  failure: Error | undefined;
+  /** Whether the program of the workspace or the setting exists. */
+  hasProgram = true;
+  /** The button that the user presses in the next message; before "Try Again", the program is installed. */
+  answer: string | undefined;
+  remoteName: string | undefined;
+  /** Ends the server that runs. */
+  kill = () => {};
+  /** In ms. */
+  time = 0;
+  startFails = false;
+  startHangs = false;
+  stopFails = false;
   textDocuments: readonly unknown[] = [];
   folder = '/shop';
 
-  session(createClient: (server: ServerCommand) => unknown = this.#fakeClient): Session {
+  session(
+    createClient: (server: ServerCommand, reports: Reports) => unknown = this.#fakeClient,
+  ): Session {
     const on = (name: string) => (listener: Listener) => {
       this.listeners[name] = listener;
     };
@@ -63,18 +89,46 @@ class FakeEditor {
         onDidChangeTextDocument: on('change'),
         onDidChangeConfiguration: on('configuration'),
       },
-      window: { showErrorMessage: (text: string) => void this.messages.push(text) },
-      commands: { registerCommand: (name: string, run: Listener) => on(name)(run) },
+      window: {
+        showErrorMessage: async (text: string, ...buttons: string[]) => {
+          this.messages.push(`${text} [${buttons.join('] [')}]`);
+          const { answer } = this;
+          this.answer = undefined;
+          if (answer === 'Try Again') this.hasProgram = true;
+          return answer;
+        },
+        createOutputChannel: (name: string) => ({
+          show: () => void this.events.push(`show ${name}`),
+          dispose: () => {},
+        }),
+      },
+      commands: {
+        registerCommand: (name: string, run: Listener) => on(name)(run),
+        executeCommand: async (name: string, { query }: { readonly query: string }) =>
+          void this.events.push(`${name} ${query}`),
+      },
+      env: { remoteName: this.remoteName },
     };
-    return createSession({ vscode, createClient });
+    const findServer: FindServer = (options) =>
+      serverCommand({ ...options, searchPath: '/usr/bin', isProgram: () => this.hasProgram });
+    return createSession({
+      ...{ vscode, createClient, findServer },
+      startPatienceMs: 1,
+      now: () => this.time,
+    });
   }
 
-  readonly #fakeClient = ({ command }: ServerCommand) => ({
+  readonly #fakeClient = ({ command }: ServerCommand, { onEnd }: Reports) => ({
     start: async () => {
       this.events.push(`start ${command}`);
-      if (this.failure !== undefined) throw this.failure;
+      if (this.startHangs) await new Promise(() => {});
+      if (this.startFails) throw new Error('The process has ended');
+      this.kill = onEnd;
     },
-    stop: async () => void this.events.push(`stop ${command}`),
+    stop: async () => {
+      this.events.push(`stop ${command}`);
+      if (this.stopFails) throw new Error('The client is not running');
+    },
   });
 }
 
@@ -100,18 +154,36 @@ describe('editors/vscode', () => {
     );
   });
 
-  for (const [what, setting, installed, command] of [
-    ['the setting', '/opt/homeostat', true, '/opt/homeostat'],
-    ['the setting, relative to the first folder', 'bin/homeostat', true, '/a/bin/homeostat'],
-    ['the program of a folder', '', true, '/b/node_modules/.bin/homeostat'],
-    ['the program on the PATH', '', false, 'homeostat'],
+  for (const [what, setting, missing, command] of [
+    ['the setting', '/opt/homeostat', '/none', '/opt/homeostat'],
+    ['the setting, relative to the first folder', 'bin/homeostat', '/none', '/a/bin/homeostat'],
+    ['the program of a folder', '', '/a/', '/b/node_modules/.bin/homeostat'],
+    ['the first program on the PATH', '', /^\/[ab]\/|^\/usr\/local/, '/usr/bin/homeostat'],
   ] as const) {
     test(`the server is ${what}`, () => {
-      const exists = (path: string) => installed && path.startsWith('/b/');
-      const found = serverCommand({ setting, folders: ['/a', '/b'], exists });
+      const found = serverCommand({
+        setting,
+        folders: ['/a', '/b'],
+        searchPath: '/usr/local/bin::/usr/bin:/bin',
+        isProgram: (path) =>
+          typeof missing === 'string' ? !path.startsWith(missing) : !missing.test(path),
+      });
       assert.deepEqual(found, { command, args: ['lsp'] });
     });
   }
+
+  test('a folder and a file that cannot be executed are no programs', () => {
+    const folders = [fileURLToPath(folder)];
+    const options = { folders, searchPath: '' };
+    assert.equal(serverCommand({ ...options, setting: '.' }), undefined);
+    assert.equal(serverCommand({ ...options, setting: 'README.md' }), undefined);
+    assert.equal(serverCommand({ ...options, setting: 'missing' }), undefined);
+    assert.equal(serverCommand({ ...options, setting: '' }), undefined);
+    assert.equal(
+      serverCommand({ ...options, setting: process.execPath })?.command,
+      process.execPath,
+    );
+  });
 
   test('the server starts once, with the first document of Homeostat', async () => {
     const editor = new FakeEditor();
@@ -122,7 +194,7 @@ describe('editors/vscode', () => {
     editor.listeners.open?.(definition);
     editor.listeners.change?.({ document: definition });
     await session.deactivate();
-    assert.deepEqual(editor.events, ['start homeostat', 'stop homeostat']);
+    assert.deepEqual(editor.events, [`start ${installed}`, `stop ${installed}`]);
   });
 
   test('another path restarts the server; other settings do not', async () => {
@@ -135,26 +207,114 @@ describe('editors/vscode', () => {
     editor.listeners.configuration?.({ affectsConfiguration: () => true });
     await session.deactivate();
     assert.deepEqual(editor.events, [
-      'start homeostat',
-      'stop homeostat',
+      `start ${installed}`,
+      `stop ${installed}`,
       'start /new/homeostat',
       'stop /new/homeostat',
     ]);
   });
 
-  test('a program that cannot be started is reported with what to do, and can be started again', async () => {
+  test('a missing program is reported with what to do, and is found after it was installed', async () => {
     const editor = new FakeEditor();
     editor.textDocuments = [definition];
-    editor.failure = new Error('spawn homeostat ENOENT');
+    editor.hasProgram = false;
+    editor.answer = 'Open Settings';
+    editor.remoteName = 'ssh-remote';
     const session = editor.session();
     await session.activate({ subscriptions: [] });
     assert.deepEqual(editor.messages, [
-      'Cannot start "homeostat": spawn homeostat ENOENT. Install it, or set "homeostat.path"',
+      'Cannot find "homeostat" in the workspace or on the PATH. Install it, or set "homeostat.path" [Try Again] [Open Settings]',
     ]);
-    editor.failure = undefined;
+    editor.setting = '/opt/homeostat';
+    await editor.listeners['homeostat.restart']?.(undefined);
+    assert.equal(
+      editor.messages[1],
+      'Cannot execute "/opt/homeostat". Correct the setting "homeostat.path" [Try Again] [Open Settings]',
+    );
+    editor.hasProgram = true;
     await editor.listeners['homeostat.restart']?.(undefined);
     await session.deactivate();
-    assert.deepEqual(editor.events, ['start homeostat', 'start homeostat', 'stop homeostat']);
+    assert.deepEqual(editor.events, [
+      'workbench.action.openRemoteSettings homeostat.path',
+      'start /opt/homeostat',
+      'stop /opt/homeostat',
+    ]);
+  });
+
+  test('"Try Again" looks for the program again', async () => {
+    const editor = new FakeEditor();
+    editor.textDocuments = [definition];
+    editor.hasProgram = false;
+    editor.answer = 'Try Again';
+    const session = editor.session();
+    await session.activate({ subscriptions: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+    await session.deactivate();
+    assert.equal(editor.messages.length, 1);
+    assert.deepEqual(editor.events, [`start ${installed}`, `stop ${installed}`]);
+  });
+
+  test('a server that fails to start or to stop is reported once, and can be restarted', async () => {
+    const editor = new FakeEditor();
+    editor.textDocuments = [definition];
+    editor.startFails = true;
+    editor.stopFails = true;
+    editor.answer = 'Show Output';
+    const session = editor.session();
+    await session.activate({ subscriptions: [] });
+    editor.startFails = false;
+    await editor.listeners['homeostat.restart']?.(undefined);
+    await session.deactivate();
+    assert.deepEqual(editor.events, [
+      `start ${installed}`,
+      'show Homeostat',
+      `stop ${installed}`,
+      `start ${installed}`,
+      `stop ${installed}`,
+    ]);
+    assert.deepEqual(editor.messages, [
+      `The language server "${installed}" does not run. The output has the reason [Try Again] [Show Output]`,
+    ]);
+  });
+
+  test('a server that dies is started again, but not more than four times within three minutes', async () => {
+    const editor = new FakeEditor();
+    editor.textDocuments = [definition];
+    const session = editor.session();
+    await session.activate({ subscriptions: [] });
+    const starts = () => editor.events.filter((event) => event.startsWith('start')).length;
+    const kill = async (afterMs: number) => {
+      editor.time += afterMs;
+      editor.kill();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (let death = 1; death <= 8; death++) await kill(60_000);
+    assert.equal(starts(), 9);
+    await kill(1000);
+    assert.deepEqual(editor.messages, []);
+    await kill(1000);
+    assert.equal(starts(), 10);
+    assert.equal(editor.messages.length, 1);
+    await session.deactivate();
+  });
+
+  test('a program that never answers is replaced by a restart', async () => {
+    const editor = new FakeEditor();
+    editor.textDocuments = [definition];
+    editor.setting = '/bin/other';
+    editor.startHangs = true;
+    const session = editor.session();
+    await session.activate({ subscriptions: [] });
+    editor.startHangs = false;
+    editor.setting = '';
+    editor.listeners.configuration?.({ affectsConfiguration: () => true });
+    await session.deactivate();
+    assert.deepEqual(editor.events, [
+      'start /bin/other',
+      'stop /bin/other',
+      `start ${installed}`,
+      `stop ${installed}`,
+    ]);
   });
 
   test('the program of the workspace reports a mistake in an open document, and ends with the editor', async () => {
