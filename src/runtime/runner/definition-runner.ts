@@ -62,8 +62,6 @@ export class DefinitionRunner {
   #rejection: Rejection | undefined;
   /** The current preparation step. */
   #progress = notBegun;
-  /** Revisions that ran last in this process, newest first. */
-  #previous: readonly LocatedDefinition[] = [];
   #finalizing: Finalizing | undefined;
   #controller: ResourceController | undefined;
   /** Kinds of resources in a namespace of the runtime, which have been reported. */
@@ -266,7 +264,6 @@ export class DefinitionRunner {
       await work.run(signal);
       ending.abort(new Error('The controller has stopped'));
       await following;
-      this.#previous = work.all.map(({ located }) => located);
     } finally {
       work.stop();
       this.#controller = undefined;
@@ -295,11 +292,10 @@ export class DefinitionRunner {
   /** Older revisions of the same kind, newest first. */
   get #older(): readonly LocatedDefinition[] {
     const { located, previous = [] } = this.#desired;
-    const byRevision = new Map(
-      [...this.#previous, ...previous].map((each) => [each.definition.revision, each]),
+    const { revision } = located.definition;
+    return previous.filter(
+      (each) => each.definition.revision !== revision && isSameKind(each, located),
     );
-    byRevision.delete(located.definition.revision);
-    return [...byRevision.values()].filter((each) => isSameKind(each, located));
   }
 
   /** Switches the running controller to each desired revision. A rejected one is retried, because the cluster may change. */
