@@ -1,6 +1,6 @@
 import type { ManifestCheck } from '../../check/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
-import { type LocatedDefinition, runsInMembers, statusKindOf } from '../../definition/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -10,16 +10,7 @@ import type { OwnObjects } from '../objects/own-object-informer.ts';
 import { StatusReporter } from '../objects/status-reporter.ts';
 import type { PublishedManifests } from '../publish/publisher.ts';
 import type { SharedOptions } from '../runner-options.ts';
-import {
-  type Decision,
-  type DefinitionTask,
-  decide,
-  type FinalizeTask,
-  type KindClaim,
-  kindConflictMessage,
-  ownerOf,
-  reject,
-} from './decide.ts';
+import { type Decision, type DefinitionTask, decide, type FinalizeTask, reject } from './decide.ts';
 import type { DefinitionFacts } from './definition-conditions.ts';
 import { DefinitionEntry } from './definition-entry.ts';
 import {
@@ -30,6 +21,7 @@ import {
   type StatusEvent,
   statusOf,
 } from './definition-status.ts';
+import { claimedKind, type KindClaim, kindConflictMessage, ownerOf } from './kind-claims.ts';
 import type { MemberTasks } from './member-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, liveStatus, recordOf } from './record.ts';
@@ -381,12 +373,6 @@ export class DefinitionsController {
     );
     this.#grants.set(name, unsubscribe);
   }
-}
-
-/** The kind whose status it writes, and where. Undefined: none. */
-function claimedKind({ definition }: LocatedDefinition): string | undefined {
-  const kind = statusKindOf(definition);
-  return kind === undefined || !runsInMembers(definition) ? kind : `${kind} in members`;
 }
 
 /** Whether the finalizer of the object can be removed. */

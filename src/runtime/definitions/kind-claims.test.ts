@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { locatedShadow, shadowSpec } from '../../../test/support/fakes/shadow-definition.ts';
 import { locatedThing } from '../../../test/support/fakes/thing-texts.ts';
 import { statusKindOf } from '../../definition/index.ts';
-import { type KindClaim, kindConflictMessage, ownerOf } from './decide.ts';
+import { type KindClaim, kindConflictMessage, ownerOf } from './kind-claims.ts';
 
 const status = { status: { size: '${ 1 }' } };
 const conditions = { conditions: [{ type: 'Shadowed', status: '${ true }' }] };
