@@ -47,8 +47,6 @@ interface NextRollout {
 export class RevisionRouter implements Reconciler {
   readonly #options: RevisionRouterOptions;
   readonly #assignments: Assignments;
-  /** Operators to stop when their passes have ended. */
-  readonly #stopping = new Set<RevisionOperator>();
   /** The last roll-out, also after its end, because held deletions stay held. */
   #rollout: Rollout | undefined;
   /** Holds for resources that were assigned to older revisions by what they report. */
@@ -143,9 +141,7 @@ export class RevisionRouter implements Reconciler {
   /** Stops all operators. No pass may be running. */
   stop(): void {
     this.#rollout?.stop();
-    for (const revisionOperator of new Set([...this.operators, ...this.#stopping]))
-      revisionOperator.operator.stop();
-    this.#stopping.clear();
+    for (const { operator } of this.operators) operator.stop();
     this.#assignments.clear();
   }
 
@@ -262,10 +258,9 @@ export class RevisionRouter implements Reconciler {
   }
 
   /** Stops an operator after its running passes. */
-  async #stopOperator(revisionOperator: RevisionOperator): Promise<void> {
-    this.#stopping.add(revisionOperator);
+  async #stopOperator({ operator }: RevisionOperator): Promise<void> {
     await this.#options.passesEnded();
-    if (this.#stopping.delete(revisionOperator)) revisionOperator.operator.stop();
+    operator.stop();
   }
 }
 
