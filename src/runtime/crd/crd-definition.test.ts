@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { customKind } from '../../../test/support/definitions.ts';
 import { storedKind } from './crd-definition.ts';
 
-describe('runtime/crd/stored-kind', () => {
+describe('runtime/crd/crd-definition', () => {
   test('the kind in the version that is stored', () => {
     const crd = customKind({ group: 'a.example.com', kind: 'Tenant', scope: 'Cluster' });
     const versions = [

@@ -84,7 +84,7 @@ async function repairs(harness: DefinitionsHarness): Promise<boolean> {
 const writesTo = (harness: DefinitionsHarness, kind = 'OperatorDefinition') =>
   harness.cluster.takeWrites().filter((write) => write.includes(` ${kind}/`));
 
-describe('runtime/definitions/controller: objects of users', () => {
+describe('runtime/definitions/definitions-controller: objects of users', () => {
   test('one is claimed in one write, and its revision and kinds are on record before a resource takes it', async (t) => {
     const harness = await started(t);
     harness.cluster.make('Secret');
@@ -285,7 +285,7 @@ describe('runtime/definitions/controller: objects of users', () => {
   });
 });
 
-describe('runtime/definitions/controller: two definitions of one kind', () => {
+describe('runtime/definitions/definitions-controller: two definitions of one kind', () => {
   const writer = (text: string, isOrphaned = false) =>
     shadowSpec(text, { kind: 'Service', isOrphaned, more: { status: { loadBalancer: {} } } });
   const second = { name: 'second', creationTimestamp: '2026-02-01T00:00:00Z' };
@@ -348,7 +348,7 @@ describe('runtime/definitions/controller: two definitions of one kind', () => {
   });
 });
 
-describe('runtime/definitions/controller: published objects', () => {
+describe('runtime/definitions/definitions-controller: published objects', () => {
   test('one runs when its text is confirmed, and not before', async (t) => {
     const harness = await started(t);
     harness.cluster.make('Secret');
@@ -436,7 +436,7 @@ describe('runtime/definitions/controller: published objects', () => {
   });
 });
 
-describe('runtime/definitions/controller: a text that is gone', () => {
+describe('runtime/definitions/definitions-controller: a text that is gone', () => {
   test('runs 30 s more, and then its deletions come to their end', async (t) => {
     const harness = await publishing(t);
     await harness.withdraw();
@@ -488,7 +488,7 @@ describe('runtime/definitions/controller: a text that is gone', () => {
     });
 });
 
-describe('runtime/definitions/controller: objects that are deleted', () => {
+describe('runtime/definitions/definitions-controller: objects that are deleted', () => {
   test('with its text there it is released at once, nothing stops, and its object is made again', async (t) => {
     const harness = await publishing(t);
     await harness.delete();
@@ -618,7 +618,7 @@ describe('runtime/definitions/controller: objects that are deleted', () => {
   });
 });
 
-describe('runtime/definitions/controller: an uninstall', () => {
+describe('runtime/definitions/definitions-controller: an uninstall', () => {
   const removing = shadowSpec('a', { ...held, more: { removalPolicy: 'Delete' } });
   const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/hold'] };
 
@@ -712,7 +712,7 @@ describe('runtime/definitions/controller: an uninstall', () => {
   });
 });
 
-describe('runtime/definitions/controller: a hand-over between runtimes', () => {
+describe('runtime/definitions/definitions-controller: a hand-over between runtimes', () => {
   test('who gets an object waits 30 s, in which the other may still be at work', async (t) => {
     const harness = await started(t);
     harness.cluster.make('Secret');
@@ -790,7 +790,7 @@ describe('runtime/definitions/controller: a hand-over between runtimes', () => {
   });
 });
 
-describe('runtime/definitions/controller: the kind OperatorDefinition is not served', () => {
+describe('runtime/definitions/definitions-controller: the kind OperatorDefinition is not served', () => {
   test('what runs continues while the kind is installed again', async (t) => {
     const harness = await publishing(t);
     await harness.loseKind({ isGone: false });

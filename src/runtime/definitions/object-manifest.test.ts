@@ -4,7 +4,7 @@ import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { shadowObject, shadowSpec } from '../../../test/support/fakes/shadow-definition.ts';
 import { manifestOfObject } from './spec-reader.ts';
 
-describe('runtime/definitions/object-text', () => {
+describe('runtime/definitions/object-manifest', () => {
   test('an object is the text that the user wrote', () => {
     const spec = { vars: { b: 1, a: '${ x }' } };
     const { file, text, origin } = manifestOfObject({ name: 'one', spec });

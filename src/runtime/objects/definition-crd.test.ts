@@ -22,7 +22,7 @@ function setUp() {
   };
 }
 
-describe('runtime/objects/bring-crd', () => {
+describe('runtime/objects/definition-crd', () => {
   test('installs it once', async () => {
     const { cluster, bring } = setUp();
     await bring();

@@ -14,7 +14,7 @@ function setUp() {
   return { clock, pace, write };
 }
 
-describe('runtime/objects/write-pace', () => {
+describe('runtime/objects/write-rate-limiter', () => {
   test('some at once, then one a second', async () => {
     const { clock, write } = setUp();
     assert.deepEqual([write(), write(), write(), write()], [0, 0, 0, 1_000]);

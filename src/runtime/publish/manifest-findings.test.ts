@@ -33,7 +33,7 @@ function told(...looks: readonly (readonly ParsedManifest[])[]): readonly string
   return looks.map((readings) => news.update(readings).map(summary).join(', '));
 }
 
-describe('runtime/publish/text-findings', () => {
+describe('runtime/publish/manifest-findings', () => {
   for (const [what, texts, expected] of [
     ['good texts', [good('thing')], ['']],
     ['a text with a mistake', [bad('thing')], ['a.yaml 1 0 1']],

@@ -36,7 +36,7 @@ function follow(t: TestContext, ...sources: readonly ScriptedSource[]) {
 
 const at = (ref: string) => ({ source: 'configmap', ref }) as const;
 
-describe('runtime/publish/source-texts', () => {
+describe('runtime/publish/manifest-reader', () => {
   test('says nothing before every source was looked at, then all of them together', async (t) => {
     const [one, two] = [new ScriptedSource('one'), new ScriptedSource('two')];
     const { clock, names, texts } = follow(t, one, two);

@@ -30,7 +30,7 @@ function summary({
   ].join(', ');
 }
 
-describe('runtime/publish/text-reading', () => {
+describe('runtime/publish/parsed-manifest', () => {
   for (const [name, text, expected] of [
     ['a definition', good, '+good, true'],
     ['nothing', '', 'true'],

@@ -152,7 +152,7 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   ],
 ];
 
-describe('runtime/publish/next-step', () => {
+describe('runtime/publish/publish-plan', () => {
   for (const [name, options, expected] of cases)
     test(name, () => assert.equal(plan(options), expected));
 });

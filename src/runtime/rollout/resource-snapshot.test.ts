@@ -23,7 +23,7 @@ function withMetadata(object: KubeObject, metadata: object): KubeObject {
 const at = { 'homeostat.dev/reconcile-at': 'now' };
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 
-describe('runtime/rollout/marks', () => {
+describe('runtime/rollout/resource-snapshot', () => {
   for (const [what, before, after, expected] of [
     ['a status', counted, { ...counted, status: { size: 1 } }, false],
     ['a label', counted, withMetadata(counted, { labels: { a: '1' } }), false],

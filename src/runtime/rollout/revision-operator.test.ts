@@ -13,7 +13,7 @@ function resource(...conditions: readonly object[]) {
   return { apiVersion: 'example.com/v1', kind: 'Thing', metadata, status: { conditions } };
 }
 
-describe('runtime/rollout/failing', () => {
+describe('runtime/rollout/revision-operator', () => {
   for (const [codes, isFailing] of [
     [[], false],
     [['waiting'], false],

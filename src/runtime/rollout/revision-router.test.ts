@@ -75,7 +75,7 @@ interface InTheMiddle extends Partial<RolloutOptions> {
   readonly deletes?: (key: string) => readonly string[];
 }
 
-describe('runtime/rollout/switchboard', () => {
+describe('runtime/rollout/revision-router', () => {
   test('when nothing changes there is one operator, and nothing is decided', async () => {
     const harness = await atRest(3);
     assert.equal(harness.board.view, undefined);

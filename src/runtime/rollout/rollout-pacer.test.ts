@@ -45,7 +45,7 @@ function setUp({
   return { clock, pace, gone, reached, told, endAll };
 }
 
-describe('runtime/rollout/pace', () => {
+describe('runtime/rollout/rollout-pacer', () => {
   test('at once means: as fast as passes end, never more on their way than may fail', () => {
     const { pace, reached, told, endAll } = setUp({});
     pace.start();

@@ -24,7 +24,7 @@ function startResync(t: TestContext, fraction = 0, everyMs = 60_000) {
   return { clock, state, stop };
 }
 
-describe('runtime/runner/resync', () => {
+describe('runtime/runner/restart-conditions: resync', () => {
   for (const [fraction, firstMs] of [
     [0, 54_000],
     [1, 66_000],
@@ -80,7 +80,7 @@ class LateCluster extends QuietCluster {
   }
 }
 
-describe('runtime/runner/missing kinds', () => {
+describe('runtime/runner/restart-conditions: missing kinds', () => {
   test('a kind that never gets a schema does not end the wait for another one', async () => {
     const [clock, cluster] = [new FakeClock(), new LateCluster()];
     const context = { cluster, clock, logger: silentLogger() };

@@ -63,7 +63,7 @@ function start() {
   return { clock, there, secrets, services, watched, gone, ended, stop };
 }
 
-describe('runtime/runner/tidy-up, kinds that are not made any more', () => {
+describe('runtime/runner/rollout-cleanup: kinds that are not made any more', () => {
   test('each is watched, and on record, until nothing of it is left', async () => {
     const { clock, there, secrets, services, watched, gone, ended } = start();
     await passHour(clock);
@@ -90,7 +90,7 @@ describe('runtime/runner/tidy-up, kinds that are not made any more', () => {
   });
 });
 
-describe('runtime/runner/tidy-up, resources that are stored in an old version', () => {
+describe('runtime/runner/rollout-cleanup: resources that are stored in an old version', () => {
   /** A CRD with an old version on record, and a resource that the server fails to write. */
   async function startMigration(fault: KubeError) {
     const type = { plural: 'things', namespaced: true, hasStatus: true, verbs: [] };

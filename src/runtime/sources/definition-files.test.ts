@@ -14,7 +14,7 @@ function folderWith(t: TestContext, files: Readonly<Record<string, string>>): st
   return folder;
 }
 
-describe('runtime/load-directory', () => {
+describe('runtime/sources/definition-files', () => {
   test('definition files directly in it, in order; folders are not entered, by a link neither', async (t) => {
     const folder = folderWith(t, { 'b.json': '{}', 'a.yml': 'a', '.c.yaml': 'c', notes: 'n' });
     mkdirSync(join(folder, 'd.yaml'));
