@@ -179,7 +179,7 @@ export class DefinitionRunner {
         ? await whenServed(definition, { cluster, onMissing }, attempt)
         : undefined;
     try {
-      const { found, older } = await this.#prepareStart(attempt).catch(async (error: unknown) => {
+      const found = await this.#prepareStart(attempt).catch(async (error: unknown) => {
         // Finalize resources although the definition cannot start.
         if (!attempt.aborted && !isUnreachable(error))
           await this.#startFinalizing(definition, signal);
@@ -191,7 +191,7 @@ export class DefinitionRunner {
         return false;
       }
       await this.#stopFinalizing();
-      await this.#runController(found.prepared, { attempt, signal, informer, older });
+      await this.#runController(found, { attempt, signal, informer });
       return true;
     } finally {
       informer?.release();
@@ -215,37 +215,38 @@ export class DefinitionRunner {
     this.#finalizing = undefined;
   }
 
-  /** Prepares the revision to start with, and the older ones that resources may have. @throws KubeError */
-  async #prepareStart(attempt: AbortSignal) {
-    const found = await this.#prepareFirst(attempt);
-    const isPrepared = found.kind === 'prepared';
-    return { found, older: isPrepared ? await this.#prepareOlder(found.prepared, attempt) : [] };
-  }
-
   /**
-   * Prepares the desired revision, or an older one if the cluster rejects it.
-   * @throws KubeError if neither can be prepared.
+   * Prepares the desired revision, and the older ones that resources may have. Starts with an older one if the cluster rejects the desired
+   * one. Older ones that do not compile any more are omitted: their resources take the newest.
+   * @throws KubeError
    */
-  async #prepareFirst(attempt: AbortSignal): Promise<Preparation> {
-    const { located } = this.#desired;
-    const found = await this.#prepare(located, attempt).catch((error: unknown) => {
+  async #prepareStart(attempt: AbortSignal) {
+    const { located, previous = [] } = this.#desired;
+    const { revision } = located.definition;
+    const desired = await this.#prepare(located, attempt).catch((error: unknown) => {
       if (attempt.aborted || isUnreachable(error)) throw error;
       return { kind: 'failed', error, rejection: rejectionOf(located, error) } as const;
     });
-    if (found.kind === 'prepared') return found;
-    for (const previous of this.#older) {
-      const prepared = await preparePrevious(previous, this.#options, attempt);
-      if (prepared === undefined) continue;
-      this.#setRejection(found.rejection);
-      return { kind: 'prepared', prepared };
+    const older: PreparedRevision[] = [];
+    for (const each of previous) {
+      if (each.definition.revision === revision || !isSameKind(each, located)) continue;
+      const prepared = await preparePrevious(each, this.#options, attempt);
+      if (prepared !== undefined) older.push(prepared);
     }
-    if (found.kind === 'failed') throw found.error;
-    return found;
+    if (desired.kind === 'prepared')
+      return { kind: 'prepared', first: desired.prepared, older } as const;
+    const [first, ...others] = older;
+    if (first !== undefined) {
+      this.#setRejection(desired.rejection);
+      return { kind: 'prepared', first, older: others } as const;
+    }
+    if (desired.kind === 'failed') throw desired.error;
+    return desired;
   }
 
   async #runController(
-    first: PreparedRevision,
-    { attempt, signal, informer, older }: RunContext,
+    { first, older }: PreparedStart,
+    { attempt, signal, informer }: RunContext,
   ): Promise<void> {
     const onLost = (reason: string) => this.#kindLost(reason);
     const onGuarded = (resource: KubeObject) => this.#reportGuarded(resource);
@@ -270,32 +271,6 @@ export class DefinitionRunner {
       if (this.#state.kind === 'running' && !signal.aborted)
         this.#setState({ kind: 'starting', message: 'Restarting' });
     }
-  }
-
-  /**
-   * Prepares the older revisions that resources may have. Those that do not compile any more are omitted: their resources take the newest.
-   * @throws KubeError
-   */
-  async #prepareOlder(
-    first: PreparedRevision,
-    signal: AbortSignal,
-  ): Promise<readonly PreparedRevision[]> {
-    const older: PreparedRevision[] = [];
-    for (const located of this.#older) {
-      if (revisionOf({ located }) === revisionOf(first)) continue;
-      const prepared = await preparePrevious(located, this.#options, signal);
-      if (prepared !== undefined) older.push(prepared);
-    }
-    return older;
-  }
-
-  /** Older revisions of the same kind, newest first. */
-  get #older(): readonly LocatedDefinition[] {
-    const { located, previous = [] } = this.#desired;
-    const { revision } = located.definition;
-    return previous.filter(
-      (each) => each.definition.revision !== revision && isSameKind(each, located),
-    );
   }
 
   /** Switches the running controller to each desired revision. A rejected one is retried, because the cluster may change. */
@@ -460,14 +435,18 @@ interface Finalizing {
   readonly ended: Promise<void>;
 }
 
+interface PreparedStart {
+  readonly first: PreparedRevision;
+  /** Older revisions that resources may have, newest first. */
+  readonly older: readonly PreparedRevision[];
+}
+
 interface RunContext {
   /** Also aborts when another revision is desired. */
   readonly attempt: AbortSignal;
   readonly signal: AbortSignal;
   /** Of the kind of `for`, until the watches of the controller have started. */
   readonly informer: Informer | undefined;
-  /** Older revisions that resources may have, newest first. */
-  readonly older: readonly PreparedRevision[];
 }
 
 function revisionOf({ located }: Pick<DesiredDefinition, 'located'>): string {
