@@ -28,6 +28,12 @@ describe('lsp/outline', () => {
     assert.match(tests ?? '', /^podset: OperatorTest \(steps \(/);
   });
 
+  test('lists the objects of a file with samples by their kind', () => {
+    const text = `${operatorText('samples/podset')}---\nkind: Secret\n---\na: 1\n`;
+    const names = outline(parseText(text, true)).map(shapeOf);
+    assert.deepEqual(names, ['example: PodSet', 'Secret: Secret', 'Object']);
+  });
+
   test('lists vars, reads, conditions, events and patches', () => {
     const names = ['database', 'tenant', 'virtual-machine', 'air-conditioner', 'config-copy'];
     const sections = names.flatMap((name) =>

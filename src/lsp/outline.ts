@@ -40,11 +40,12 @@ const sections: readonly (readonly [
 function outlineOfDocument({ kind, tree }: ParsedDocument): readonly OutlineItem[] {
   if (tree === undefined) return [];
   const name = nodeAtSteps(tree, ['metadata', 'name']);
-  const title = name?.kind === 'scalar' && name.text !== '' ? name.text : kind;
+  const detail = kind === 'Object' ? textOf(entryAt(tree, 'kind')?.value) : kind;
+  const title = textOf(name) || detail || kind;
   const spot = name ?? { start: tree.start, end: tree.start };
   return [
     {
-      ...{ name: title, detail: kind, kind: SymbolKind.Class },
+      ...{ name: title, detail, kind: SymbolKind.Class },
       ...{ start: tree.start, end: tree.end, nameStart: spot.start, nameEnd: spot.end },
       items: (kind === 'Object' ? [] : sections).flatMap(([path, by, symbol]) => {
         const parent = nodeAtSteps(tree, path.slice(0, -1));
@@ -73,16 +74,20 @@ function partsOf(node: YamlNode, by: string | undefined, kind: SymbolKind): read
   if (node.kind !== 'list' || by === undefined) return [];
   return node.items.flatMap((item) => {
     const name = entryAt(item, by)?.value;
-    if (name?.kind !== 'scalar' || name.text === '') return [];
+    if (name === undefined || textOf(name) === '') return [];
     const manifestKind = nodeAtSteps(item, ['template', 'kind']) ?? nodeAtSteps(item, ['kind']);
     return [
       {
-        ...{ name: name.text, detail: manifestKind?.kind === 'scalar' ? manifestKind.text : '' },
+        ...{ name: textOf(name), detail: textOf(manifestKind) },
         ...{ kind, start: item.start, end: item.end, nameStart: name.start, nameEnd: name.end },
         items: [],
       },
     ];
   });
+}
+
+function textOf(node: YamlNode | undefined): string {
+  return node?.kind === 'scalar' ? node.text : '';
 }
 
 function spanOfEntry({ keyStart, keyEnd, value }: YamlEntry) {
