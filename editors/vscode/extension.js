@@ -12,6 +12,16 @@ const { createSession } = require('./session.js');
 /** Files and texts that are not saved yet. Not the versions of a comparison: their problems are of the past. */
 const documentSelector = ['file', 'untitled'].map((scheme) => ({ scheme, language: 'yaml' }));
 
+/** Shows the proposals for the value after a key was accepted, if there are some. */
+async function provideCompletionItem(document, position, context, token, next) {
+  const found = await next(document, position, context, token);
+  const items = Array.isArray(found) ? found : (found?.items ?? []);
+  for (const item of items)
+    if (item.data?.isContinued)
+      item.command = { command: 'editor.action.triggerSuggest', title: 'Suggest' };
+  return found;
+}
+
 /** A client that reports nothing to the author itself: errors are written into the output. `onEnd`: a server that ran has died. */
 function createClient(server, { output, onEnd }) {
   const client = new LanguageClient(
@@ -26,6 +36,7 @@ function createClient(server, { output, onEnd }) {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
       },
+      middleware: { provideCompletionItem },
       initializationFailedHandler: () => false,
     },
   );

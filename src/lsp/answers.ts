@@ -34,13 +34,15 @@ export function completionsOf(
 ): readonly CompletionItem[] {
   const { proposals, ...word } = complete(parsed, document.offsetAt(position), knowledge);
   const range = rangeOf(document, word);
-  return proposals.map(({ label, kind, detail, documentation, text, rank }) => ({
+  return proposals.map(({ label, kind, detail, documentation, text, rank, isContinued }) => ({
     ...{ label, kind, detail, documentation: markdown(documentation) },
     sortText: `${rank} ${label}`,
     filterText: label,
     // The lines of a text have their indentation.
     insertTextMode: InsertTextMode.asIs,
     textEdit: { range, newText: text },
+    // A client may ask again when it has inserted the text: the extension for VS Code does.
+    ...(isContinued && { data: { isContinued } }),
   }));
 }
 

@@ -371,4 +371,18 @@ describe('lsp/complete', () => {
     );
     assert.deepEqual(labels, ['secret', 'service', 'claim', 'keptClaim', 'pod', 'backup']);
   });
+
+  test('a field is continued if its value has proposals: values, or fields of the map or the items', () => {
+    const at = (part: string, written: string) =>
+      completionsAt(editedText(webApp, part, written))
+        .proposals.filter(({ isContinued }) => isContinued)
+        .map(({ label }) => label);
+    const ofDocument = at('kind: OperatorDefinition\n', '|||\n');
+    assert.deepEqual(ofDocument, ['kind']);
+    assert.deepEqual(at('kind: OperatorDefinition', '|||: OperatorDefinition'), []);
+    const ofSpec = at('  vars:', '  |||\n  vars:');
+    assert.ok(ofSpec.includes('patches') && ofSpec.includes('reads'));
+    const ofTemplate = at('        kind: Deployment\n', '        |||\n');
+    assert.ok(ofTemplate.includes('kind'));
+  });
 });

@@ -42,6 +42,8 @@ export interface Proposal {
   readonly text: string;
   /** Proposals are shown by rank, then by name. */
   readonly rank: number;
+  /** Whether there are proposals for what follows the inserted text. */
+  readonly isContinued?: boolean;
 }
 
 /** What can be written at an offset. `start` and `end` are the offsets of the word that a proposal replaces. */
@@ -113,7 +115,21 @@ function proposeKeys(
       ...fieldProposal(name, field),
       rank: isRequired(node, name) ? 0 : 1,
       text: isKey ? name : `${name}:${isFlow ? ' ' : beginningOf(field, column)}`,
+      isContinued: !isKey && hasContent([...container, name], field, { document, knowledge }),
     }));
+}
+
+/** Whether something can be proposed for the value of a field: a value, or a field of the map or the items. */
+function hasContent(
+  steps: readonly string[],
+  field: SchemaNode,
+  { document, knowledge }: Context,
+): boolean {
+  return (
+    valuesOf(field).length > 0 ||
+    fieldsOf(throughLists(field)).size > 0 ||
+    suggestedValues(document, steps, knowledge.kinds).length > 0
+  );
 }
 
 /** Fields of the schemas that a definition or a sample cannot have. */

@@ -160,6 +160,7 @@ describe('lsp/language-server', () => {
     const items = await client.connection.sendRequest(CompletionRequest.type, at);
     const size = Array.isArray(items) ? items.find(({ label }) => label === 'size') : undefined;
     assert.deepEqual(size?.textEdit, { range: word, newText: 'size' });
+    assert.equal(size?.data, undefined);
     const hover = await client.connection.sendRequest(HoverRequest.type, at);
     assert.deepEqual(hover?.range, word);
     const target = await client.connection.sendRequest(DefinitionRequest.type, at);
@@ -179,6 +180,16 @@ describe('lsp/language-server', () => {
       symbols?.map(({ name }) => name),
       ['podset'],
     );
+    await client.shutdown();
+  });
+
+  test('a completion whose value has proposals is marked for the client', async () => {
+    const text = 'apiVersion: homeostat.dev/v1alpha1\n';
+    const { client } = await openSession(text);
+    const at = { textDocument: { uri }, position: { line: 1, character: 0 } };
+    const items = await client.connection.sendRequest(CompletionRequest.type, at);
+    const found = Array.isArray(items) ? items.map(({ label, data }) => [label, data]) : [];
+    assert.deepEqual(found[0], ['kind', { isContinued: true }]);
     await client.shutdown();
   });
 
