@@ -127,6 +127,11 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';`,
 };`,
   },
   {
+    // Its build for Node asks for an environment variable with each token, which takes longer than to read the token.
+    filter: /^yaml$/,
+    source: `export * from './node_modules/yaml/browser/dist/index.js';`,
+  },
+  {
     // It registers hundreds of overloads when it is loaded, a tenth of a short command: that is done with the first rule.
     filter: /^@marcbachmann\/cel-js$/,
     source: `const library = () => require('${celLibrary}');
