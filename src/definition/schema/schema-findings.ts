@@ -16,6 +16,7 @@ export type SchemaCheck = (root: unknown) => readonly Finding[];
 export const ajvOptions: Options = {
   allErrors: true,
   verbose: true,
+  messages: false,
   strict: false,
   validateFormats: false,
   validateSchema: false,
