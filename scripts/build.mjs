@@ -22,6 +22,7 @@ const target = 'node22.19';
 const { metafile, outputFiles } = await build({
   entryPoints: [
     { in: 'src/cli/homeostat.ts', out: 'homeostat' },
+    { in: 'src/cli/worker.ts', out: 'worker' },
     { in: 'src/library/index.ts', out: 'index' },
   ],
   outdir: 'dist/chunks',
@@ -90,12 +91,12 @@ const code = [...written].filter(([path]) => /\.[cm]js$/.test(path));
 for (const [path, text] of code) assertOneByte(path, text);
 const bytes = code.reduce((sum, [, text]) => sum + text.length, 0);
 console.log(
-  `dist/homeostat.mjs, dist/index.mjs and ${code.length - 2} chunks, ${(bytes / 1e6).toFixed(1)} MB`,
+  `dist/homeostat.mjs, dist/index.mjs and ${code.length - 3} chunks, ${(bytes / 1e6).toFixed(1)} MB`,
 );
 
 /** The modules that load the chunks. */
 async function entries() {
-  const [command, library] = ['homeostat', 'index'].map((name) => {
+  const [command, worker, library] = ['homeostat', 'worker', 'index'].map((name) => {
     const [path, { exports }] = Object.entries(metafile.outputs).find(
       ([each]) => each.startsWith(`dist/chunks/${name}-`) && each.endsWith('.cjs'),
     );
@@ -107,15 +108,17 @@ const folder = \`\${import.meta.dirname}/chunks\`;
 const smallChunks = '${small.name}';
 const loader = new ChunkLoader({ folder, smallChunks, hasSourceMaps, getBuiltinModule });
 export const { ${library.exports.join(', ')} } = loader.load('${library.chunk}');`;
-  const [entry, index] = await Promise.all(
+  const [entry, thread, index] = await Promise.all(
     [
       { entryPoints: ['src/cli/bundle-entry.ts'] },
+      { entryPoints: ['src/cli/bundle-worker.ts'] },
       { stdin: { contents: loadLibrary, resolveDir: '.', loader: 'ts' } },
     ].map((input) =>
       build({
         ...input,
         define: {
           entryChunk: JSON.stringify(command.chunk),
+          workerChunk: JSON.stringify(worker.chunk),
           smallChunks: JSON.stringify(small.name),
         },
         ...{ bundle: true, write: false, platform: 'node', target, format: 'esm' },
@@ -125,6 +128,7 @@ export const { ${library.exports.join(', ')} } = loader.load('${library.chunk}')
   );
   return {
     'homeostat.mjs': `#!/usr/bin/env node\n${entry.outputFiles[0].text}`,
+    'worker.mjs': thread.outputFiles[0].text,
     'index.mjs': index.outputFiles[0].text,
   };
 }

@@ -4,11 +4,6 @@ import { limitYoungGeneration } from './heap-settings.ts';
 /** Starts the process: what must happen before anything else is loaded. */
 async function start(): Promise<void> {
   if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) limitYoungGeneration(process);
-  if (!process.getBuiltinModule('node:worker_threads').isMainThread) {
-    const { serveJobs } = await import('./commands/test-worker.ts');
-    serveJobs();
-    return;
-  }
   const { main } = await import('./main.ts');
   await main();
 }

@@ -4,10 +4,10 @@ import { CliError } from '../exit-code.ts';
 import type { JobAnswer } from './job-pool.ts';
 import { type Job, type JobResult, JobRunner } from './job-runner.ts';
 
-/** The file that a worker thread runs: the entry point, which calls {@link serveJobs} in a thread. */
+/** The file that a worker thread runs: it calls {@link serveJobs}. */
 export function workerEntry(): URL {
   const isBundle = !import.meta.url.endsWith('.ts');
-  return new URL(isBundle ? '../homeostat.mjs' : '../homeostat.ts', import.meta.url);
+  return new URL(isBundle ? '../worker.mjs' : '../worker.ts', import.meta.url);
 }
 
 export interface TestWorkerData {
