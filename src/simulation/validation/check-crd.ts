@@ -10,9 +10,9 @@ export function checkCrd(
 ): readonly Diagnostic[] {
   const { kind } = definition;
   if (kind.source !== 'crd') return [];
-  const { isAccepted, body } = server.judge(crdPath, kind.crd);
-  if (isAccepted) return [];
-  return causesOf(body).map(({ field, message }) => {
+  const judgement = server.judge(crdPath, kind.crd);
+  if (judgement.isAccepted) return [];
+  return causesOf(judgement.body).map(({ field, message }) => {
     const path = pointerOf(field);
     return locate({ code: 'invalid-crd', path, ...rejection(message) }, source);
   });

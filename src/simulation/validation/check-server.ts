@@ -7,7 +7,7 @@ import { SimulationClock } from '../simulation-clock.ts';
 
 export interface Judgement {
   readonly isAccepted: boolean;
-  /** The server's Status, or the object. */
+  /** The server's Status, or the object. Parsed when it is read. */
   readonly body: JsonObject;
 }
 
