@@ -18,11 +18,13 @@ export function measureNesting(text: string): {
   // Each level needs two characters.
   if (text.length < 2 * maxSandboxNesting) return { depth: 0, character: '' };
   let maxDepth = 0;
-  for (const { at, depth, begins } of brackets(text)) {
-    if (begins && depth > maxServerNesting) return { depth, character: text.charAt(at) };
+  let beyond: number | undefined;
+  visitBrackets(text, ({ at, depth }) => {
     maxDepth = Math.max(maxDepth, depth);
-  }
-  return { depth: maxDepth, character: '' };
+    if (depth > maxServerNesting) beyond = at;
+    return beyond !== undefined;
+  });
+  return { depth: maxDepth, character: beyond === undefined ? '' : text.charAt(beyond) };
 }
 
 /**
@@ -31,21 +33,20 @@ export function measureNesting(text: string): {
  */
 export function withTruncatedValues(text: string): string {
   const { depth } = measureNesting(text);
-  const isJson = /^\s*[{[]/.test(text);
-  return isJson && depth > maxSandboxNesting && depth <= maxServerNesting
-    ? truncateDeepValues(text)
-    : text;
+  if (depth <= maxSandboxNesting || depth > maxServerNesting) return text;
+  return /^\s*[{[]/.test(text) ? truncateDeepValues(text) : text;
 }
 
 function truncateDeepValues(text: string): string {
   const mark = JSON.stringify(truncationMark);
   const parts: string[] = [];
   let copied = 0;
-  for (const { at, depth, begins } of brackets(text)) {
-    if (depth !== maxSandboxNesting + 1) continue;
+  visitBrackets(text, ({ at, depth, begins }) => {
+    if (depth !== maxSandboxNesting + 1) return false;
     if (begins) parts.push(text.slice(copied, at), mark);
     else copied = at + 1;
-  }
+    return false;
+  });
   return parts.join('') + text.slice(copied);
 }
 
@@ -58,10 +59,15 @@ export function tooDeep(): StatusError {
   return notModelled(`values that are nested deeper than ${maxSandboxNesting}`);
 }
 
-/** The positions at which values begin and end, with their depth. */
-function* brackets(
-  text: string,
-): Generator<{ readonly at: number; readonly depth: number; readonly begins: boolean }> {
+/** A position at which a value begins or ends, with its depth. */
+interface Bracket {
+  readonly at: number;
+  readonly depth: number;
+  readonly begins: boolean;
+}
+
+/** Visits all brackets, until `visit` returns true. */
+function visitBrackets(text: string, visit: (bracket: Bracket) => boolean): void {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text[at]) {
@@ -70,11 +76,11 @@ function* brackets(
         break;
       case '{':
       case '[':
-        yield { at, depth: ++depth, begins: true };
+        if (visit({ at, depth: ++depth, begins: true })) return;
         break;
       case '}':
       case ']':
-        yield { at, depth: depth--, begins: false };
+        if (visit({ at, depth: depth--, begins: false })) return;
     }
   }
 }
