@@ -116,13 +116,13 @@ function convertAlias({ node, path }: Place<Alias>, conversion: Conversion): Jso
 }
 
 function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Json {
-  const fields: [string, Json][] = [];
+  const map: Record<string, Json> = {};
   for (const { key, value } of node.items) {
     const name = nameOf({ node: key, path }, conversion);
     if (name === undefined) continue;
-    fields.push([name, convert({ node: value, path: pointerTo(path, name) }, conversion)]);
+    map[name] = convert({ node: value, path: pointerTo(path, name) }, conversion);
   }
-  return Object.fromEntries(fields);
+  return map;
 }
 
 function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
