@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type { DefinitionManifest } from '../check/index.ts';
 import type { Diagnostic } from '../definition/index.ts';
-import { nextTurn } from '../util/next-turn.ts';
 import { type CheckJob, type CheckJobResult, CheckRunner, joined } from './check-jobs.ts';
 import { runInWorkers } from './commands/job-pool.ts';
 import { workerEntry } from './commands/test-worker.ts';
@@ -50,7 +50,7 @@ async function checkHere({ manifests }: CheckJob, runner: CheckRunner): Promise<
   const found: CheckJobResult[] = [];
   for (const manifest of manifests) {
     found.push(runner.check([manifest]));
-    await nextTurn();
+    await setImmediate();
   }
   return joined(found);
 }
