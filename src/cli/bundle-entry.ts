@@ -12,6 +12,8 @@ function start(folder: string): void {
   const loader = createBundleLoader(folder, command);
   loader.load(entryChunk);
   process.once('exit', () => {
+    // Most runs store nothing: those need not load Node's module of V8.
+    if (loader.isStored) return;
     resetHeapGrowth(process);
     loader.store();
   });

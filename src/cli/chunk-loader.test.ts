@@ -86,6 +86,22 @@ describe('cli/chunk-loader', () => {
     assert.equal(run(), 0);
   });
 
+  test('nothing is stored after three runs, unless a chunk is new, and without a file for the code', () => {
+    const { getBuiltinModule } = process;
+    const isStored = (options: { codeFile?: string }) => {
+      const loader = new ChunkLoader({ folder, getBuiltinModule, ...options });
+      loader.load('first.cjs');
+      return loader.isStored;
+    };
+    for (const expected of [false, false, false, true]) {
+      assert.equal(isStored({ codeFile: codeFile() }), expected);
+      run();
+    }
+    writeFileSync(join(folder, 'second.cjs'), chunks['second.cjs'].replace('twice(', 'twice( '));
+    assert.equal(isStored({ codeFile: codeFile() }), false);
+    assert.equal(isStored({}), true);
+  });
+
   test('what is no stored code is replaced', () => {
     run();
     writeFileSync(codeFile(), 'no code');

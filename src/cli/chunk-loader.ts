@@ -83,15 +83,17 @@ export class ChunkLoader {
     return exports;
   }
 
+  /** Does {@link store} do nothing? The code of all chunks is stored already, or none is to be stored. */
+  get isStored(): boolean {
+    const { codeFile, hasSourceMaps = false } = this.#options;
+    if (codeFile === undefined || hasSourceMaps) return true;
+    return this.#runs >= storingRuns && !this.#isIncomplete;
+  }
+
   /** Stores the code of all chunks, unless it is stored already or the file cannot be written. Call at the end of the run. */
   store(): void {
-    const { codeFile, hasSourceMaps = false } = this.#options;
-    if (
-      codeFile === undefined ||
-      hasSourceMaps ||
-      (this.#runs >= storingRuns && !this.#isIncomplete)
-    )
-      return;
+    const { codeFile } = this.#options;
+    if (codeFile === undefined || this.isStored) return;
     const { mkdirSync, openSync, writeFileSync, closeSync, renameSync } = this.#fs;
     const draft = `${codeFile}.${process.pid}`;
     try {
