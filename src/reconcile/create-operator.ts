@@ -95,8 +95,10 @@ class PlanOperator implements Operator {
 
   readiness(): Readiness {
     const counts = { ready: 0, unready: 0 };
-    for (const { isReady } of this.#states.values()) {
-      if (isReady !== undefined) counts[isReady ? 'ready' : 'unready'] += 1;
+    const keys = this.#context?.watches.resources.keys;
+    // There are states of objects that do not match any more, too.
+    for (const [key, { isReady }] of this.#states) {
+      if (isReady !== undefined && keys?.has(key)) counts[isReady ? 'ready' : 'unready'] += 1;
     }
     const unknown = Math.max(0, this.instances - counts.ready - counts.unready);
     return { ...counts, unknown };
@@ -147,7 +149,7 @@ class PlanOperator implements Operator {
     const { plan, cluster: hub, clock, random, enqueue } = this.#options;
     const { guardedNamespaces = new Set(), previousKinds = [] } = this.#options;
     const queue = this.#createQueue();
-    const members = this.#options.members && new Members({ hub, members: this.#options.members });
+    const members = this.#options.members && new Members(hub, this.#options.members);
     const cluster = members === undefined ? hub : createRoutedCluster(hub, members);
     if (members !== undefined && placesInMembers(plan)) await settled(members.open(), signal);
     const left =

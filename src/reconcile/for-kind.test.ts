@@ -334,6 +334,7 @@ describe('reconcile: an object that stops matching, with children in a member', 
     await harness.clock.advance(120_000);
     await harness.settle();
     assert.deepEqual([inParis(), finalizers()], [['a-shadow'], ['homeostat.dev/shadow']]);
+    assert.deepEqual(harness.operator.readiness(), { ready: 0, unready: 0, unknown: 0 });
     harness.startMember('paris');
     await harness.settle();
     assert.deepEqual([inParis(), finalizers()], [[], []]);

@@ -7,7 +7,7 @@ export interface Pause {
 }
 
 /** The result of a pass, as the pace needs it. */
-export interface PassEnd {
+interface PassEnd {
   /** Of the resource as the pass began. */
   readonly generation: number | undefined;
   readonly nowMs: number;

@@ -41,7 +41,7 @@ const windowMs = 60_000;
 /** Time between two records of a throttled object, in ms. */
 const throttledMs = 10_000;
 
-export interface TrackOptions {
+interface TrackOptions {
   readonly read: ReadPlan;
   readonly subject: RecordSubject;
   /** The name of its records without the version. */

@@ -153,7 +153,7 @@ export function refOfRecord({ gvk, meta }: StateRecord): ObjectRef {
   return { gvk, namespace, name };
 }
 
-export interface NewRecord {
+interface NewRecord {
   readonly definition: string;
   readonly owner: RecordOwner;
   readonly readId: string;

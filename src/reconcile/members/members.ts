@@ -8,7 +8,7 @@ import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 export const clusterKind = gvkOf('homeostat.dev/v1alpha1', 'Cluster');
 
 /** What is known of one member cluster. It is replaced whenever a part of it changes. */
-export interface MemberState {
+interface MemberState {
   readonly labels: Readonly<Record<string, string>>;
   /** Its recorded UID. Undefined: it was never connected. */
   readonly uid: string | undefined;
@@ -23,43 +23,39 @@ export interface MemberState {
 }
 
 /** By name; replaced whenever a state changes. */
-export type MemberStates = ReadonlyMap<string, MemberState>;
-
-export interface MembersOptions {
-  readonly hub: Cluster;
-  readonly members: MemberClusters;
-}
+type MemberStates = ReadonlyMap<string, MemberState>;
 
 /**
  * The member clusters: their connections, and their objects of kind `Cluster` in the ordinary informer of the hub, so that both equal what
  * reads see. Watches nothing before {@link open}.
  */
 export class Members {
-  readonly #options: MembersOptions;
+  readonly #hub: Cluster;
+  readonly #clusters: MemberClusters;
   readonly #listeners = new Set<(name: string | undefined) => void>();
   #states: MemberStates = new Map();
   #informer: Informer | undefined;
   #stops: readonly (() => void)[] = [];
 
-  constructor(options: MembersOptions) {
-    this.#options = options;
+  constructor(hub: Cluster, clusters: MemberClusters) {
+    this.#hub = hub;
+    this.#clusters = clusters;
   }
 
   /** Read late: it is known only when the first member can be used. */
   get hubUid(): string {
-    return this.#options.members.hubUid;
+    return this.#clusters.hubUid;
   }
 
   /** Starts the watch on the objects of kind `Cluster`, once. */
   open(): Informer {
     if (this.#informer !== undefined) return this.#informer;
-    const { hub, members } = this.#options;
-    const informer = hub.acquire({ gvk: clusterKind });
+    const informer = this.#hub.acquire({ gvk: clusterKind });
     this.#informer = informer;
     this.#stops = [
       informer.subscribe(({ name }) => this.#update(name)),
       informer.onState(() => this.#updateAll()),
-      members.onChange((name) => this.#update(name)),
+      this.#clusters.onChange((name) => this.#update(name)),
       () => informer.release(),
     ];
     return informer;
@@ -116,7 +112,7 @@ export class Members {
   #update(name: string): void {
     const object = this.object(name);
     const before = this.#states.get(name);
-    const now = object && stateOf(object, this.#options.members.get(name));
+    const now = object && stateOf(object, this.#clusters.get(name));
     if (before === now || (before !== undefined && now !== undefined && isSame(before, now)))
       return;
     const states = new Map(this.#states);

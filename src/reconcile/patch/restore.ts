@@ -12,7 +12,7 @@ import { objectText } from '../secrecy.ts';
 import type { PatchTarget, PatchWithKind, TargetState } from './patch-target.ts';
 
 /** A recorded object that is about to be restored. */
-export interface RestoreTarget extends PatchTarget {
+interface RestoreTarget extends PatchTarget {
   /** The read that records it. */
   readonly read: ReadPlan;
   readonly state: TargetState;

@@ -17,7 +17,7 @@ import { clusterWrite, countApply, type Pass, type PassInput, requestError } fro
 import { fieldText } from '../secrecy.ts';
 import { isChanged, type PatchWithKind } from './patch-target.ts';
 
-export interface DesiredPatch {
+interface DesiredPatch {
   readonly plan: PatchWithKind;
   readonly intent: Intent;
   readonly isSelf: boolean;

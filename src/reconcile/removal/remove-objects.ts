@@ -149,7 +149,7 @@ export async function deleteObject(
  * Removes our labels, annotations, owner reference and apply entry from an object, so that the garbage collector keeps it and no later
  * resource takes it for its child. Its values are kept.
  */
-export async function releaseObject(pass: Pass, stored: StoredObject): Promise<PrunedObject> {
+async function releaseObject(pass: Pass, stored: StoredObject): Promise<PrunedObject> {
   const { context, uid: ownerUid, signal } = pass;
   const { object } = stored;
   const childId = childIdOf(object);

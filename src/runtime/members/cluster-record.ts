@@ -24,7 +24,7 @@ export interface ClusterRecord {
   readonly definitions: readonly RecordedDefinition[];
 }
 
-export interface SecretKey {
+interface SecretKey {
   /** Undefined: the namespace of the runtime. */
   readonly namespace: string | undefined;
   readonly name: string;

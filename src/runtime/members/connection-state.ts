@@ -3,7 +3,7 @@ import { rightText } from '../../reconcile/index.ts';
 import { errorMessage } from '../error-message.ts';
 
 /** Reasons of the condition `Connected` with status `False`. */
-export type ConnectionFailureReason =
+type ConnectionFailureReason =
   | 'Unreachable'
   | 'Unauthorized'
   | 'Untrusted'

@@ -12,7 +12,7 @@ import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 
 /** Whether this hub may serve a definition in a member. */
-export type ClaimState =
+type ClaimState =
   | { readonly kind: 'pending' }
   | { readonly kind: 'held' }
   /** Another hub serves it. */
