@@ -1,5 +1,5 @@
 import { createBundleLoader } from './bundle-loader.ts';
-import { resetHeapGrowth } from './heap-settings.ts';
+import { resetHeapSettings } from './heap-settings.ts';
 
 declare const entryChunk: string;
 
@@ -14,7 +14,7 @@ function start(folder: string): void {
   process.once('exit', () => {
     // Most runs store nothing: those need not load Node's module of V8.
     if (loader.isStored) return;
-    resetHeapGrowth(process);
+    resetHeapSettings(process);
     loader.store();
   });
 }

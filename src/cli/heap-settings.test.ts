@@ -4,7 +4,8 @@ import {
   limitHeapGrowth,
   limitYoungGeneration,
   type RestartableProcess,
-  resetHeapGrowth,
+  resetHeapSettings,
+  stopMarking,
 } from './heap-settings.ts';
 
 /** What a process restarts with, and the flags that it sets for itself. */
@@ -30,7 +31,8 @@ function settingsOf(given: Partial<RestartableProcess> = {}) {
   };
   limitYoungGeneration(self);
   limitHeapGrowth(self);
-  resetHeapGrowth(self);
+  stopMarking(self);
+  resetHeapSettings(self);
   return { restart, flags };
 }
 
@@ -47,16 +49,20 @@ describe('cli/heap-settings', () => {
     ]);
   });
 
-  test('once: what it was given is what it has, and the growth is set in the process and reset', () => {
+  test('once: what it was given is what it has, and growth and marking are set in the process and reset', () => {
     const { restart, flags } = settingsOf({ execArgv: ['--max-semi-space-size=4'] });
     assert.equal(restart, undefined);
-    assert.deepEqual(flags, ['--heap-growing-percent=40', '--heap-growing-percent=0']);
+    assert.deepEqual(flags, [
+      ...['--heap-growing-percent=40', '--no-incremental-marking'],
+      ...['--heap-growing-percent=0', '--incremental-marking'],
+    ]);
   });
 
   test('what the user has set stays', () => {
     const env = { NODE_OPTIONS: '--max_semi_space_size=32' };
     assert.equal(settingsOf({ env }).restart, undefined);
-    assert.deepEqual(settingsOf({ execArgv: ['--heap-growing-percent=90'] }).flags, []);
+    const execArgv = ['--heap-growing-percent=90', '--no-incremental-marking'];
+    assert.deepEqual(settingsOf({ execArgv }).flags, []);
     const [, , sent] = settingsOf({ env: { MALLOC_ARENA_MAX: '8' } }).restart ?? [];
     assert.deepEqual(sent, { MALLOC_ARENA_MAX: '8' });
   });

@@ -10,6 +10,7 @@ import {
 } from '../../simulation/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
+import { stopMarking } from '../heap-settings.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
@@ -81,6 +82,7 @@ async function renderOnce(
     ...{ definitions: texts, resource: resource.object },
     given: given?.objects.map(({ object }) => object) ?? [],
     simulatesControllers: flags.simulate,
+    onStarted: () => stopMarking(process),
   });
   const mistakes = [
     ...result.diagnostics,

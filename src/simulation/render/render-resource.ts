@@ -27,7 +27,7 @@ import { ObjectCheck } from '../validation/check-object.ts';
 import { isStalled, type RunResourceOptions, runResource } from './run-resource.ts';
 
 export interface RenderOptions
-  extends Pick<RunResourceOptions, 'resource' | 'given' | 'simulatesControllers'> {
+  extends Pick<RunResourceOptions, 'resource' | 'given' | 'simulatesControllers' | 'onStarted'> {
   readonly definitions: readonly DefinitionManifest[];
   /** Checks definition files. @default a check with the schemas of the built-in kinds */
   readonly check?: ManifestCheck;

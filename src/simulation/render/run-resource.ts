@@ -33,6 +33,8 @@ export interface RunResourceOptions {
   readonly onRequest?: (request: ApiRequest, member?: string) => ApiAnswer | undefined;
   /** See `SimulationOptions`. */
   readonly coverage?: CoverageRecorder;
+  /** Called when the operators have started: all modules are loaded. @default no action */
+  readonly onStarted?: () => void;
   /** Called before the operators start again, once, for a resource that has failed. @default they do not start again */
   readonly onRestart?: () => void;
   /** Called when nothing happens any more. True: it has changed something, so it waits again. @default no action */
@@ -65,7 +67,7 @@ export async function runResource<T>(
   definition: OperatorDefinition,
   use: (run: RunResource) => Promise<T>,
 ): Promise<T> {
-  const { resource, given, onRestart, whenReady } = options;
+  const { resource, given, onStarted, onRestart, whenReady } = options;
   const operators = new RunOperators(options, definition);
   const { simulation, clusters } = operators;
   const member = memberFor(definition, given);
@@ -74,6 +76,7 @@ export async function runResource<T>(
     if (member !== undefined) await clusters.apply(member);
     for (const object of given) await clusters.apply(object, place);
     await operators.start();
+    onStarted?.();
     const cluster = clusters.of(place);
     await cluster.apply(resource);
     let found = await untilReady(simulation, cluster, resource);
