@@ -99,7 +99,7 @@ shared.describe('integration/member-backups', () => {
     await untilLevel('three', '3');
     await untilReady('three');
     // A server writes at its start: it must not reach the version before the restore.
-    for (let edit = 0; edit < 30; edit += 1) {
+    for (let edit = 0; edit < 200; edit += 1) {
       const metadata = { name: 'edited', namespace: 'default' };
       await shared
         .client()

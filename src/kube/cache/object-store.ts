@@ -90,7 +90,7 @@ export class ObjectStore {
     return this.#progress;
   }
 
-  /** Number of keys removed ahead of the watch and still rememberedRemovals. For tests and memory monitoring. */
+  /** Number of keys removed ahead of the watch and still remembered. For tests and memory monitoring. */
   get rememberedRemovals(): number {
     return this.#removals.size;
   }

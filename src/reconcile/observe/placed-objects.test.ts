@@ -80,6 +80,16 @@ describe('reconcile/observe: objects whose resource the hub does not have', () =
     assert.ok((await harness.metrics.expose()).includes(`${metric} 0\n`));
   });
 
+  test('are not counted any more when their Cluster is deleted', async () => {
+    const harness = await started([stray('a')]);
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.ok((await harness.metrics.expose()).includes(`${metric} 1\n`));
+    harness.removeMember('paris');
+    await harness.settle();
+    assert.ok((await harness.metrics.expose()).includes(`${metric} 0\n`));
+  });
+
   test('are found also if the hub or the member does not list its objects when the member connects', async () => {
     const harness = await started();
     const gone = new KubeError('unavailable', 'no', { status: 0 });

@@ -59,6 +59,8 @@ export class PlacedObjects {
 
   #check(name: string | undefined): void {
     if (name === undefined) return;
+    // What is in a deleted member is given up.
+    if (!this.#members.states.has(name) && this.#unknown.has(name)) this.#count(name, 0);
     const connection = this.#members.usable(name);
     const before = this.#searched.get(name);
     if (connection === before?.connection) return;
@@ -137,9 +139,7 @@ export class PlacedObjects {
   #report(member: string, found: readonly KubeObject[]): void {
     const { plan, cluster, logger } = this.#context;
     const before = this.#unknown.get(member) ?? 0;
-    this.#unknown.set(member, found.length);
-    const total = [...this.#unknown.values()].reduce((sum, each) => sum + each, 0);
-    this.#metrics.gauge(metricCatalogue.unknownOwners).set(total, [plan.name]);
+    this.#count(member, found.length);
     if (found.length === 0 || found.length === before) return;
     const kinds = [...new Set(found.map(({ kind }) => kind))].sort().join(', ');
     const message = 'Objects in a member cluster have no resource on the hub';
@@ -152,5 +152,11 @@ export class PlacedObjects {
       ...{ regarding, note, type: 'Warning', reason: 'UnknownOwners', action: 'Search' },
       definition: plan.name,
     });
+  }
+
+  #count(member: string, unknown: number): void {
+    this.#unknown.set(member, unknown);
+    const total = [...this.#unknown.values()].reduce((sum, each) => sum + each, 0);
+    this.#metrics.gauge(metricCatalogue.unknownOwners).set(total, [this.#context.plan.name]);
   }
 }
