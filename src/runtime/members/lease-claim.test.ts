@@ -58,6 +58,19 @@ describe('runtime/members/lease-claim', () => {
     claim.stop();
   });
 
+  test('a missing right is reported as such', async () => {
+    const { cluster, claim, deliver } = started();
+    const right = { verb: 'create', group: 'coordination.k8s.io', resource: 'leases' };
+    cluster.fault = ({ verb }) =>
+      verb === 'apply' ? new KubeError('forbidden', 'no', { status: 403, right }) : undefined;
+    claim.start();
+    await deliver();
+    const { state } = claim;
+    assert.equal(state.kind === 'failed' && state.isForbidden, true);
+    assert.match(state.kind === 'failed' ? state.message : '', /not allowed to create leases/);
+    claim.stop();
+  });
+
   test('a Lease of another hub is taken, until it is deleted', async () => {
     const { cluster, claim, deliver } = started();
     const metadata = { name: 'homeostat-agents', namespace: 'kube-system' };

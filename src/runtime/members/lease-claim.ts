@@ -17,7 +17,8 @@ type ClaimState =
   | { readonly kind: 'held' }
   /** Another hub serves it. */
   | { readonly kind: 'taken'; readonly message: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** `isForbidden`: the runtime lacks a right. */
+  | { readonly kind: 'failed'; readonly message: string; readonly isForbidden?: true };
 
 interface LeaseClaimOptions {
   readonly cluster: RuntimeCluster;
@@ -55,7 +56,7 @@ export class LeaseClaim {
   get state(): ClaimState {
     const { state } = this.#lease ?? {};
     const error = state?.kind === 'failing' ? state.error : this.#error;
-    if (error !== undefined) return { kind: 'failed', message: errorMessage(error) };
+    if (error !== undefined) return failed(error);
     if (this.#seen === undefined) return { kind: 'pending' };
     const { holder } = recordOf(this.#seen);
     if (holder === this.#options.hub) return { kind: 'held' };
@@ -140,6 +141,11 @@ export class LeaseClaim {
       if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
     }
   }
+}
+
+function failed(error: unknown): ClaimState {
+  const isForbidden = error instanceof KubeError && error.right !== undefined;
+  return { kind: 'failed', message: errorMessage(error), ...(isForbidden && { isForbidden }) };
 }
 
 /** Names of Leases have at most 63 characters here, as names of definitions have. */

@@ -68,8 +68,7 @@ export class MemberDefinition {
     const { runner, claim } = this.#work ?? {};
     if (runner === undefined || claim === undefined) return undefined;
     if (claim.state.kind === 'taken' || claim.state.kind === 'failed') {
-      const { message } = claim.state;
-      return { ...runner.view, state: { kind: 'failing', message } };
+      return { ...runner.view, state: { ...claim.state, kind: 'failing' } };
     }
     const { rollout } = runner.view.rollout === undefined ? this.#persisted : runner.view;
     return { ...runner.view, ...(rollout && { rollout }) };
