@@ -27,7 +27,7 @@ interface DefinitionEntryOptions extends SharedOptions {
 }
 
 /** A start within this time is not written to the status. */
-const startGraceMs = 2_000;
+const startGraceMs = 5_000;
 /** As {@link startGraceMs}, in members: an unreachable one is reported after 15 s. */
 const membersGraceMs = 20_000;
 
