@@ -5,6 +5,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import { grantExactly, type Rule, runtimeRules } from '../support/rights/index.ts';
+import { untilQuotaExceeded } from '../support/until-quota-exceeded.ts';
 
 const user = 'recorder';
 const shared = useControlPlane({ audit: true, users: [user] });
@@ -157,12 +158,8 @@ function dataOf(object: unknown): string | undefined {
   return (object as KubeObject & { readonly data?: { readonly a?: string } })?.data?.a;
 }
 
-/** A quota is in force a little after it was written. */
 async function untilRejected(namespace: string): Promise<void> {
   const path = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions?dryRun=All`;
   const body = { metadata: { name: 'tried-out' }, revision: 1, data: {} };
-  for (;;) {
-    const { status } = await shared.client().request({ method: 'POST', path, body });
-    if (status >= 400) return;
-  }
+  await untilQuotaExceeded(shared.client(), { path, body });
 }

@@ -6,6 +6,7 @@ import { startAdmissionWebhook } from '../support/admission-webhook.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
+import { untilQuotaExceeded } from '../support/until-quota-exceeded.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -305,7 +306,7 @@ shared.describe('integration/rejections', () => {
   });
 });
 
-/** Policies and quotas are in force a little after they were written. */
+/** Policies are in force a little after they were written. */
 async function untilInForce(namespace: string): Promise<void> {
   const metadata = { name: 'tried-out' };
   const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
@@ -317,5 +318,6 @@ async function untilInForce(namespace: string): Promise<void> {
 }
 
 async function untilRejected(namespace: string): Promise<void> {
-  await untilInForce(namespace);
+  const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
+  await untilQuotaExceeded(shared.client(), { path, body: { metadata: { name: 'tried-out' } } });
 }
