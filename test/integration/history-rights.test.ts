@@ -149,8 +149,11 @@ shared.describe('integration/history-rights', () => {
     await shared.audit.quiet(1_000);
     await untilData(namespace, '2');
     await limit('10');
+    // The restore waited until its state was recorded.
+    await untilValues(namespace, '1', '2', '1');
+    await untilData(namespace, '1');
     await put(namespace, '3');
-    await untilValues(namespace, '1', '2', '3');
+    await untilValues(namespace, '1', '2', '1', '3');
   });
 });
 
