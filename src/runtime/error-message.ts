@@ -10,6 +10,11 @@ export function errorMessage(error: unknown): string {
   return messageOf(error);
 }
 
+/** Whether the runtime lacks a right that the server names. */
+export function isMissingRight(error: unknown): boolean {
+  return error instanceof KubeError && error.right !== undefined;
+}
+
 /** Limit for messages in statuses and annotations, in characters. */
 const maxCharacters = 16_384;
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorMessage, isMissingRight } from '../error-message.ts';
 import { leaseGvk, recordOf } from '../leadership/lease.ts';
 import { hubAnnotation } from '../objects/names.ts';
 import { type ObjectWatch, watchObject } from '../objects/watch-object.ts';
@@ -144,7 +144,7 @@ export class LeaseClaim {
 }
 
 function failed(error: unknown): ClaimState {
-  const isForbidden = error instanceof KubeError && error.right !== undefined;
+  const isForbidden = isMissingRight(error);
   return { kind: 'failed', message: errorMessage(error), ...(isForbidden && { isForbidden }) };
 }
 

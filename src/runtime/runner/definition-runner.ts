@@ -15,7 +15,7 @@ import { whenAborted } from '../../util/when-aborted.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition, Rejection } from '../desired-definition.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorMessage, isMissingRight } from '../error-message.ts';
 import type { PreparedRevision } from '../rollout/revision-operator.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { waitToRetry } from '../waits.ts';
@@ -359,7 +359,7 @@ export class DefinitionRunner {
 
   /** `failures`: previous failures in a row. */
   #startFailed(error: unknown, failures: number): void {
-    const isForbidden = error instanceof KubeError && error.right !== undefined;
+    const isForbidden = isMissingRight(error);
     const message = errorMessage(error);
     // An unreachable API server is not a failure of the definition.
     if (isUnreachable(error)) this.#setFailing({ kind: 'starting', message });
