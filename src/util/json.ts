@@ -25,6 +25,25 @@ export function jsonLength(value: unknown): number {
   return size;
 }
 
+/**
+ * Total length of the paths of all lists and maps inside a value: a value nested n levels deep has about n² / 2. Iterative, because values
+ * can be nested deeper than the stack.
+ */
+export function pathLength(value: unknown): number {
+  let length = 0;
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    length += depth * level.length;
+    level = level.flatMap(nestedValues);
+  }
+  return length;
+}
+
+function nestedValues(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).filter((item) => typeof item === 'object' && item !== null);
+}
+
 /** Appends one step to an RFC 6901 pointer: `/spec` + `a/b` -> `/spec/a~1b`. */
 export function pointerTo(pointer: string, step: string | number): string {
   const text = String(step);

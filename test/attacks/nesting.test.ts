@@ -4,6 +4,8 @@ import { createObjectDecoder } from '../../src/kube/cache/object-decoder.ts';
 import { ObjectStore } from '../../src/kube/cache/object-store.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import { evaluate } from '../support/compile/test-scope.ts';
+import { OperatorHarness } from '../support/fakes/operator-harness.ts';
+import { planOfPodSet } from '../support/podset-text.ts';
 
 /** What a server takes: it gives up at 10,000 levels. A stack may be smaller than that, and here surely is. */
 const levels = 100_000;
@@ -48,4 +50,29 @@ describe('attacks/nesting', () => {
       }
     });
   }
+
+  test('a deep resource is beyond its limits, and its edits are reported at most every 5 s', async () => {
+    const harness = new OperatorHarness(
+      planOfPodSet(
+        '  children: []\n  status: { size: "${ spec.size }" }\n  controller: { limits: { steps: 1000 } }\n',
+      ),
+    );
+    await harness.start();
+    const deep = JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`);
+    let resource = harness.podSet('a', { size: 1, deep });
+    const edit = async (size: number) => {
+      resource = harness.edit(resource, { spec: { size, deep } });
+      await harness.settle();
+      return harness.cluster.takeWrites().length;
+    };
+    await harness.settle();
+    assert.match(harness.ready('a'), /^False LimitReached: .*controller\.limits\.steps/);
+    harness.cluster.takeWrites();
+    assert.deepEqual([await edit(2), await edit(3)], [0, 0]);
+    await harness.clock.advance(5_000);
+    assert.equal(await edit(4), 1);
+    harness.podSet('b', { size: 1, deep: { a: { b: 1 } } });
+    await harness.settle();
+    assert.match(harness.ready('b'), /^True /);
+  });
 });

@@ -73,6 +73,11 @@ export class WorkBudget {
     if (this.#stepsLeft < 0) throw this.#exceeded();
   }
 
+  /** Counts steps of work outside evaluations. Beyond the limit the next evaluation fails. */
+  charge(steps: number): void {
+    this.#stepsLeft -= steps;
+  }
+
   /** Announces an upper bound of steps, so that the clock is checked in time. */
   expectSteps(steps: number): void {
     this.#stepsToCheck -= steps;
