@@ -64,3 +64,32 @@ export function listField(object: JsonObject, name: string): readonly Json[] {
 export function isJsonList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
+
+/** The value with the keys of its objects in order, as Go encodes maps; the same value when they are. */
+export function inKeyOrder(value: Json): Json {
+  if (isJsonList(value)) {
+    const items = value.map(inKeyOrder);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  if (!isJsonObject(value)) return value;
+  const keys = sortedKeys(value);
+  const sorted: MutableJsonObject = {};
+  let isSame = keys.isSame;
+  for (const key of keys.names) {
+    const given = value[key] ?? null;
+    const field = inKeyOrder(given);
+    if (field !== given) isSame = false;
+    setField(sorted, key, field);
+  }
+  return isSame ? value : sorted;
+}
+
+/** The keys of an object in order. `isSame`: as they are in it. */
+export function sortedKeys(object: JsonObject): {
+  readonly names: readonly string[];
+  readonly isSame: boolean;
+} {
+  const names = Object.keys(object);
+  const isSame = names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
+  return { names: isSame ? names : names.sort(), isSame };
+}

@@ -29,6 +29,21 @@ const widgetCrd = {
     ],
   },
 };
+const mapCrd = {
+  ...widgetCrd,
+  metadata: { name: 'bags.demo.io' },
+  spec: {
+    ...widgetCrd.spec,
+    names: { plural: 'bags', kind: 'Bag' },
+    versions: widgetCrd.spec.versions.map((version) => ({
+      ...version,
+      schema: {
+        openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    })),
+  },
+};
+const bag = { apiVersion: 'demo.io/v1', kind: 'Bag', metadata: { name: 'one' } };
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const widgets = '/apis/demo.io/v1/namespaces/default/widgets';
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -178,6 +193,21 @@ describe('sandbox', () => {
     );
     await watch.close();
     assert.equal(clock.pending, 0);
+  });
+
+  test('keys of maps and of custom resources are stored in order', () => {
+    const sandbox = createTestSandbox({ clock: new FakeClock() });
+    call(sandbox, 'POST', crds, mapCrd);
+    const env = { z: '1', a: '2' };
+    const bags = '/apis/demo.io/v1/namespaces/default/bags';
+    call(sandbox, 'POST', bags, { ...bag, spec: { env, b: 1 } });
+    call(sandbox, 'PATCH', `${bags}/one`, { spec: { a: [{ d: 1, c: 2 }] } });
+    const { spec } = call(sandbox, 'GET', `${bags}/one`).body;
+    assert.equal(JSON.stringify(spec), '{"a":[{"c":2,"d":1}],"b":1,"env":{"a":"2","z":"1"}}');
+    const metadata = { name: 'one' };
+    call(sandbox, 'POST', configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: env });
+    const { data } = call(sandbox, 'GET', `${configMaps}/one`).body;
+    assert.equal(JSON.stringify(data), '{"a":"2","z":"1"}');
   });
 
   test('a write creates one event, a write without changes none', async () => {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { objectField, stringField, withField } from '../json-fields.ts';
+import { inKeyOrder, objectField, stringField, withField } from '../json-fields.ts';
 import { checkValue } from './check-value.ts';
 import { compareValues } from './compare-values.ts';
 import { fieldSetOf } from './field-set-of.ts';
@@ -41,7 +41,7 @@ export function withLastApplied(object: JsonObject, config: JsonObject): JsonObj
   if (!annotationOf(object)) return object;
   const metadata = objectField(object, 'metadata') ?? {};
   const annotations = objectField(metadata, 'annotations') ?? {};
-  const text = `${JSON.stringify(sortedKeys(withoutAnnotation(config)))}\n`;
+  const text = `${JSON.stringify(inKeyOrder(withoutAnnotation(config)))}\n`;
   const written = withField(annotations, lastAppliedAnnotation, text);
   return withField(object, 'metadata', withField(metadata, 'annotations', written));
 }
@@ -58,11 +58,4 @@ function withoutAnnotation(config: JsonObject): JsonObject {
   const rest = withField(annotations, lastAppliedAnnotation, undefined);
   const kept = Object.keys(rest).length === 0 ? undefined : rest;
   return withField(config, 'metadata', withField(metadata, 'annotations', kept));
-}
-
-function sortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, field]) => [key, sortedKeys(field)]));
 }

@@ -6,7 +6,7 @@ import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-buil
 import { pathSetOf } from '../apply/path-set.ts';
 import type { RuleSet } from '../cel/rule-set.ts';
 import { goText, goType } from '../go-value.ts';
-import { fieldOf, objectField, withField } from '../json-fields.ts';
+import { fieldOf, inKeyOrder, objectField, withField } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {
   finalizerWarnings,
@@ -139,7 +139,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
     normalise(object) {
       const metadata = decodeMetadata(objectMeta, object).object;
       const whole = withField(object, 'metadata', metadata);
-      return fillDefaults(schema, coerceEmbedded(schema, whole, objectMeta) as JsonObject);
+      const filled = fillDefaults(schema, coerceEmbedded(schema, whole, objectMeta) as JsonObject);
+      return inKeyOrder(filled) as JsonObject;
     },
     fieldManager(subresource) {
       const known = managers.get(subresource);

@@ -1,6 +1,6 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { isJsonList, type MutableJsonObject, setField, sortedKeys } from '../json-fields.ts';
 import {
   type GoField,
   type GoScalar,
@@ -128,8 +128,10 @@ function decodeList(itemType: GoType, value: readonly Json[], at: Place): readon
 
 function decodeMap(itemType: GoType, value: JsonObject, at: Place): JsonObject {
   const map: MutableJsonObject = {};
-  let isSame = true;
-  for (const [key, item = null] of Object.entries(value)) {
+  const keys = sortedKeys(value);
+  let { isSame } = keys;
+  for (const key of keys.names) {
+    const item = value[key] ?? null;
     const decoded = decodeItem(itemType, item, itemPlace(at, key)) ?? null;
     if (decoded !== item) isSame = false;
     setField(map, key, decoded);
