@@ -57,6 +57,10 @@ describe('compile/language references', () => {
       'reads.pods@$p#$i.spec.names[$ = $p.metadata.name]',
       ['reads:pods.metadata.name', 'reads:spec.names'],
     ],
+    [
+      'reads.pods@$p[$p.status.phase = x and spec.y].$p.metadata.name',
+      ['reads:pods.metadata.name', 'reads:pods.status.phase', 'reads:spec.y', 'reads:x'],
+    ],
     ['$map(reads.pods, function($p){ $p.metadata.name })', ['reads:pods.metadata.name']],
     ['$map(reads.pods, function($p){ $p.metadata }).name', ['reads:pods.metadata.name']],
     [
@@ -254,7 +258,9 @@ function randomExpression(random: (below: number) => number, depth: number): str
     () => `(${sub()} ? ${place()} : ${place()}).${name()}`,
     () => `[${sub()}, ${place()}].${name()}`,
     () => `${place()}@$y.${name()}[$y.${name()} = 1]`,
+    () => `${place()}@$y[$y.${name()} = ${sub()}].$y.${name()}`,
     () => `${place()}#$x.${name()}[$x = 0]`,
+    () => `${place()}#$x[$x = 0].${name()}`,
     () =>
       `($f := function($x, $n){ $n > 2 ? $x.${name()} : $f($x.${name()}, $n + 1) }; $f(${place()}, 0).${name()})`,
     () => `($f := function($x){ $x.${name()} }; $g := $f ~> $count; $g(${place()}))`,

@@ -154,10 +154,12 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         context = filtered(context, step.stages, frame);
         continue;
       }
-      const value = filtered(visit(step, { context, frame }), step.stages, frame);
+      const value = visit(step, { context, frame });
       if (step.index !== undefined) frame.names.set(step.index, noValue);
       if (step.focus === undefined) context = value;
       else frame.names.set(step.focus, value);
+      // Predicates after `@$v` know `$v`, and their context is that of the step.
+      context = filtered(context, step.stages, frame);
     }
     return node.group === undefined ? context : visitPairs(node.group.lhs, { context, frame });
   }
