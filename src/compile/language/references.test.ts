@@ -112,7 +112,10 @@ describe('compile/language references', () => {
     ['$$', everything],
     ['**.name', everything],
     ['$keys()', everything],
-    ['spec.a.%.b', ['resource:spec.a~', ...everything].toSorted()],
+    ['spec.a.%.b', ['resource:spec.a', 'resource:spec.b']],
+    ['spec.l.a.b.(% & %.%.c)', ['resource:spec.l.a', 'resource:spec.l.a.b', 'resource:spec.l.c']],
+    ['spec.l[%.on].a', ['resource:spec.l.a', 'resource:spec.on']],
+    ['(spec.a.b).%.c', ['resource:spec.a.b', 'resource:spec.a.c']],
     ['$each(spec.labels, function($v, $k){ $k & $v })', ['resource:spec.labels~']],
   ] as const) {
     test(`of ${source}`, () => {

@@ -55,6 +55,8 @@ const visitBudget = 50_000;
  */
 export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): readonly Reference[] {
   const recorder = createReferenceRecorder();
+  /** What `%` means, by the label of the step that it is the parent of. */
+  const parents = new Map<string, AbstractValue>();
   let visits = 0;
   let observedDefaults = 0;
 
@@ -99,10 +101,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         use(place.context, false);
         return noValue;
       case 'parent':
-        // The level of the parent is not traced, so everything may be read.
-        use(place.context, false);
-        recorder.recordEverything(offsetOf(node));
-        return noValue;
+        return visitParent(node, place);
       case 'condition':
         return visitCondition(node, place);
       case 'block':
@@ -125,6 +124,14 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       default:
         return noValue;
     }
+  }
+
+  function visitParent(node: SyntaxNode, { context }: Place): AbstractValue {
+    const parent = parents.get(node.slot?.label ?? '');
+    if (parent !== undefined) return parent;
+    use(context, false);
+    recorder.recordEverything(offsetOf(node));
+    return noValue;
   }
 
   /** The union of values. If one has no origin, its fields need not exist in the others. */
@@ -154,6 +161,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         context = filtered(context, step.stages, frame);
         continue;
       }
+      const label = step.ancestor?.label;
+      if (label !== undefined) parents.set(label, union([parents.get(label) ?? noValue, context]));
       const value = visit(step, { context, frame });
       if (step.index !== undefined) frame.names.set(step.index, noValue);
       if (step.focus === undefined) context = value;

@@ -29,6 +29,10 @@ export interface SyntaxNode {
   focus?: string;
   /** Variable bound by `#$i` on this step. */
   index?: string;
+  /** On a step: some `%` with this label is the context of the step. */
+  ancestor?: { readonly label: string };
+  /** Of `%`. */
+  slot?: { readonly label: string };
   tuple?: boolean;
   keepArray?: boolean;
   keepSingletonArray?: boolean;
