@@ -360,6 +360,45 @@ describe('reconcile/history recorder', () => {
     assert.deepEqual(records(harness).at(-1), '21 40');
   });
 
+  test('a reconcile that may no longer list versions overwrites nothing, and ends', async () => {
+    const harness = new OperatorHarness(
+      planOfPodSet(`
+  reads:
+    - { id: configs, apiVersion: v1, kind: ConfigMap, selector: all, history: {} }
+  children:
+    - id: child
+      template: { apiVersion: v1, kind: Secret, metadata: { name: child }, stringData: { a: b } }
+  patches:
+    - { id: edit, target: { apiVersion: v1, kind: ConfigMap, name: app }, patch: { data: { a: "2" } } }
+`),
+    );
+    const metadata = { name: 'app', namespace: 'default' };
+    harness.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1' } });
+    harness.podSet('one');
+    harness.cluster.fault = ({ kind }) => {
+      if (kind === 'Secret')
+        harness.cluster.lose(
+          'ControllerRevision',
+          new KubeError('forbidden', 'no', { status: 403 }),
+        );
+      return undefined;
+    };
+    await harness.start();
+    let hasEnded = false;
+    void harness.settle().then(() => {
+      hasEnded = true;
+    });
+    for (let turns = 0; turns < 50; turns++) await settle();
+    assert.ok(hasEnded, 'The reconcile waits until versions can be listed');
+    assert.match(harness.ready('one'), /^False Forbidden: /);
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'app')?.data, { a: '1' });
+    harness.cluster.fault = () => undefined;
+    harness.cluster.unblock('ControllerRevision');
+    await harness.settle();
+    assert.deepEqual(harness.get('v1', 'ConfigMap', 'app')?.data, { a: '2' });
+    assert.deepEqual(records(harness), ['1 1', '2 2']);
+  });
+
   test('a definition without history watches no records', async () => {
     const harness = new OperatorHarness(planOfPodSet('  status: { a: b }\n'));
     await harness.start();

@@ -168,7 +168,8 @@ export class HistoryRecorder {
     if (track.last !== undefined) this.#queue.enqueue(track.series);
     await track.settled();
     track.isUrgent = false;
-    return track.problem;
+    const { state } = this;
+    return state.kind === 'failing' ? problemOf(state.error) : track.problem;
   }
 
   /** Whether a version of the object is stored for the resource. */
@@ -312,9 +313,10 @@ export class HistoryRecorder {
   /** Writes what waits of one object. */
   async #write(series: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
     const track = this.#tracks.ofSeries(series);
-    // Before the records have been listed, what is recorded is unknown.
-    if (track === undefined || this.state.kind !== 'synced') return { kind: 'done' };
+    if (track === undefined) return { kind: 'done' };
     try {
+      // Before the records have been listed, what is recorded is unknown.
+      if (this.state.kind !== 'synced') return { kind: 'done' };
       for (let next = track.begin(); next !== undefined; next = track.begin()) {
         const afterMs = track.delayMs(this.#options.clock.monotonicMs());
         if (afterMs > 0) return this.#throttle(track, afterMs);
