@@ -156,17 +156,33 @@ shared.describe('integration/member-connections', () => {
       'Forbidden',
       /^The runtime is not allowed to get namespaces .*; grant the rule \{ apiGroups: \[""\], resources: \["namespaces"\], verbs: \["get"\] \}$/,
     );
-    const rules = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] }];
     const apiVersion = 'rbac.authorization.k8s.io/v1';
     const apiGroup = 'rbac.authorization.k8s.io';
     const metadata = { name: 'limited' };
     const client = members.client('east');
-    await client.apply({ apiVersion, kind: 'ClusterRole', metadata, rules });
+    const grant = (...verbs: readonly string[]) =>
+      client.apply({
+        ...{ apiVersion, kind: 'ClusterRole', metadata },
+        rules: [{ apiGroups: [''], resources: ['namespaces'], verbs }],
+      });
+    await grant('get');
     await client.apply({
       ...{ apiVersion, kind: 'ClusterRoleBinding', metadata },
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'limited' },
       subjects: [{ apiGroup, kind: 'User', name: 'limited' }],
     });
+    for (const [verb, next] of [
+      ['list', ['get', 'list']],
+      ['watch', ['get', 'list', 'watch']],
+    ] as const) {
+      const isNamed = (object: KubeObject | undefined) =>
+        conditionOf(object)?.reason === 'Forbidden' &&
+        conditionOf(object)?.message ===
+          `The runtime is not allowed to ${verb} namespaces at the cluster scope; grant the rule { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["list", "watch"] }`;
+      await shared.client().untilObject(`${members.collection}/east`, isNamed);
+      assert.equal((await rowOf('east')).Connected, 'True');
+      await grant(...next);
+    }
     await untilConnected('east');
     await shared.client().delete(`${members.collection}/east`);
   });

@@ -88,7 +88,7 @@ function connectedCondition({ connection }: ClusterFacts): ConditionContent {
 }
 
 function readyCondition(
-  { isPaused, definitions }: ClusterFacts,
+  { connection, isPaused, definitions }: ClusterFacts,
   connected: ConditionContent,
 ): ConditionContent {
   const notReady = (reason: string, message: string) =>
@@ -105,6 +105,8 @@ function readyCondition(
     return notReady('DefinitionsFailing', `Definitions that do not run: ${failing.join(', ')}`);
   const starting = named('Starting');
   if (starting.length > 0) return notReady('Starting', `Starting ${starting.join(', ')}`);
+  if (connection.kind === 'connected' && connection.missingRight !== undefined)
+    return notReady('Forbidden', connection.missingRight);
   return { type: 'Ready', status: 'True', reason: 'Running', message: '' };
 }
 

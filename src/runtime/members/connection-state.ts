@@ -32,6 +32,8 @@ export type ConnectionState =
       readonly cluster: KubeCluster;
       /** The server's certificate is not verified. */
       readonly isInsecure: boolean;
+      /** Why its namespace `kube-system` cannot be watched. */
+      readonly missingRight?: string;
     }
   | { readonly kind: 'failed'; readonly failure: ConnectionFailure };
 

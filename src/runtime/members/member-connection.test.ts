@@ -14,10 +14,16 @@ const namespaces = {
   ...{ namespaced: false, hasStatus: true, verbs: [] },
 };
 
+const forbiddenWatch = new KubeError('forbidden', 'no', {
+  status: 403,
+  right: { verb: 'watch', group: '', resource: 'namespaces', name: 'kube-system' },
+});
+
 /** A connection to a cluster that responds as the test says. */
 function started() {
   const clock = new FakeClock();
   const events: ConnectionEvents[] = [];
+  const clusters: RuntimeFakeCluster[] = [];
   const answers = { isDown: false, isDuplicate: false, uid: 'uid-1', checks: 0 };
   /** The work in the member ends after this. */
   const work = { end: Promise.resolve() };
@@ -25,6 +31,7 @@ function started() {
   const connect = (_: ClusterConfig, options: ConnectionEvents) => {
     events.push(options);
     const cluster = new RuntimeFakeCluster([namespaces]);
+    clusters.push(cluster);
     const request = async ({ path }: { readonly path: string }) => {
       if (answers.isDown) throw new KubeError('unavailable', 'down', { status: 0 });
       const body = path === '/version' ? { gitVersion: 'v1' } : { metadata: { uid: answers.uid } };
@@ -63,7 +70,7 @@ function started() {
     stopper.abort();
     await run;
   };
-  return { clock, config, connection, events, answers, work, ended, stop };
+  return { clock, config, connection, events, clusters, answers, work, ended, stop };
 }
 
 const reasonOf = ({ state }: MemberConnection) =>
@@ -177,6 +184,21 @@ describe('runtime/members/member-connection', () => {
     await settle();
     await clock.advance(60_000);
     assert.deepEqual([connection.state.kind, events.length], ['connected', 2]);
+    await stop();
+  });
+
+  test('a missing right to watch its identity is reported while the member is used, until it is granted', async () => {
+    const { connection, clusters, ended, stop } = started();
+    await settle();
+    clusters[0]?.lose('Namespace', forbiddenWatch);
+    assert.equal(
+      connection.state.kind === 'connected' && connection.state.missingRight,
+      'The runtime is not allowed to watch namespaces at the cluster scope; grant the rule { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["list", "watch"] }',
+    );
+    clusters[0]?.unblock('Namespace');
+    await settle();
+    assert.equal(connection.state.kind === 'connected' && connection.state.missingRight, undefined);
+    assert.equal(ended.length, 0, 'the work in the member continues');
     await stop();
   });
 

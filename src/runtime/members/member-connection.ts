@@ -1,5 +1,6 @@
 import type { ClusterConfig, KubeCluster, KubeClusterOptions } from '../../kube/index.ts';
-import { untilInformer } from '../../reconcile/index.ts';
+import type { InformerState } from '../../kube/roles.ts';
+import { rightText, untilInformer } from '../../reconcile/index.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { gvkOf } from '../../util/gvk.ts';
@@ -210,6 +211,7 @@ export class MemberConnection {
     try {
       return await Promise.race([
         untilInformer(informer, either, () => {
+          this.#noteMissingRight(informer.state);
           const live = informer.get(undefined, systemNamespace)?.object;
           return live === undefined || live.metadata.uid === uid ? undefined : replaced;
         }),
@@ -221,6 +223,16 @@ export class MemberConnection {
       checking.abort(new Error('Another check has ended'));
       informer.release();
     }
+  }
+
+  /** A member whose identity cannot be watched is used: every new connection checks it, too. */
+  #noteMissingRight(watch: InformerState): void {
+    if (this.#state.kind !== 'connected') return;
+    const right = watch.kind === 'failing' ? watch.error.right : undefined;
+    const missingRight = right && rightText(right, systemNamespace);
+    if (missingRight === this.#state.missingRight) return;
+    const { missingRight: _, ...connected } = this.#state;
+    this.#setState({ ...connected, ...(missingRight !== undefined && { missingRight }) });
   }
 
   async #recheck(
