@@ -11,7 +11,14 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 );
 const { suites, ...selection } = readArguments(process.argv.slice(2));
+const stopper = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(name, () => {
+    stopper.abort();
+    // The handler is gone: this ends the process.
+    process.kill(process.pid, name);
+  });
 const total = new Tally();
-for (const name of suites) total.add(await runSuite(name, selection));
+for (const name of suites) total.add(await runSuite(name, selection, stopper.signal));
 console.log(closingLine(total));
 process.exitCode = total.failed > 0 ? 1 : 0;

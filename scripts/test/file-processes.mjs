@@ -2,7 +2,7 @@ import { titlesOf } from './left-out.mjs';
 import { startTestProcess } from './test-process.mjs';
 
 /** Runs each file in a process of its own, by `node --test`, and prints test by test. */
-export async function runInFileProcesses({ suite, files, pattern, leftOut, tally }) {
+export async function runInFileProcesses({ suite, files, pattern, leftOut, tally, signal }) {
   await startTestProcess(
     [
       '--test',
@@ -15,6 +15,6 @@ export async function runInFileProcesses({ suite, files, pattern, leftOut, tally
       ...(suite.concurrency === undefined ? [] : [`--test-concurrency=${suite.concurrency}`]),
       ...files,
     ],
-    { environment: suite.environment, tally, mayBeEmpty: pattern !== undefined },
+    { environment: suite.environment, signal, tally, mayBeEmpty: pattern !== undefined },
   ).ended;
 }

@@ -1,22 +1,24 @@
-import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { runInFileProcesses } from './file-processes.mjs';
 import { runInSharedProcesses } from './shared-processes.mjs';
 import { selectTests, suites } from './suites.mjs';
 import { closingLine, Tally } from './tally.mjs';
+import { startNode } from './test-process.mjs';
 
 /** So few files are shown test by test, each in a process of its own. */
 const fewFiles = 8;
 
 /** For processes that tests start, see `test/support/executable.ts`. */
-function buildBundle() {
-  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
+async function buildBundle(signal) {
+  const { child } = startNode(['scripts/build.mjs'], { signal, stdio: 'inherit' });
+  const [status] = await once(child, 'close');
   if (status !== 0) throw new Error('The bundle cannot be built');
   process.env.HOMEOSTAT_TEST_EXECUTABLE = resolve('dist/homeostat.mjs');
 }
 
-/** Runs one suite and prints what failed and how many passed. */
-export async function runSuite(name, { filters, name: pattern, seed }) {
+/** Runs one suite and prints what failed and how many passed. When the signal aborts, all that it has started is killed. */
+export async function runSuite(name, { filters, name: pattern, seed }, signal) {
   const suite = suites[name];
   if (suite === undefined)
     throw new Error(`Unknown suite "${name}"; known: ${Object.keys(suites).join(', ')}`);
@@ -28,10 +30,10 @@ export async function runSuite(name, { filters, name: pattern, seed }) {
     suite.processes === 'shared' && files.length > fewFiles
       ? runInSharedProcesses
       : runInFileProcesses;
-  if (suite.bundle === true) buildBundle();
+  if (suite.bundle === true) await buildBundle(signal);
   const startedMs = performance.now();
   const tally = new Tally();
-  await run({ suite, files, pattern, seed, leftOut, tally });
+  await run({ suite, files, pattern, seed, leftOut, tally, signal });
   if (tally.total === 0) tally.failures.push(`${name}: no test ran`);
   if (tally.failed > 0) console.log(`\nFailed in suite "${name}":`);
   for (const failure of tally.failures) console.log(`  ✖ ${failure}`);

@@ -6,12 +6,24 @@ const testTimeoutMs = 600_000;
 /** A test that never lets its process breathe cannot be ended by its time limit: then its process is. */
 const silenceMs = testTimeoutMs + 60_000;
 
+/** Starts Node in a process group of its own. When the signal aborts, the group is killed, with all that it has started. */
+export function startNode(args, { signal, ...options }) {
+  const child = spawn(process.execPath, args, { ...options, detached: true });
+  const kill = () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
+  };
+  signal.addEventListener('abort', kill);
+  child.once('exit', () => signal.removeEventListener('abort', kill));
+  return { child, kill };
+}
+
 /**
  * Starts a process that runs test files and sends their results, and counts them into `tally`. It counts as failures, too: a process
  * that ends before all tests have, or with an error that no test has, and a file without tests, unless `mayBeEmpty`.
  */
-export function startTestProcess(args, { environment, tally, showsFailures, mayBeEmpty }) {
-  const child = spawn(process.execPath, [`--test-timeout=${testTimeoutMs}`, ...args], {
+export function startTestProcess(args, { environment, signal, tally, showsFailures, mayBeEmpty }) {
+  const { child, kill } = startNode([`--test-timeout=${testTimeoutMs}`, ...args], {
+    signal,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...environment },
   });
@@ -24,7 +36,7 @@ export function startTestProcess(args, { environment, tally, showsFailures, mayB
     if (showsFailures || report === undefined)
       console.log(`✖ ${test}\n${(report ?? '').replace(/^/gm, '    ')}\n`);
   };
-  const watchdog = setTimeout(() => child.kill('SIGKILL'), silenceMs);
+  const watchdog = setTimeout(kill, silenceMs);
   child.on('message', ({ kind, test, report }) => {
     watchdog.refresh();
     if (kind === 'started') last = test;
@@ -35,14 +47,14 @@ export function startTestProcess(args, { environment, tally, showsFailures, mayB
     if (kind === 'empty' && !mayBeEmpty) fail(test, 'It has no tests');
   });
   const ended = async () => {
-    const [status, signal] = await once(child, 'close');
+    const [status, killedBy] = await once(child, 'close');
     clearTimeout(watchdog);
     if (!hasEnded)
       fail(
-        `A process of tests ended early (${signal ?? `exit code ${status}`}), in or after ${last}`,
+        `A process of tests ended early (${killedBy ?? `exit code ${status}`}), in or after ${last}`,
       );
     else if (status !== 0 && failures === 0)
-      fail(`A process of tests ended with ${signal ?? `exit code ${status}`}`);
+      fail(`A process of tests ended with ${killedBy ?? `exit code ${status}`}`);
   };
   return { child, ended: ended() };
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { patienceMs } from '../support/patience.ts';
 
 const passing = `import { test } from 'node:test'; test('passes', () => {});`;
 
@@ -11,8 +14,8 @@ describe('scripts/run-tests', () => {
   const root = mkdtempSync(join(tmpdir(), 'run-tests-'));
   after(() => rmSync(root, { recursive: true }));
 
-  /** Runs the unit suite of a project of these test files; so many more that pass that its files share processes. */
-  function runOf(name: string, files: Readonly<Record<string, string>>, ...args: string[]) {
+  /** The command that runs the unit suite of a project of these test files; so many more that pass that its files share processes. */
+  function commandOf(name: string, files: Readonly<Record<string, string>>) {
     const project = join(root, name);
     mkdirSync(join(project, 'src'), { recursive: true });
     mkdirSync(join(project, 'scripts'));
@@ -25,10 +28,14 @@ describe('scripts/run-tests', () => {
       writeFileSync(join(project, 'src', file), text);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const flags = ['--preserve-symlinks', '--preserve-symlinks-main'];
-    const { status, stdout } = spawnSync(process.execPath, [...flags, program, 'unit', ...args], {
-      encoding: 'utf8',
-      env: { ...env, NODE_OPTIONS: flags[0] },
-    });
+    const options = { encoding: 'utf8', env: { ...env, NODE_OPTIONS: flags[0] } } as const;
+    return { args: [...flags, program, 'unit'], options };
+  }
+
+  /** Runs it to its end. */
+  function runOf(name: string, files: Readonly<Record<string, string>>, ...more: string[]) {
+    const { args, options } = commandOf(name, files);
+    const { status, stdout } = spawnSync(process.execPath, [...args, ...more], options);
     return { status, stdout, closing: stdout.trimEnd().split('\n').at(-1) };
   }
 
@@ -77,6 +84,54 @@ describe('scripts/run-tests', () => {
     const { status, closing } = runOf('named', { 'b.test.ts': text }, '--name', '^passes');
     assert.equal(closing, '9 passed, 0 failed, 0 skipped');
     assert.equal(status, 0);
+  });
+
+  for (const [processes, filters] of [
+    ['shared processes', []],
+    ['a process for each file', ['hangs']],
+  ] as const)
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      test(`${name} ends ${processes} and what they have started, and is how the runner ends`, {
+        timeout: patienceMs,
+      }, async (t) => {
+        const folder = mkdtempSync(join(root, 'stopped-'));
+        const pipe = join(folder, 'pipe');
+        const launcher = resolve('test/support/control-plane/supervised-process.ts');
+        const connect = `require('node:net').connect(${JSON.stringify(pipe)})`;
+        const { args, options } = commandOf(relative(root, join(folder, 'project')), {
+          'hangs.test.ts': `import { connect } from 'node:net'; import { test } from 'node:test';
+            import { launch } from ${JSON.stringify(launcher)};
+            test('hangs', async () => {
+              process.on('SIGTERM', () => {});
+              await launch({ command: process.execPath, args: ['-e', ${JSON.stringify(connect)}] });
+              await new Promise((resolve) => connect(${JSON.stringify(pipe)}).on('close', resolve));
+            });`,
+        });
+        const sockets: Socket[] = [];
+        const server = createServer((socket) => sockets.push(socket)).listen(pipe);
+        t.after(() => {
+          for (const socket of sockets) socket.destroy();
+          server.close();
+        });
+        const runner = spawn(process.execPath, [...args, ...filters], {
+          ...options,
+          stdio: 'ignore',
+        });
+        const exit = once(runner, 'exit');
+        while (sockets.length < 2) await once(server, 'connection');
+        const closed = sockets.map((socket) => once(socket.resume(), 'close'));
+        runner.kill(name);
+        assert.deepEqual(await exit, [null, name]);
+        await Promise.all(closed);
+      });
+
+  test('npm sends a signal to the runner, not to a shell that starts it', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    const runs = Object.values(scripts).filter((script) => script.includes('run-tests.mjs'));
+    assert.notEqual(runs.length, 0);
+    for (const script of runs) assert.match(script, /(?:^| )exec node scripts\/run-tests\.mjs /);
   });
 
   test('a name that no test has is a failure', () => {
