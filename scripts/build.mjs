@@ -10,12 +10,14 @@ import {
   builtinsPlugin,
   celPlugin,
   jsonPlugin,
+  noMap,
   ownMapsPlugin,
   partsPlugin,
 } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 import { joinSmallChunks } from './bundle/small-chunks.mjs';
 import { bundleWebFiles } from './bundle/web.mjs';
+import { yamlPlugin } from './bundle/yaml-without-generators.ts';
 
 const target = 'node22.19';
 
@@ -53,6 +55,7 @@ const { metafile, outputFiles } = await build({
     builtinsPlugin(),
     roomsPlugin(),
     jsonPlugin(),
+    yamlPlugin(noMap),
     ownMapsPlugin(),
     definitionCheckPlugin(),
   ],

@@ -241,15 +241,18 @@ export function celPlugin() {
   };
 }
 
+const emptyMap = JSON.stringify({ version: 3, sources: [''], names: [], mappings: 'AAAA' });
+
+/** Ends a file whose lines are not in the source map. */
+export const noMap = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(emptyMap).toString('base64')}`;
+
 /** The source maps name the files of packages without their lines, which would be half of the maps. Lines of our own sources stay. */
 export function ownMapsPlugin() {
-  const map = { version: 3, sources: [''], names: [], mappings: 'AAAA' };
-  const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
   return {
     name: 'own-maps',
     setup(build) {
       build.onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, ({ path }) => ({
-        contents: `${readFileSync(path, 'utf8')}\n${comment}`,
+        contents: `${readFileSync(path, 'utf8')}\n${noMap}`,
         loader: 'js',
       }));
     },

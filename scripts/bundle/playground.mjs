@@ -11,6 +11,7 @@ import { definitionCheckPlugin } from './definition-check.mjs';
 import { thirdPartyNotices } from './notices.mjs';
 import { jsonPlugin } from './parts.mjs';
 import { roomsPlugin } from './rooms.mjs';
+import { yamlPlugin } from './yaml-without-generators.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url)));
@@ -47,7 +48,7 @@ export async function bundlePlayground() {
     legalComments: 'none',
     logLevel: 'warning',
     // A module of Node is not found, and fails the build.
-    plugins: [roomsPlugin(), jsonPlugin({ packs: false }), definitionCheckPlugin()],
+    plugins: [roomsPlugin(), jsonPlugin({ packs: false }), yamlPlugin(), definitionCheckPlugin()],
   };
   const [page, worker] = await Promise.all([
     build({ ...shared, entryPoints: ['src/playground/main.ts', 'src/web/console.css'] }),
