@@ -85,6 +85,17 @@ class WatchReader {
   }
 }
 
+/** Metadata of a client that sets `managedFields`. */
+function withOwners(managedFields: readonly object[]): object {
+  return { name: 'p', managedFields };
+}
+
+/** An answer without what differs from write to write, and what a verdict leaves out. */
+function comparable(body: JsonObject): JsonObject {
+  const { uid: _, managedFields: __, ...metadata } = body.metadata as JsonObject;
+  return { ...body, metadata };
+}
+
 describe('sandbox', () => {
   test('has the default namespaces and reports its version', () => {
     const sandbox = createTestSandbox();
@@ -303,5 +314,77 @@ describe('sandbox', () => {
     assert.deepEqual(names, ['a-first', 'a-other']);
     assert.equal(make().status, 409);
     sandbox.stop();
+  });
+
+  describe('judges creates like a strict dry run of them', () => {
+    const sandbox = createTestSandbox();
+    call(sandbox, 'POST', crds, widgetCrd);
+    const pod = (spec: object, metadata: object = { name: 'p' }) => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata, spec },
+    });
+    const widget = (spec: unknown, metadata: object = { name: 'w' }) => ({
+      ...{ apiVersion: 'demo.io/v1', kind: 'Widget', metadata, spec },
+    });
+    const otherCrd = (schema: object) => ({
+      ...widgetCrd,
+      metadata: { name: 'gadgets.demo.io' },
+      spec: {
+        ...widgetCrd.spec,
+        names: { plural: 'gadgets', kind: 'Gadget' },
+        versions: [{ ...widgetCrd.spec.versions[0], schema: { openAPIV3Schema: schema } }],
+      },
+    });
+    const pods = '/api/v1/namespaces/default/pods';
+    const containers = [{ name: 'a', image: 'a' }];
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
+    const rule = { rule: 'self.spec.size > 1' };
+    const size = { type: 'object', properties: { size: { type: 'integer' } } };
+    for (const [what, path, object] of [
+      ['a pod', pods, pod({ containers })],
+      ['a pod with a generated name', pods, pod({ containers }, { name: 'p', generateName: 'q-' })],
+      ['a pod with owners of its fields', pods, pod({ containers }, withOwners([]))],
+      ['a pod with wrong owners of its fields', pods, pod({ containers }, withOwners([{ a: 1 }]))],
+      ['a pod in another namespace', pods, pod({ containers }, { name: 'p', namespace: 'other' })],
+      ['a pod with a version', pods, pod({ containers }, { name: 'p', resourceVersion: '3' })],
+      ['an invalid pod', pods, pod({ containers: [{ name: 'A' }] }, { name: 'P_' })],
+      ['unknown fields', pods, pod({ contaners: [], containers: [{ name: 'a', imag: 'a' }] })],
+      ['a value of a wrong type', pods, pod({ containers: 'none' })],
+      ['duplicate items', pods, pod({ containers: [...containers, ...containers] })],
+      ['an object of another kind', pods, widget({})],
+      ['an object without a kind', widgets, { apiVersion: 'demo.io/v1', metadata: { name: 'w' } }],
+      ['an object in a missing namespace', '/api/v1/namespaces/x/pods', pod({ containers })],
+      ['a widget', widgets, widget({ size: 3 })],
+      ['an invalid widget', widgets, widget({ size: '3', more: true }, { name: 'W' })],
+      ['a widget without a name', widgets, widget({ size: 3 }, {})],
+      ['a CRD', crds, otherCrd({ type: 'object', properties: { spec: size } })],
+      [
+        'a CRD with rules and defaults',
+        crds,
+        otherCrd({
+          'x-kubernetes-validations': [rule],
+          type: 'object',
+          properties: { spec: { ...size, default: { size: 1 } } },
+        }),
+      ],
+      ['an invalid CRD', crds, otherCrd({ type: 'objct', properties: { spec: { default: 1 } } })],
+      ['a CRD that exists', crds, widgetCrd],
+      [
+        'a review',
+        '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        { ...review, spec: { resourceAttributes: { verb: 'get' } } },
+      ],
+    ] as const)
+      test(what, () => {
+        const strict = `${path}?dryRun=All&fieldValidation=Strict`;
+        const { status, body } = call(sandbox, 'POST', strict, object);
+        const verdict = sandbox.judgeCreate(path, object as unknown as JsonObject);
+        assert.equal(verdict.isAccepted, status < 300);
+        assert.deepEqual(comparable(JSON.parse(JSON.stringify(verdict.body))), comparable(body));
+      });
+
+    test('a kind that is not served', () => {
+      const { isAccepted } = sandbox.judgeCreate('/apis/demo.io/v1/gadgets', widget({}) as never);
+      assert.equal(isAccepted, false);
+    });
   });
 });

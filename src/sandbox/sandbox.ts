@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
-import type { Json } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
-import { handleRequest } from './api/handler.ts';
+import { type CreateVerdict, handleRequest, judgeCreate } from './api/handler.ts';
 import { bootstrap } from './bootstrap.ts';
 import { ControllerClient } from './controllers/controller-client.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
@@ -61,6 +61,11 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Answers a request synchronously. A stream lasts until its reader calls `return` or the watch times out. Never throws. */
   handle(request: ApiRequest): ApiAnswer;
+  /**
+   * Answers like a strict dry run of a POST to the collection of this path, without texts and field owners: for an object that is nested
+   * at most 1,000 deep, and is not changed afterwards.
+   */
+  judgeCreate(path: string, object: JsonObject): CreateVerdict;
   /** Resolves when the simulated controllers have nothing to do right now. */
   settle(): Promise<void>;
   /** Sets the outcome of the simulated pods with these labels, including running ones. */
@@ -106,6 +111,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const context = { rest, clock, protobuf, openApi, version, basePath, onInternalError };
   return {
     handle: (request) => handleRequest(context, request),
+    judgeCreate: (path, object) => judgeCreate(rest, path, object),
     settle: () => workloads.untilIdle(),
     setPodOutcome: (labels, outcome) => workloads.setPodOutcome(labels, outcome),
     snapshotText: () => rest.store.snapshotText(),

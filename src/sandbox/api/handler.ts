@@ -19,7 +19,7 @@ import {
 } from '../status/api-errors.ts';
 import { PageNotFound, StatusError } from '../status/status-error.ts';
 import { negotiate, wantsDescriptions } from './negotiation.ts';
-import { handleResource } from './resource-request.ts';
+import { handleResource, tryCreateIn } from './resource-request.ts';
 import { parseRoute } from './route.ts';
 import { jsonAnswer, textAnswer } from './shape-answer.ts';
 
@@ -57,6 +57,26 @@ export function handleRequest(context: HandlerContext, request: ApiRequest): Api
     context.onInternalError(error);
     const failure = internalError('the sandbox failed to answer');
     return jsonAnswer(failure.status, failure.body());
+  }
+}
+
+/** Whether the server would create an object. */
+export interface CreateVerdict {
+  readonly isAccepted: boolean;
+  /** The object as it would be stored, without field owners; or the Status of the rejection. */
+  readonly body: JsonObject;
+}
+
+/** The verdict on a strict create in the collection of this path. Stores nothing. */
+export function judgeCreate(rest: RestContext, path: string, object: JsonObject): CreateVerdict {
+  const route = parseRoute(path);
+  try {
+    if (route.kind !== 'resource') throw new PageNotFound();
+    return { isAccepted: true, body: tryCreateIn(rest, route.resource, object) };
+  } catch (error) {
+    if (error instanceof StatusError) return { isAccepted: false, body: error.body() };
+    if (!(error instanceof PageNotFound)) throw error;
+    return { isAccepted: false, body: { code: 404, message: error.message } };
   }
 }
 

@@ -10,7 +10,7 @@ import {
   readFlag,
   readWriteOptions,
 } from '../request/write-options.ts';
-import { createObject, reviewObject } from '../rest/create-object.ts';
+import { createObject, reviewObject, tryCreate } from '../rest/create-object.ts';
 import { deleteObject, deleteStored } from '../rest/delete-object.ts';
 import { readDeleteOptions } from '../rest/delete-options.ts';
 import { readListOptions } from '../rest/list-options.ts';
@@ -81,6 +81,18 @@ export function handleResource(resource: ResourceRequest): ApiAnswer {
   }
 }
 
+/**
+ * What a strict create in a collection would store, without field owners. Stores nothing.
+ * @throws StatusError, or PageNotFound where nothing is served
+ */
+export function tryCreateIn(
+  rest: RestContext,
+  route: ResourceRoute,
+  object: JsonObject,
+): JsonObject {
+  return tryCreate(rest, findTarget({ rest, route }), object);
+}
+
 /** Adds the deprecation warning to rejections too. */
 function withDeprecation(error: unknown, deprecation: string | undefined): unknown {
   if (deprecation === undefined || !(error instanceof StatusError)) return error;
@@ -118,7 +130,7 @@ function withTextBody({ request, protobuf }: ResourceRequest, { kind }: Target):
   return { ...request, body, headers: { ...headers, 'content-type': 'application/json' } };
 }
 
-function findTarget({ rest, route }: ResourceRequest): Target {
+function findTarget({ rest, route }: Pick<ResourceRequest, 'rest' | 'route'>): Target {
   const { group, version, plural, namespace, name, subresource } = route;
   const kind = rest.kinds.find(group, version, plural);
   if (kind === undefined) throw notServed(rest, group, version);

@@ -5,7 +5,7 @@ import type { WriteOptions } from '../request/write-options.ts';
 import { forbidden, plainError } from '../status/api-errors.ts';
 import { storeKey } from '../store/stored-object.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
-import { readBody, withRequestNamespace } from './read-body.ts';
+import { decodeBody, readBody, withRequestNamespace } from './read-body.ts';
 import {
   answerWithWarnings,
   type RestAnswer,
@@ -25,33 +25,55 @@ export function createObject(
   target: Target,
   { text, contentType, options }: WriteRequest,
 ): RestAnswer {
-  const { fieldValidation } = options;
+  const { kind } = target;
+  const { manager, dryRun, fieldValidation } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
-  return answerWithWarnings(body.warnings, () => created(context, target, body.object, options));
+  return answerWithWarnings(body.warnings, () => {
+    const requested = requestedObject(target, body.object);
+    const owned = kind.fieldManager('').update({ live: undefined, next: requested, manager });
+    const object = insertRequested(context, target, owned, { dryRun });
+    return { code: 201, body: object, warnings: kind.warnings(object, undefined) };
+  });
 }
 
-function created(
-  context: RestContext,
-  target: Target,
-  body: JsonObject,
-  { manager, dryRun }: WriteOptions,
-): RestAnswer {
+/**
+ * What a strict POST to a collection would store, without field owners. Stores nothing.
+ * @throws StatusError as the POST does
+ */
+export function tryCreate(context: RestContext, target: Target, object: JsonObject): JsonObject {
+  const { kind } = target;
+  const text = () => JSON.stringify(object);
+  const body = decodeBody(kind, object, { fieldValidation: 'Strict', text }).object;
+  if (kind.review !== undefined)
+    return kind.normalise(kind.review(withRequestNamespace(target, body)));
+  return insertRequested(context, target, requestedObject(target, body), { dryRun: true });
+}
+
+/** The object of a body, as the client may set it. @throws StatusError while the kind is being removed */
+function requestedObject(target: Target, body: JsonObject): JsonObject {
   const { kind } = target;
   const requested = withRequestNamespace(target, withoutServerFields(body));
-  const metadata = objectField(requested, 'metadata') ?? {};
-  if (kind.servingPeriod?.allowsCreate === false) {
-    const because = 'create not allowed while custom resource definition is terminating';
-    throw forbidden(kind.names, stringField(metadata, 'name') ?? '', because);
-  }
-  const owned = kind.fieldManager('').update({ live: undefined, next: requested, manager });
+  if (kind.servingPeriod?.allowsCreate !== false) return requested;
+  const because = 'create not allowed while custom resource definition is terminating';
+  const name = stringField(objectField(requested, 'metadata') ?? {}, 'name') ?? '';
+  throw forbidden(kind.names, name, because);
+}
+
+function insertRequested(
+  context: RestContext,
+  target: Target,
+  requested: JsonObject,
+  options: { readonly dryRun: boolean },
+): JsonObject {
+  const { kind } = target;
   const namespace = kind.names.namespaced ? target.namespace : '';
   const isTaken = (name: string) =>
     context.store.get(kind.collection, storeKey(namespace, name)) !== undefined;
-  const born = withBirthFields(context, owned, isTaken);
-  if ((stringField(metadata, 'resourceVersion') ?? '') !== '')
+  const born = withBirthFields(context, requested, isTaken);
+  const { resourceVersion } = objectField(requested, 'metadata') ?? {};
+  if (typeof resourceVersion === 'string' && resourceVersion !== '')
     throw plainError('resourceVersion should not be set on objects to be created');
-  const object = insertObject(context, target, born, { dryRun });
-  return { code: 201, body: object, warnings: kind.warnings(object, undefined) };
+  return insertObject(context, target, born, options);
 }
 
 /** POST of a review: the answer has a status, and nothing is stored. */

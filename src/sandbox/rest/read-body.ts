@@ -34,21 +34,34 @@ interface BodySource {
  * @throws StatusError 400 for an invalid body, 415 for an unsupported media type
  */
 export function readBody(context: RestContext, target: Target, source: BodySource): ReadBody {
-  const { kind } = target;
   const { text, contentType, fieldValidation } = source;
-  const object = parseObject(context, kind, source);
-  assertKind({ kind, text }, object);
-  const decoded = decodeOrReject(kind, object);
+  const object = parseObject(context, target.kind, source);
   const isYaml = isTypeOf(contentType, yamlType);
-  const duplicates = fieldValidation === 'Ignore' || isYaml ? [] : findDuplicateFields(text);
+  const checksNames = fieldValidation !== 'Ignore' && !isYaml;
+  const duplicates = () => (checksNames ? findDuplicateFields(text) : []);
+  return decodeBody(target.kind, object, { fieldValidation, text: () => text, duplicates });
+}
+
+interface DecodeOptions {
+  readonly fieldValidation: FieldValidation;
+  /** The body, for messages. */
+  readonly text: () => string;
+  /** The paths of fields that the body has twice. @default none */
+  readonly duplicates?: () => readonly string[];
+}
+
+/** Decodes a parsed body as an object of the kind. @throws StatusError 400 for an invalid body */
+export function decodeBody(kind: ServedKind, body: JsonObject, options: DecodeOptions): ReadBody {
+  const { fieldValidation, text, duplicates } = options;
+  assertKind({ kind, text }, body);
+  const { object, unknownFields } = decodeOrReject(kind, body);
   const problems = [
-    ...duplicates.map((path) => `duplicate field "${path}"`),
-    ...decoded.unknownFields.map((path) => `unknown field "${path}"`),
+    ...(duplicates?.() ?? []).map((path) => `duplicate field "${path}"`),
+    ...unknownFields.map((path) => `unknown field "${path}"`),
   ];
   if (problems.length > 0 && fieldValidation === 'Strict')
     throw undecodableBody(kind, `strict decoding error: ${problems.join(', ')}`);
-  const warnings = fieldValidation === 'Warn' ? problems : [];
-  return { object: decoded.object, warnings };
+  return { object, warnings: fieldValidation === 'Warn' ? problems : [] };
 }
 
 function parseObject(context: RestContext, kind: ServedKind, source: BodySource): JsonObject {
@@ -125,7 +138,7 @@ function jsonProblem(text: string, error: SyntaxError): string {
 
 /** Checks apiVersion and kind of a body. A custom resource of another kind passes here; its validation rejects it. */
 function assertKind(
-  { kind, text }: { readonly kind: ServedKind; readonly text: string },
+  { kind, text }: { readonly kind: ServedKind; readonly text: () => string },
   object: JsonObject,
 ): void {
   const { names, apiVersion, isCustom } = kind;
@@ -135,7 +148,7 @@ function assertKind(
   };
   if (!isCustom && !declared.kind && (!declared.apiVersion || declared.apiVersion === apiVersion))
     return;
-  if (!declared.kind) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text);
+  if (!declared.kind) throw unrecognized(kind, `Object 'Kind' is missing in '${text()}'`, text());
   const version = JSON.stringify(declared.apiVersion?.split('/').at(-1) ?? '');
   const cannot = `${declared.kind} in version ${version} cannot be handled as a ${names.kind}`;
   if (isCustom) {

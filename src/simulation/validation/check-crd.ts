@@ -1,5 +1,5 @@
 import { type Diagnostic, type LocatedDefinition, locate } from '../../definition/index.ts';
-import { pointerTo } from '../../util/json.ts';
+import { type JsonObject, pointerTo } from '../../util/json.ts';
 import { type CheckServer, crdPath } from './check-server.ts';
 import { causesOf, rejection } from './rejection.ts';
 
@@ -10,7 +10,7 @@ export function checkCrd(
 ): readonly Diagnostic[] {
   const { kind } = definition;
   if (kind.source !== 'crd') return [];
-  const judgement = server.judge(crdPath, kind.crd);
+  const judgement = server.judge(crdPath, kind.crd as unknown as JsonObject);
   if (judgement.isAccepted) return [];
   return causesOf(judgement.body).map(({ field, message }) => {
     const path = pointerOf(field);

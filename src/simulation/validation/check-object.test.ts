@@ -70,6 +70,23 @@ describe('simulation/check-object', () => {
     ['a right resource', web('{ image: nginx, size: 3, tags: [a] }'), []],
     ['a right built-in object in another namespace', deployment('{ name: b, image: b }'), []],
     [
+      'an object of a CRD that the server rejects',
+      `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: xs.example.com }
+spec:
+  group: example.com
+  names: { kind: X, plural: xs }
+  scope: Namespaced
+  versions: [{ name: v1, served: true, storage: true }]
+---
+apiVersion: example.com/v1
+kind: X
+metadata: { name: a }
+`,
+      ['8:14 missing-field: Missing field "openAPIV3Schema"'],
+    ],
+    [
       'an unknown field',
       web('{ image: nginx, sise: 3 }'),
       ['4:23 unknown-field: Unknown field "sise". Did you mean "size"?'],

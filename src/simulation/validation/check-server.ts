@@ -1,15 +1,9 @@
 import { builtinDocuments, patternProblem } from '../../compile/index.ts';
 import { parseYaml } from '../../definition/index.ts';
-import { createSandbox, type Sandbox } from '../../sandbox/index.ts';
+import { type CreateVerdict, createSandbox, type Sandbox } from '../../sandbox/index.ts';
 import type { Json, JsonObject } from '../../util/json.ts';
 import { createSeededRandom } from '../seeded-random.ts';
 import { SimulationClock } from '../simulation-clock.ts';
-
-export interface Judgement {
-  readonly isAccepted: boolean;
-  /** The server's Status, or the object. Parsed when it is read. */
-  readonly body: JsonObject;
-}
 
 /** A simulated API server that judges manifests. Only CRDs are stored. */
 export class CheckServer {
@@ -30,34 +24,19 @@ export class CheckServer {
   }
 
   /** Would the server create the object? `path`: of its collection. */
-  judge(path: string, object: unknown): Judgement {
-    return this.#post(`${path}?dryRun=All&fieldValidation=Strict`, object);
+  judge(path: string, object: JsonObject): CreateVerdict {
+    return this.#sandbox.judgeCreate(path, object);
   }
 
-  /** Serves the kind of a CRD from now on. */
-  install(crd: unknown): Judgement {
-    return this.#post(crdPath, crd);
+  /** Serves the kind of a CRD from now on, unless the server rejects the CRD. */
+  install(crd: unknown): void {
+    const headers = { 'content-type': 'application/json' };
+    this.#sandbox.handle({ method: 'POST', path: crdPath, headers, body: JSON.stringify(crd) });
   }
 
   close(): void {
     this.#sandbox.stop();
     this.#clock.stop();
-  }
-
-  #post(path: string, body: unknown): Judgement {
-    const headers = { 'content-type': 'application/json' };
-    const answer = this.#sandbox.handle({
-      method: 'POST',
-      path,
-      headers,
-      body: JSON.stringify(body),
-    });
-    return {
-      isAccepted: answer.status < 300,
-      get body() {
-        return JSON.parse(String(answer.body));
-      },
-    };
   }
 }
 
