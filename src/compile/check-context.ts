@@ -6,6 +6,7 @@ import type { CompiledTemplates } from './compiled-templates.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { OperatorPlan } from './operator-plan.ts';
 import type { KindTypes, SchemaSource } from './schema-source.ts';
+import type { TemplateUse } from './template-uses.ts';
 
 /** Input of the checks: a definition, its templates and their dependencies. */
 export interface CheckContext {
@@ -13,6 +14,8 @@ export interface CheckContext {
   /** The definition as it is written, with the parts that could not be read. */
   readonly document: JsonObject;
   readonly parts: CompiledTemplates;
+  /** All templates of `parts`. */
+  readonly templates: readonly TemplateUse[];
   readonly uses: DependencyFinder;
   readonly types: KindTypes;
   /** Scope of the resource; for a `for` kind it comes from the server. Undefined: unknown. */

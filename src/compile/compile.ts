@@ -14,6 +14,7 @@ import { createEvaluationPlan, type EvaluationPlan } from './phase/evaluation-pl
 import { startPhase, startReport } from './phase/phase.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
+import { templateUses } from './template-uses.ts';
 
 export interface CompileResult {
   /** Undefined when there are errors. */
@@ -41,7 +42,11 @@ export function compile(
   const parts = compileDefinition({ located, types, parser, diagnostics, coverage });
   const uses = createDependencyFinder(parts);
   const scope = scopeOf(definition.kind, schemas);
-  const context = { definition, document, parts, uses, types, scope, schemas, diagnostics };
+  const templates = templateUses(parts);
+  const context = {
+    ...{ definition, document, parts, templates, uses },
+    ...{ types, scope, schemas, diagnostics },
+  };
   for (const check of allChecks) check(context);
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();

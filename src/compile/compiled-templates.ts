@@ -323,7 +323,7 @@ function nameTemplate(template: CompiledTemplate): CompiledTemplate | undefined 
   const name = nodeAt(template.root, ['metadata', 'name']);
   switch (name?.kind) {
     case 'constant':
-      return { ...template, root: name, slots: [] };
+      return { ...template, root: name, slots: [], references: [] };
     case 'slot': {
       const slot = template.slots[name.slot];
       return slot && slotTemplate(slot);

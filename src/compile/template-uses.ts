@@ -60,14 +60,12 @@ export function targetTemplates(patch: CompiledPatch): readonly (CompiledTemplat
   return [patch.apiVersion, patch.kind, patch.name, patch.namespace];
 }
 
-/** The templates of a definition with one of these roles. */
+/** The templates with one of these roles. */
 export function templatesFor(
-  parts: CompiledTemplates,
+  templates: readonly TemplateUse[],
   roles: readonly TemplateRole[],
 ): readonly CompiledTemplate[] {
-  return templateUses(parts).flatMap(({ role, template }) =>
-    roles.includes(role) ? [template] : [],
-  );
+  return templates.flatMap(({ role, template }) => (roles.includes(role) ? [template] : []));
 }
 
 /** Whether it belongs to the *reporting* phase, apart from the status. */

@@ -15,8 +15,8 @@ import type {
 } from '../operator-plan.ts';
 import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
-import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
-import { templatesFor, templateUses } from '../template-uses.ts';
+import type { CompiledTemplate, SlotReference } from '../template/template.ts';
+import { templatesFor } from '../template-uses.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 
@@ -35,6 +35,7 @@ export interface Plans {
 /** Collects the paths that expressions read, by child, by read and of the status. */
 export function createPlans({
   parts,
+  templates,
   uses,
   secrets,
   definition,
@@ -42,11 +43,9 @@ export function createPlans({
   schemas,
   diagnostics: { source },
 }: PlanContext): Plans {
-  const wanting = templatesFor(parts, ['when', 'forEach', 'cluster', 'template', 'read']);
-  const judging = templatesFor(parts, ['ready', 'deleteWhen']);
-  const all = templateUses(parts).flatMap(({ role, template }) =>
-    role === 'var' ? [] : [template],
-  );
+  const wanting = templatesFor(templates, ['when', 'forEach', 'cluster', 'template', 'read']);
+  const judging = templatesFor(templates, ['ready', 'deleteWhen']);
+  const all = templates.flatMap(({ role, template }) => (role === 'var' ? [] : [template]));
   const byOthers = uses.of(...wanting).references;
   const outsideStatus = uses.of(...wanting, ...judging).references;
   const { references: anywhere, observed, history: readsHistory } = uses.of(...all);
@@ -119,7 +118,10 @@ export function createPlans({
     reads: Object.freeze(parts.reads.map((read) => Object.freeze(readPlan(read)))),
     observed,
     ...(history && { history }),
-    statusPathsRead: shortest([...statusPaths(outsideStatus), ...previousStatusPaths(parts, uses)]),
+    statusPathsRead: shortest([
+      ...statusPaths(outsideStatus),
+      ...previousStatusPaths(templates, uses),
+    ]),
     externalStatusPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
   });
 }
@@ -192,7 +194,7 @@ function shortest(paths: readonly FieldPath[]): readonly FieldPath[] {
 
 /** Whether only the element of `forEach` decides the cluster. */
 function isPlacedByItem(cluster: CompiledTemplate | undefined): boolean {
-  const references = cluster === undefined ? [] : referencesOf(cluster);
+  const references = cluster?.references ?? [];
   return references.length > 0 && references.every(({ reference }) => reference.root === 'item');
 }
 

@@ -1,5 +1,5 @@
 import type { CompiledTemplates } from '../compiled-templates.ts';
-import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
+import type { CompiledTemplate, SlotReference } from '../template/template.ts';
 
 /** The dependencies of templates, including those of the vars they use. */
 export interface Dependencies {
@@ -25,16 +25,6 @@ export function createDependencyFinder(parts: CompiledTemplates): DependencyFind
   const readIds = parts.reads.map(({ definition }) => definition.id);
   const varNames = [...parts.vars.keys()];
   const keepsHistory = parts.reads.some(({ definition }) => definition.history !== undefined);
-  const own = new Map<CompiledTemplate, readonly SlotReference[]>();
-
-  function ownReferences(template: CompiledTemplate): readonly SlotReference[] {
-    let references = own.get(template);
-    if (references === undefined) {
-      references = referencesOf(template);
-      own.set(template, references);
-    }
-    return references;
-  }
 
   return {
     of(...templates) {
@@ -46,7 +36,7 @@ export function createDependencyFinder(parts: CompiledTemplates): DependencyFind
       const references: SlotReference[] = [];
 
       function visit(template: CompiledTemplate): void {
-        for (const each of ownReferences(template)) {
+        for (const each of template.references) {
           references.push(each);
           const { root, path } = each.reference;
           if (root === 'children') for (const id of idsOfPath(path, childIds)) children.add(id);

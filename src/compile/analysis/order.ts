@@ -2,7 +2,7 @@ import { type Finding, positionOf } from '../../definition/index.ts';
 import { pointerTo } from '../../util/json.ts';
 import { type CompiledTemplates, templatesOfRead } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { type CompiledTemplate, referencesOf } from '../template/template.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { idsOfPath } from './dependencies.ts';
 
@@ -58,7 +58,7 @@ function buildGraph(parts: CompiledTemplates): Graph {
   };
   const edgesOf = (...templates: readonly (CompiledTemplate | undefined)[]): readonly Edge[] =>
     templates.flatMap((template) =>
-      (template === undefined ? [] : referencesOf(template)).flatMap(({ slot, reference }) => {
+      (template?.references ?? []).flatMap(({ slot, reference }) => {
         const { root, path } = reference;
         if (root !== 'children' && root !== 'reads' && root !== 'vars') return [];
         const place = positionInLeaf(slot, reference.offset);

@@ -1,5 +1,5 @@
 import type { PlanContext } from '../check-context.ts';
-import { type CompiledPatch, type CompiledTemplates, isRestore } from '../compiled-templates.ts';
+import { type CompiledPatch, isRestore } from '../compiled-templates.ts';
 import type { FieldPath } from '../operator-plan.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
@@ -9,7 +9,7 @@ import {
   type SlotReference,
   type TemplateNode,
 } from '../template/template.ts';
-import { templatesFor } from '../template-uses.ts';
+import { type TemplateUse, templatesFor } from '../template-uses.ts';
 import type { DependencyFinder } from './dependencies.ts';
 
 /** Creates the plan of conditions, Events and patches. */
@@ -69,9 +69,9 @@ export function createReportingPlan(
  * Status fields that conditions and patches read under `$previous`. When Homeostat writes one of them, the result
  * changes in the next reconcile. Other paths already use the new status, and Events report changes, not states.
  */
-export function previousStatusPaths(parts: CompiledTemplates, uses: DependencyFinder) {
-  const templates = templatesFor(parts, ['condition', 'patchWhen', 'patch']);
-  return uses.of(...templates).references.flatMap(statusPathOf);
+export function previousStatusPaths(templates: readonly TemplateUse[], uses: DependencyFinder) {
+  const reporting = templatesFor(templates, ['condition', 'patchWhen', 'patch']);
+  return uses.of(...reporting).references.flatMap(statusPathOf);
 }
 
 /** Paths of scalars, lists and computed maps. */

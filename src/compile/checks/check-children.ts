@@ -1,6 +1,6 @@
 import type { CheckContext } from '../check-context.ts';
 import { type SchemaType, typeAt } from '../schema/schema-type.ts';
-import { type CompiledTemplate, referencesOf } from '../template/template.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 
 /** `forEach` is a list and its dependencies are known, so that a missing value is not treated as an empty list. */
@@ -50,7 +50,7 @@ function numberIn(template: CompiledTemplate, resource: SchemaType): string | un
   const { root, slots } = template;
   const leaf = root.kind === 'slot' ? slots[root.slot]?.leaf : undefined;
   if (leaf?.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
-  const [first] = referencesOf(template);
+  const [first] = template.references;
   if (first?.reference.root !== 'resource') return undefined;
   const type = typeAt(resource, first.reference.path);
   const isNumber =

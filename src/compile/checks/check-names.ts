@@ -2,15 +2,15 @@ import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
-import { referencesOf, type SlotReference } from '../template/template.ts';
+import type { SlotReference } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses.ts';
+import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
 
 type Named = 'children' | 'observed' | 'reads' | 'vars';
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
 /** Reports names that do not exist, or cannot be used in the template. A name in a part that cannot be read may exist. */
-export function checkNames({ parts, document, diagnostics }: CheckContext): void {
+export function checkNames({ parts, templates, document, diagnostics }: CheckContext): void {
   const ids = parts.children.map(({ definition }) => definition.id);
   const known: Readonly<Record<Named, readonly string[]>> = {
     children: ids,
@@ -18,8 +18,8 @@ export function checkNames({ parts, document, diagnostics }: CheckContext): void
     reads: parts.reads.map(({ definition }) => definition.id),
     vars: [...parts.vars.keys()],
   };
-  for (const use of templateUses(parts)) {
-    for (const each of referencesOf(use.template)) {
+  for (const use of templates) {
+    for (const each of use.template.references) {
       const problem = problemOf(each, { use, known, spec: document.spec });
       if (problem === undefined) continue;
       const { offset, ...rest } = problem;

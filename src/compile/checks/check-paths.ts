@@ -5,9 +5,9 @@ import { helmValueHint, type Reference } from '../language/index.ts';
 import { isHistoryField } from '../schema/history-type.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
-import { fieldsOf, referencesOf, type TemplateNode } from '../template/template.ts';
+import { fieldsOf, type TemplateNode } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses.ts';
+import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
 
 type Problem = Omit<Finding, 'path' | 'at'> & {
   readonly offset: number;
@@ -16,7 +16,7 @@ type Problem = Omit<Finding, 'path' | 'at'> & {
 };
 
 /** Reports paths that the schema of the resource, of a child or of a read lacks. */
-export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
+export function checkPaths({ parts, templates, types, diagnostics }: CheckContext): void {
   const children = new Map(parts.children.map((child) => [child.definition.id, child.type]));
   const reads = new Map(parts.reads.map((read) => [read.definition.id, read.type]));
 
@@ -69,8 +69,8 @@ export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
     }
   }
 
-  for (const use of templateUses(parts)) {
-    const found = referencesOf(use.template).map((each) => ({
+  for (const use of templates) {
+    const found = use.template.references.map((each) => ({
       ...each,
       problem: problemOf(each.reference, use),
     }));

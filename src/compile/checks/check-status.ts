@@ -6,7 +6,7 @@ import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { isReportTemplate, type TemplateUse, templateUses } from '../template-uses.ts';
+import { isReportTemplate, type TemplateUse } from '../template-uses.ts';
 
 /** Reports status fields that the schema of the resource lacks: the server would prune them silently. */
 export function checkStatus({ definition, types, diagnostics }: CheckContext): void {
@@ -43,8 +43,8 @@ function hasNoStatus(resource: SchemaType): boolean {
  * `when`, `ready`, `deleteWhen`, conditions and Events may use the time; `status` may use both. A template may use
  * them if the first value is kept: as a default of `observed`, or in a child with `updateStrategy: OnDelete`.
  */
-export function checkSources({ parts, uses, diagnostics }: CheckContext): void {
-  for (const use of templateUses(parts)) {
+export function checkSources({ templates, uses, diagnostics }: CheckContext): void {
+  for (const use of templates) {
     const { role, template, child } = use;
     if (role === 'status' || role === 'var') continue;
     const inName = role === 'template' ? referencesIn(child?.name, uses) : noReferences;

@@ -5,14 +5,14 @@ import { fieldForScalar, type ScalarName, type SchemaType, typeAt } from '../sch
 import { CoercionError, coerce, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
+import { isCondition, type TemplateUse } from '../template-uses.ts';
 
 /** So many vars are followed that consist of another one. */
 const maxVars = 20;
 
 /** Reports expressions with a result whose type never fits the field that it is written into. */
 export function checkTypes(context: CheckContext): void {
-  for (const use of templateUses(context.parts)) {
+  for (const use of context.templates) {
     if (isCondition(use)) continue;
     for (const slot of use.template.slots) {
       const { type } = slot;

@@ -3,16 +3,19 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
 import { type SchemaType, typeAt } from '../schema/schema-type.ts';
-import { referencesOf } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { templateUses } from '../template-uses.ts';
 import { needsValue } from './warnings.ts';
 
 /** Warns about fields whose schema does not do what its author expects: an object that keeps nothing, a default that does not apply. */
-export function warnAboutSchemas({ definition, parts, types, diagnostics }: CheckContext): void {
+export function warnAboutSchemas({
+  definition,
+  templates,
+  types,
+  diagnostics,
+}: CheckContext): void {
   const { kind } = definition;
   if (kind.source !== 'crd') return;
-  const found = templateUses(parts).flatMap(({ template }) => referencesOf(template));
+  const found = templates.flatMap(({ template }) => template.references);
   const names = new Set(found.map(({ reference }) => reference.path.join('.')));
   const known = new Set<string>();
   for (const { slot, reference } of found) {

@@ -6,14 +6,9 @@ import type { Reference } from '../language/index.ts';
 import { requiredFields } from '../phase/reached-paths.ts';
 import { type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
-import {
-  type CompiledTemplate,
-  referencesOf,
-  type Slot,
-  slotTemplate,
-} from '../template/template.ts';
+import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { canUsePrevious, isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
+import { canUsePrevious, isCondition, type TemplateUse } from '../template-uses.ts';
 
 /** Warns if all elements of a `forEach` have the same name: two elements would then be an error. */
 export function warnAboutNames({ parts, diagnostics }: CheckContext): void {
@@ -45,7 +40,7 @@ function mayBeMany({ root }: CompiledTemplate): boolean {
 
 /** Whether name, namespace or cluster depend on the element. */
 function isNamedByElement({ template, cluster }: CompiledChild): boolean {
-  const placed = cluster === undefined ? [] : referencesOf(cluster);
+  const placed = cluster?.references ?? [];
   if (placed.some(({ reference: { root } }) => root === 'item' || root === 'index')) return true;
   const metadata = pointerTo(template.pointer, 'metadata');
   const places: readonly string[] = [
@@ -53,7 +48,7 @@ function isNamedByElement({ template, cluster }: CompiledChild): boolean {
     metadata,
     ...['name', 'namespace'].map((field) => pointerTo(metadata, field)),
   ];
-  return referencesOf(template).some(
+  return template.references.some(
     ({ slot, reference: { root } }) =>
       (root === 'item' || root === 'index') && places.includes(slot.pointer),
   );
@@ -63,10 +58,10 @@ function isNamedByElement({ template, cluster }: CompiledChild): boolean {
  * Warns about `$previous` paths outside the status, which equal those of the resource: a reconcile changes only the
  * status.
  */
-export function warnAboutPrevious({ parts, diagnostics }: CheckContext): void {
-  for (const { role, template } of templateUses(parts)) {
+export function warnAboutPrevious({ templates, diagnostics }: CheckContext): void {
+  for (const { role, template } of templates) {
     if (!canUsePrevious(role)) continue;
-    for (const { slot, reference } of referencesOf(template)) {
+    for (const { slot, reference } of template.references) {
       const [field] = reference.path;
       if (reference.root !== 'previous' || field === undefined || field === 'status') continue;
       const name = reference.path.join('.');
@@ -92,7 +87,7 @@ export function warnAboutSecrets(context: CheckContext): void {
     if (name === undefined || !isSecret(read.definition.gvk)) continue;
     if (!uses.of(name).references.some(({ reference }) => reference.root === 'resource')) continue;
     const flow = traceSecrets(context, read.definition.id);
-    const target = targetsOf(parts).find(({ template, childId }) =>
+    const target = targetsOf(context).find(({ template, childId }) =>
       flow.reaches([template], childId),
     );
     if (target === undefined) continue;
@@ -128,10 +123,10 @@ interface Target {
   readonly template: CompiledTemplate;
 }
 
-function targetsOf(parts: CompiledTemplates): readonly Target[] {
+function targetsOf({ parts, templates }: CheckContext): readonly Target[] {
   return [
     ...[...parts.status].map(([name, template]) => ({ where: `"status.${name}"`, template })),
-    ...reportTargets(parts),
+    ...reportTargets({ parts, templates }),
     ...parts.children.map(({ definition, template }) => ({
       where: `child "${definition.id}"`,
       childId: definition.id,
@@ -140,9 +135,12 @@ function targetsOf(parts: CompiledTemplates): readonly Target[] {
   ];
 }
 
-function reportTargets(parts: CompiledTemplates): readonly Target[] {
+function reportTargets({
+  parts,
+  templates,
+}: Pick<CheckContext, 'parts' | 'templates'>): readonly Target[] {
   return [
-    ...templateUses(parts).flatMap(({ role, template }) =>
+    ...templates.flatMap(({ role, template }) =>
       role === 'condition' || role === 'event' ? [{ where: `its ${role}s`, template }] : [],
     ),
     ...parts.reporting.patches.map(({ definition, patch }) => ({
@@ -156,9 +154,9 @@ function reportTargets(parts: CompiledTemplates): readonly Target[] {
  * The server omits some integers of built-in kinds when they are zero: `status.readyReplicas` of a Deployment without
  * ready Pods is missing. Warns where such a path is used as a value or an operand without `?? 0`.
  */
-export function warnAboutZeros({ parts, diagnostics }: CheckContext): void {
-  for (const use of templateUses(parts)) {
-    for (const { slot, reference } of referencesOf(use.template)) {
+export function warnAboutZeros({ parts, templates, diagnostics }: CheckContext): void {
+  for (const use of templates) {
+    for (const { slot, reference } of use.template.references) {
       if (!isDroppedZero(reference, use, parts) || !needsValue(slot, reference)) continue;
       const { root, path } = reference;
       const name = [root === 'child' ? '$child' : root, ...path].join('.');
@@ -177,10 +175,10 @@ export function warnAboutZeros({ parts, diagnostics }: CheckContext): void {
  * Reports a condition that is a resource field of another type than boolean, and warns about a boolean that may be missing: `when: ${
  * spec.host }` does not test for existence.
  */
-export function checkConditions({ parts, types, diagnostics }: CheckContext): void {
-  for (const use of templateUses(parts)) {
+export function checkConditions({ templates, types, diagnostics }: CheckContext): void {
+  for (const use of templates) {
     if (!isCondition(use)) continue;
-    for (const { slot, reference } of referencesOf(use.template)) {
+    for (const { slot, reference } of use.template.references) {
       const { leaf } = slot;
       if (leaf.kind !== 'value' || !leaf.expression.isPlainPath || reference.root !== 'resource')
         continue;
@@ -233,7 +231,7 @@ export function warnAboutOptionalLists(context: CheckContext): void {
       // Reported as no list.
       const isNumber = type?.kind === 'scalar';
       if (isNumber && slot.leaf.kind === 'value' && slot.leaf.expression.isPlainPath) continue;
-      const found = referencesOf(slotTemplate(slot)).find(({ reference }) =>
+      const found = referencesOf([slot]).find(({ reference }) =>
         nameOf(reference).startsWith(name),
       );
       diagnostics.report({

@@ -10,7 +10,7 @@ import {
 } from '../compiled-templates.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
-import { type TemplateUse, templateUses } from '../template-uses.ts';
+import type { TemplateUse } from '../template-uses.ts';
 import { createForEach, type ForEach } from './for-each.ts';
 import { computedMetadataSlot } from './manifest.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
@@ -46,7 +46,7 @@ interface ReadUnit {
 
 /** Combines templates with their dependencies. */
 export function createEvaluationPlan(
-  { definition, parts, uses, secrets }: PlanContext,
+  { definition, parts, templates, uses, secrets }: PlanContext,
   observed: EvaluationPlan['observed'],
 ): EvaluationPlan {
   const { vars, status, reporting, coverage } = parts;
@@ -77,7 +77,7 @@ export function createEvaluationPlan(
   }
 
   const units = new Map<CompiledTemplate, EvaluationUnit>();
-  for (const use of templateUses(parts)) {
+  for (const use of templates) {
     units.set(use.template, unitOf(use.template, use.child?.definition.id, kindOf(use)));
   }
   for (const { definition, name } of parts.children) {

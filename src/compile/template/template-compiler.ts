@@ -18,6 +18,7 @@ import {
   type KeySlot,
   type ListItem,
   type MapEntry,
+  referencesOf,
   type Slot,
   type TemplateNode,
 } from './template.ts';
@@ -74,7 +75,9 @@ class TemplateCompilation {
     const root = this.#node(tree, { pointer, field, type, depth: 0 });
     this.#measure(root);
     const place = this.#place({ pointer, field: field === '' ? 'template' : field });
-    return { root, slots: this.#slots, constantSize: this.#constantSize, pointer, place };
+    const slots = this.#slots;
+    const references = referencesOf(slots);
+    return { root, slots, references, constantSize: this.#constantSize, pointer, place };
   }
 
   #node(tree: unknown, spot: Location): TemplateNode {

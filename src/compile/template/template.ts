@@ -46,6 +46,8 @@ export interface ListItem {
 export interface CompiledTemplate {
   readonly root: TemplateNode;
   readonly slots: readonly Slot[];
+  /** Of all its expressions. */
+  readonly references: readonly SlotReference[];
   /** Length of the constant parts as JSON, in characters. */
   readonly constantSize: number;
   /** Pointer of the whole template. */
@@ -56,7 +58,15 @@ export interface CompiledTemplate {
 /** Wraps a slot in a template. */
 export function slotTemplate(slot: Slot): CompiledTemplate {
   const { pointer, place } = slot;
-  return { root: { kind: 'slot', slot: 0 }, slots: [slot], constantSize: 0, pointer, place };
+  const references = referencesOf([slot]);
+  return {
+    root: { kind: 'slot', slot: 0 },
+    slots: [slot],
+    references,
+    constantSize: 0,
+    pointer,
+    place,
+  };
 }
 
 /** The fields of a map with literal keys; empty for other nodes. */
@@ -104,9 +114,9 @@ export interface SlotReference {
   readonly reference: Reference;
 }
 
-/** The references of all expressions of a template. */
-export function referencesOf(template: CompiledTemplate): readonly SlotReference[] {
-  return template.slots.flatMap((slot) =>
+/** The references of all expressions in these slots. */
+export function referencesOf(slots: readonly Slot[]): readonly SlotReference[] {
+  return slots.flatMap((slot) =>
     expressionsOf(slot.leaf).flatMap(({ references }) =>
       references.map((reference) => ({ slot, reference })),
     ),
