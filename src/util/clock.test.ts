@@ -38,6 +38,23 @@ describe('util/clock', () => {
     assert.equal(callback.mock.callCount(), 1);
   });
 
+  test('a callback after 30 days comes neither early nor after it is cancelled', (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const longMs = 30 * 86_400_000;
+    const longestTimerMs = 2_147_483_647;
+    const callback = context.mock.fn();
+    const cancelled = context.mock.fn();
+    clock.after(longMs, callback);
+    const cancel = clock.after(longMs, cancelled);
+    context.mock.timers.tick(longestTimerMs);
+    context.mock.timers.tick(longMs - longestTimerMs - 1);
+    assert.equal(callback.mock.callCount(), 0);
+    cancel();
+    context.mock.timers.tick(1);
+    assert.equal(callback.mock.callCount(), 1);
+    assert.equal(cancelled.mock.callCount(), 0);
+  });
+
   test('a cancelled callback does not come', (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const callback = context.mock.fn();

@@ -16,29 +16,36 @@ export function createSystemClock(): Clock {
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     sleep: sleepFor,
-    after(ms, callback) {
-      const timer = setTimeout(callback, timerMs(ms));
-      return () => clearTimeout(timer);
-    },
+    after: runAfter,
   };
 }
 
-/** Timers have 31 bits and fire at once for larger values. Firing early after 24 days is harmless. */
-function timerMs(ms: number): number {
-  return Math.min(ms, 2_147_483_647);
+/** Timers have 31 bits (24 days) and fire at once for larger values. */
+const maxTimerMs = 2_147_483_647;
+
+function runAfter(ms: number, callback: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (leftMs: number) => {
+    timer =
+      leftMs > maxTimerMs
+        ? setTimeout(wait, maxTimerMs, leftMs - maxTimerMs)
+        : setTimeout(callback, leftMs);
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
 }
 
 function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {
-      clearTimeout(timer);
+      cancel();
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
+    const cancel = runAfter(ms, () => {
       signal.removeEventListener('abort', onAbort);
       resolve();
-    }, timerMs(ms));
+    });
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }
