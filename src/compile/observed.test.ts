@@ -111,6 +111,18 @@ ${configMap('index', 'names: "${ $join(observed.maps.metadata.name, \' \') }"')}
     assert.deepEqual(await dataOf(phase, 'secret'), { password: 'kept' });
   });
 
+  test('a var has no value when its new value is missing', async () => {
+    const phase = phaseOf(
+      planOfThing(`  vars: { x: "\${ observed.own.data.x }" }
+  children:
+${configMap('own', 'x: "${ vars.x ?? \'none\' }"')}`),
+      { observed: new Map([['own', present({ data: { x: 'old' } })]]) },
+    );
+    assert.deepEqual(await dataOf(phase, 'own'), { x: 'old' });
+    phase.setObserved('own', present({ data: {} }));
+    assert.deepEqual(await dataOf(phase, 'own'), { x: 'none' });
+  });
+
   test('a list may be empty', async () => {
     const phase = phaseOf(plan, { observed: new Map([['maps', present([])]]) });
     assert.deepEqual(await dataOf(phase, 'index'), {});

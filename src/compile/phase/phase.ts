@@ -93,7 +93,9 @@ class TemplatePhase implements Phase {
     setInput(this.#observed, id, seen);
     for (const name of this.#vars.keys()) {
       const { uses } = this.#unitOf(requireEntry(this.#parts.vars, name));
-      if (uses.observed.includes(id)) this.#vars.delete(name);
+      if (!uses.observed.includes(id)) continue;
+      this.#vars.delete(name);
+      delete this.#varValues[name];
     }
   }
 
