@@ -186,6 +186,18 @@ describe('compile/template/coerce', () => {
     ],
     ['an unknown field', { cuont: 1 }, 'Unknown field spec.cuont'],
   ];
+  for (const field of ['count', 'text'])
+    test(`an integer that lost its last digits does not fit ${field}`, () => {
+      const value = { [field]: JSON.parse('9007199254740993') };
+      assert.throws(() => coerce(value, { type: spec, field: 'spec', quotes: true }), {
+        message: `Expected an integer below 2^53 at spec.${field}, found "9007199254740992"`,
+        hint: 'Larger integers lose digits: use strings',
+      });
+      assert.deepEqual(coerce({ ratio: 2 ** 60 }, { type: spec, field: 'spec', quotes: true }), {
+        ratio: 2 ** 60,
+      });
+    });
+
   for (const [what, value, message] of misfits) {
     test(`${what} does not fit`, () => {
       assert.throws(

@@ -58,6 +58,11 @@ export function coerce(value: unknown, target: CoercionTarget): unknown {
 }
 
 function coerceScalarField(value: unknown, type: ScalarType, target: CoercionTarget): unknown {
+  if (hasLostDigits(value, type)) {
+    const found = describeFound(value, target.quotes);
+    const message = `Expected an integer below 2^53 at ${target.field}, found ${found}`;
+    throw new CoercionError('wrong-type', message, 'Larger integers lose digits: use strings');
+  }
   const fitted = coerceScalar(value, type);
   if (fitted === undefined) throw mismatch(scalarNames(type), value, target);
   return fitted;
@@ -215,6 +220,12 @@ function coerceScalar(value: unknown, type: ScalarType): unknown {
     default:
       return undefined;
   }
+}
+
+/** An integer of the API server that JavaScript has rounded: `9007199254740993` is read as `9007199254740992`. */
+function hasLostDigits(value: unknown, { accepts, format }: ScalarType): boolean {
+  const isExact = format === 'exact' && !accepts.includes('number') && !accepts.includes('unknown');
+  return isExact && Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 /** Converts a number or boolean to a string, except for times and base64. */
