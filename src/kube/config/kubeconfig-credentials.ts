@@ -37,6 +37,7 @@ export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Prom
 class KubeconfigCredentials implements CredentialsSource {
   readonly #paths: readonly string[];
   #view: KubeconfigView;
+  #hasFailed = false;
 
   constructor(paths: readonly string[], view: KubeconfigView) {
     this.#paths = paths;
@@ -44,7 +45,15 @@ class KubeconfigCredentials implements CredentialsSource {
   }
 
   async load({ wasRejected }: { readonly wasRejected: boolean }): Promise<Credentials> {
-    await this.#refresh(wasRejected);
+    // The view also caches an answer of a plugin that is no use.
+    await this.#refresh(wasRejected || this.#hasFailed);
+    this.#hasFailed = true;
+    const credentials = await this.#read();
+    this.#hasFailed = false;
+    return credentials;
+  }
+
+  async #read(): Promise<Credentials> {
     const { config, cluster, user, oidc } = this.#view;
     const ca = await readAuthority(cluster);
     const trust = ca === undefined ? {} : { ca };
@@ -59,6 +68,9 @@ class KubeconfigCredentials implements CredentialsSource {
       throw withoutSecrets(error);
     }
     const identity = identityOf(options);
+    // Without credentials the server takes us for an anonymous user, and may not answer with 401.
+    const isAnonymous = identity.headers.authorization === undefined && identity.cert === undefined;
+    if (user.exec && isAnonymous) throw noCredential();
     if (oidc === undefined || identity.headers.authorization !== undefined)
       return { ...trust, ...identity };
     const authorization = `Bearer ${await oidc.load(Date.now())}`;
@@ -81,8 +93,15 @@ async function readAuthority({ caFile, caData }: Cluster): Promise<string | unde
   return caData ? Buffer.from(caData, 'base64').toString('utf8') : undefined;
 }
 
+function noCredential(): KubeConfigError {
+  const message = 'The credential plugin returned neither a token nor a certificate';
+  return new KubeConfigError('invalid', message);
+}
+
 /** The message of a JSON parser can quote a plugin's token. */
 function withoutSecrets(error: unknown): unknown {
+  // The library reads the status of any JSON.
+  if (error instanceof TypeError) return noCredential();
   if (!(error instanceof SyntaxError)) return error;
   return new KubeConfigError('invalid', 'The credential plugin did not return JSON');
 }

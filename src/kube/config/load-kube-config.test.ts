@@ -284,6 +284,19 @@ describe('kube/load-kube-config', () => {
         assert.equal(asked().length, 2);
       });
 
+      for (const answer of ['{}', '{"status":{}}', '{"status":null}', 'null'])
+        test(`one that answers ${answer} is asked again`, async () => {
+          const { user } = plugin(answer);
+          const { credentials } = await load({ user });
+          await assert.rejects(
+            credentials.load(read),
+            /The credential plugin returned neither a token nor a certificate/,
+          );
+          write('answer', credential({ token: 'secret' }));
+          const expected = { headers: { authorization: 'Bearer secret' } };
+          assert.deepEqual(await credentials.load(read), expected);
+        });
+
       test('an answer that is none is not quoted', async () => {
         const { user } = plugin('secret-token');
         const { credentials } = await load({ user });
