@@ -1,8 +1,10 @@
+import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 // Direct import: the package's index would bundle 750 generated models.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
+import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import { messageOf } from '../../util/homeostat-error.ts';
 import { KubeConfigError } from './cluster-config.ts';
 import { type OidcSettings, OidcTokens } from './oidc-tokens.ts';
@@ -98,6 +100,7 @@ function makeCommandAbsolute(user: User, folder: string): void {
 
 function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
   const merged = new KubeConfig();
+  closePluginInput(merged);
   merged.loadFromOptions({
     clusters: firstOfEachName(configs.flatMap(({ clusters }) => clusters)),
     users: firstOfEachName(configs.flatMap(({ users }) => users)),
@@ -105,6 +108,15 @@ function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
     currentContext: configs.map(({ currentContext }) => currentContext).find(Boolean),
   });
   return merged;
+}
+
+/** The library leaves the standard input of plugins open: one that asks for a password would wait forever. */
+function closePluginInput(config: KubeConfig): void {
+  const execFn = (command: string, args: readonly string[], options: SpawnOptionsWithoutStdio) =>
+    spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const authenticators: unknown = Reflect.get(config, 'authenticators');
+  for (const each of Array.isArray(authenticators) ? authenticators : [])
+    if (each instanceof ExecAuth) Object.assign(each, { execFn });
 }
 
 function firstOfEachName<T extends { readonly name: string }>(things: readonly T[]): T[] {

@@ -297,6 +297,18 @@ describe('kube/load-kube-config', () => {
           assert.deepEqual(await credentials.load(read), expected);
         });
 
+      test('one that reads its standard input finds the end', async () => {
+        const { user } = plugin('');
+        write(
+          'bin/plugin',
+          `#!/bin/sh\nread password || echo '${credential({ token: 'none' })}'\n`,
+        );
+        const { credentials } = await load({ user });
+        assert.deepEqual(await credentials.load(read), {
+          headers: { authorization: 'Bearer none' },
+        });
+      });
+
       test('an answer that is none is not quoted', async () => {
         const { user } = plugin('secret-token');
         const { credentials } = await load({ user });
