@@ -468,7 +468,10 @@ const spec: JsonSchema = objectSchema('The operator.', {
   }),
   requeueAfter: stringSchema(
     'A duration after which the resource is reconciled again. May be an expression.',
-    { examples: ['${ status.phase = "Cooling" ? "10s" }'] },
+    {
+      title: 'an expression, or a duration such as "30s"',
+      examples: ['${ status.phase = "Cooling" ? "10s" }'],
+    },
   ),
   onDelete,
   removalPolicy: enumWithDefault('What happens to the children when the definition is deleted.', [

@@ -100,6 +100,7 @@ function unknownField(
     message: `Unknown field "${field}"`,
     hint:
       placedHints.get(path) ??
+      foreignHint(field, known) ??
       manifestHint(field, known) ??
       didYouMean(field, absent) ??
       didYouMean(field, known) ??
@@ -111,6 +112,18 @@ function unknownField(
 const placedHints: ReadonlyMap<string, string> = new Map([
   ['/spec/clusters', 'Did you mean "controller.clusters"?'],
 ]);
+
+/** Fields of children in other tools, and our names of them. */
+const foreignFields: ReadonlyMap<string, string> = new Map([
+  ['dependsOn', 'after'],
+  ['includeWhen', 'when'],
+  ['readyWhen', 'ready'],
+]);
+
+function foreignHint(field: string, known: readonly string[]): string | undefined {
+  const meant = foreignFields.get(field);
+  return meant !== undefined && known.includes(meant) ? `Did you mean "${meant}"?` : undefined;
+}
 
 /** A manifest beside `template` instead of in it. */
 function manifestHint(field: string, known: readonly string[]): string | undefined {
@@ -156,6 +169,7 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
     return `Write a list: "${field}: [${String(value)}]"`;
   if (schema.type !== 'string' || typeof value === 'object') return undefined;
   if (/\/versions\/\d+\/name$/.test(path)) return 'Write a version of Kubernetes, such as "v1"';
+  if (Array.isArray(schema.enum)) return `Write ${quotedList(schema.enum)}`;
   if (schema.title === undefined) return `Quote it: ${JSON.stringify(String(value))}`;
   return typeof value === 'number' ? `Add a unit: "${value}s"` : undefined;
 }
