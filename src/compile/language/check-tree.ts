@@ -128,7 +128,7 @@ interface CallPlace {
 }
 
 /**
- * Checks that a call of JSONata's functions has its arguments. The context may take the place of the first one, but at the
+ * Checks that a call of JSONata's functions has its arguments, and no more. The context may take the place of the first one, but at the
  * root it is the resource, which is no text and no number.
  */
 function checkArguments(
@@ -143,8 +143,9 @@ function checkArguments(
   const needed = params.filter((param) => !/[?.]$/.test(param)).length;
   const isContextUsable = !atRoot || !['text', 'number'].includes(params[0] ?? '');
   const fromContext = usesContextBelow !== undefined && isContextUsable ? 1 : 0;
-  const count = args.length + (isApplied ? 1 : 0) + fromContext;
-  if (count >= needed) return [];
+  const count = args.length + (isApplied ? 1 : 0);
+  const most = params.at(-1)?.endsWith('...') === true ? Number.POSITIVE_INFINITY : params.length;
+  if (count + fromContext >= needed && count <= most) return [];
   const message = `Expected the call "$${name}(${params.join(', ')})"`;
   return [problem('expression-syntax', message, startOf(tokens, procedure?.position))];
 }
