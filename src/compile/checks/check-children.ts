@@ -8,14 +8,9 @@ export function checkForEach({ parts, uses, types, diagnostics }: CheckContext):
   for (const { forEach } of parts.children) {
     if (forEach === undefined) continue;
     checkVars(forEach, { uses, diagnostics });
-    const count = numberIn(forEach, types.resource);
-    if (count !== undefined) {
-      diagnostics.report({
-        code: 'wrong-type',
-        message: `Expected a list for "forEach", but "${count}" is a number`,
-        hint: `Write "\${ [0..${count} - 1] }" for that many elements`,
-        path: forEach.pointer,
-      });
+    const problem = fieldProblem(forEach, types.resource);
+    if (problem !== undefined) {
+      diagnostics.report({ code: 'wrong-type', ...problem, path: forEach.pointer });
       continue;
     }
     const found = notAList(forEach);
@@ -45,18 +40,32 @@ function checkVars(
   }
 }
 
-/** The field of the resource that a template consists of, where it is a number. */
-function numberIn(template: CompiledTemplate, resource: SchemaType): string | undefined {
+/** What is wrong where the template consists of a field of the resource that is no list. */
+function fieldProblem(
+  template: CompiledTemplate,
+  resource: SchemaType,
+): { readonly message: string; readonly hint: string } | undefined {
   const { root, slots } = template;
   const leaf = root.kind === 'slot' ? slots[root.slot]?.leaf : undefined;
   if (leaf?.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
   const [first] = template.references;
   if (first?.reference.root !== 'resource') return undefined;
   const type = typeAt(resource, first.reference.path);
+  const name = first.reference.path.join('.');
   const isNumber =
     type?.kind === 'scalar' &&
-    type.accepts.every((name) => name === 'integer' || name === 'number');
-  return isNumber ? first.reference.path.join('.') : undefined;
+    type.accepts.every((each) => each === 'integer' || each === 'number');
+  if (isNumber)
+    return {
+      message: `Expected a list for "forEach", but "${name}" is a number`,
+      hint: `Write "\${ [0..${name} - 1] }" for that many elements`,
+    };
+  if (type?.kind === 'map')
+    return {
+      message: `Expected a list for "forEach", but "${name}" is a map`,
+      hint: `Write "\${ $keys(${name} ?? {}) }" for its keys, and "$lookup(${name}, $item)" for a value`,
+    };
+  return undefined;
 }
 
 function notAList({ root, slots }: CompiledTemplate): string | undefined {

@@ -228,9 +228,11 @@ export function warnAboutOptionalLists(context: CheckContext): void {
       const name = path.join('.');
       if (tested.includes(name) || !isOptional(path)) continue;
       const type = typeAt(types.root, path);
-      // Reported as no list.
       const isNumber = type?.kind === 'scalar';
-      if (isNumber && slot.leaf.kind === 'value' && slot.leaf.expression.isPlainPath) continue;
+      const isMap = type?.kind === 'map';
+      // Reported as no list.
+      if ((isNumber || isMap) && slot.leaf.kind === 'value' && slot.leaf.expression.isPlainPath)
+        continue;
       const found = referencesOf([slot]).find(({ reference }) =>
         nameOf(reference).startsWith(name),
       );
@@ -238,7 +240,7 @@ export function warnAboutOptionalLists(context: CheckContext): void {
         severity: 'warning',
         code: 'suspicious-expression',
         message: `"${name}" is optional, and "forEach" of child "${definition.id}" fails without it`,
-        hint: `Write "(${name} ?? ${isNumber ? '0' : '[]'})" if no value means no objects, or give the field a default`,
+        hint: `Write "(${name} ?? ${isNumber ? '0' : isMap ? '{}' : '[]'})" if no value means no objects, or give the field a default`,
         ...positionInLeaf(slot, found?.reference.offset ?? 0),
       });
     }
