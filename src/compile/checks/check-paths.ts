@@ -8,6 +8,7 @@ import { typeName } from '../template/coerce.ts';
 import { fieldsOf, type TemplateNode } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
+import { itemTypeOf } from './check-types.ts';
 
 type Problem = Omit<Finding, 'path' | 'at'> & {
   readonly offset: number;
@@ -16,7 +17,8 @@ type Problem = Omit<Finding, 'path' | 'at'> & {
 };
 
 /** Reports paths that the schema of the resource, of a child or of a read lacks. */
-export function checkPaths({ parts, templates, types, diagnostics }: CheckContext): void {
+export function checkPaths(context: CheckContext): void {
+  const { parts, templates, types, diagnostics } = context;
   const children = new Map(parts.children.map((child) => [child.definition.id, child.type]));
   const reads = new Map(parts.reads.map((read) => [read.definition.id, read.type]));
 
@@ -60,6 +62,8 @@ export function checkPaths({ parts, templates, types, diagnostics }: CheckContex
         return walkObject(reference, reads.get(id), 1);
       case 'child':
         return walkObject(reference, use.child?.type, 0);
+      case 'item':
+        return walkType(reference, { type: itemTypeOf(use.child?.forEach, context), from: 0 });
       case 'vars':
         return walkVar(reference, parts.vars.get(id)?.root);
       case 'definition':
@@ -269,6 +273,7 @@ function nameBefore({ root, path }: Reference, end: number): string {
   const prefix = {
     resource: [],
     child: ['$child'],
+    item: ['$item'],
     previous: ['$previous'],
     definition: ['$definition'],
   }[root as string];

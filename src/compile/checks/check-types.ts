@@ -66,11 +66,11 @@ function resultsOf(
 }
 
 /** The types that the value of a reference may have; a var has those of its results. Empty: not known. */
-function typesOf(
+export function typesOf(
   reference: Reference,
   use: Pick<TemplateUse, 'child'>,
   context: CheckContext,
-  depth: number,
+  depth = 0,
 ): readonly SchemaType[] {
   const { root, path } = reference;
   if (root !== 'vars') {
@@ -96,6 +96,10 @@ function typeOf(
   switch (root) {
     case 'resource':
       return typeAt(types.root, path);
+    case 'item': {
+      const item = itemTypeOf(child?.forEach, context);
+      return item && typeAt(item, path);
+    }
     case 'child':
       return child && below.length > 0 ? child.type && typeAt(child.type, path) : undefined;
     case 'children':
@@ -112,6 +116,20 @@ function typeOf(
     default:
       return undefined;
   }
+}
+
+/** The type of `$item`: of the elements of the list that `forEach` names, also with an empty list as its default. */
+export function itemTypeOf(
+  forEach: CompiledTemplate | undefined,
+  context: CheckContext,
+): SchemaType | undefined {
+  const slot = forEach?.root.kind === 'slot' ? forEach.slots[forEach.root.slot] : undefined;
+  if (slot?.leaf.kind !== 'value') return undefined;
+  const { isPlainPath, source } = slot.leaf.expression;
+  const [found, ...others] = resultsOf(slot, {}, context);
+  const hasEmptyDefault = others.length === 1 && /\?\?\s*\[\s*\]\s*$/.test(source);
+  const isKnown = (isPlainPath && others.length === 0) || hasEmptyDefault;
+  return isKnown && found?.found.kind === 'list' ? found.found.item : undefined;
 }
 
 /** The types of a var, or of a literal field of it. */
@@ -185,8 +203,9 @@ function isCoercible(value: unknown, type: SchemaType): boolean {
   }
 }
 
-function nameOf({ root, path }: Reference): string {
-  const prefix = { resource: [], child: ['$child'] }[root as string] ?? [root];
+/** A reference as written. */
+export function nameOf({ root, path }: Reference): string {
+  const prefix = { resource: [], child: ['$child'], item: ['$item'] }[root as string] ?? [root];
   return [...prefix, ...path].join('.');
 }
 
