@@ -72,7 +72,7 @@ describe('compile/compile: what is read', () => {
     - { id: secret, apiVersion: v1, kind: Secret, name: a }
   children:
     - id: web
-      ready: \${ $child.spec.type = "x" and $exists($child.status.loadBalancer.ingress) and status.ok }
+      ready: \${ $child.spec.type = "ClusterIP" and $exists($child.status.loadBalancer.ingress) and status.ok }
       template: { apiVersion: v1, kind: Service, metadata: { name: web } }
 ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[0].port }"')}${configMap('client', 'a: "${ vars.phase }", b: "${ $keys(vars.whole.data) }", c: "${ reads.pods.metadata.name }", d: "${ reads.pods.metadata.labels.a }"', 'when: true')}  status:
     ports: \${ children.web.spec.ports }

@@ -10,6 +10,7 @@ import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
 import { warnAboutPlainPaths } from './plain-paths.ts';
 import { warnAboutSchemas } from './schema-traps.ts';
+import { warnAboutComparisons } from './warn-about-comparisons.ts';
 import { warnAboutKinds } from './warn-about-kinds.ts';
 import {
   checkConditions,
@@ -40,6 +41,7 @@ export const allChecks: readonly Check[] = [
   warnAboutNames,
   warnAboutOptionalLists,
   warnAboutPlainPaths,
+  warnAboutComparisons,
   warnAboutPrevious,
   warnAboutRestores,
   warnAboutKinds,

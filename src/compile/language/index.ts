@@ -1,4 +1,5 @@
 export { type Branch, findBranches } from './branches.ts';
+export type { Comparison } from './comparisons.ts';
 export { ExpressionError, type ExpressionErrorCode, shortSource } from './evaluation-error.ts';
 export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { helmValueHint } from './foreign-calls.ts';

@@ -1,5 +1,6 @@
 import { invariant } from '../../util/homeostat-error.ts';
 import { checkTree } from './check-tree.ts';
+import { findComparisons } from './comparisons.ts';
 import { toExpressionError } from './evaluation-error.ts';
 import { type FastExpression, needsJsonata } from './fast-operators.ts';
 import { compileFast, plainPathOf } from './fast-path.ts';
@@ -51,6 +52,7 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
       references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
       results: resultTypesOf(tree, tokens),
+      comparisons: findComparisons(tree, tokens),
     };
     const warnings = findSuspiciousExpressions(source, tree, tokens);
     const fast = compileFast(tree);

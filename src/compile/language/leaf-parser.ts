@@ -104,7 +104,14 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
     offset: result.offset + part.offset,
   }));
   const { offset } = part;
-  return { expression: { ...expression, references, results, offset }, problems: placed };
+  const comparisons = expression.comparisons.map((each) => ({
+    ...each,
+    path: each.path + offset,
+  }));
+  return {
+    expression: { ...expression, references, results, comparisons, offset },
+    problems: placed,
+  };
 }
 
 function shifted(reference: Reference, by: number): Reference {

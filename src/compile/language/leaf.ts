@@ -4,6 +4,7 @@
  */
 
 import type { DiagnosticCode } from '../../definition/index.ts';
+import type { Comparison } from './comparisons.ts';
 import type { ResultType } from './result-types.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
@@ -39,6 +40,8 @@ export interface Expression {
   readonly isPlainPath: boolean;
   /** What it may result in, as far as its form shows. Empty for Handlebars. */
   readonly results: readonly ResultType[];
+  /** Its comparisons of a path with a literal. Empty for Handlebars. */
+  readonly comparisons: readonly Comparison[];
   /**
    * Evaluates the expression. Undefined: no result (also for `null`). The result is plain JSON and never references
    * the input; `__proto__` keys are rejected, numbers are finite.

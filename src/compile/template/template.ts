@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../util/json.ts';
-import type { Leaf, Reference } from '../language/index.ts';
+import type { Expression, Leaf, Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import type { Place } from './render-error.ts';
 
@@ -123,7 +123,8 @@ export function referencesOf(slots: readonly Slot[]): readonly SlotReference[] {
   );
 }
 
-function expressionsOf(leaf: Slot['leaf']): readonly { references: readonly Reference[] }[] {
+/** The expressions of a string leaf. */
+export function expressionsOf(leaf: Slot['leaf']): readonly Expression[] {
   return leaf.kind === 'text'
     ? leaf.parts.filter((part) => typeof part !== 'string')
     : [leaf.expression];

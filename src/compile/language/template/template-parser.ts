@@ -41,7 +41,7 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
   );
   const expression = {
     ...{ source: text, offset: 0, references, evaluate },
-    ...{ isPlainPath: false, results: [] },
+    ...{ isPlainPath: false, results: [], comparisons: [] },
   };
   return { leaf: { kind: 'handlebars', expression }, problems };
 }

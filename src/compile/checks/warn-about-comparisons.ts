@@ -1,0 +1,75 @@
+import { didYouMean } from '../../util/did-you-mean.ts';
+import type { CheckContext } from '../check-context.ts';
+import type { Comparison } from '../language/index.ts';
+import type { ScalarType } from '../schema/schema-type.ts';
+import { typeName } from '../template/coerce.ts';
+import { expressionsOf } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { templateUses } from '../template-uses.ts';
+import { nameOf, typesOf } from './check-types.ts';
+
+/** Warns about a comparison of a field with a value that it never has: `spec.size = "1"` is always false where the size is a number. */
+export function warnAboutComparisons(context: CheckContext): void {
+  for (const use of templateUses(context.parts)) {
+    const expressions = use.template.slots.flatMap((slot) =>
+      expressionsOf(slot.leaf).map((expression) => ({ slot, ...expression })),
+    );
+    for (const { slot, references, comparisons } of expressions) {
+      for (const comparison of comparisons) {
+        const reference = references.find(({ offset }) => offset === comparison.path);
+        const [type, ...others] = reference === undefined ? [] : typesOf(reference, use, context);
+        if (reference === undefined || type?.kind !== 'scalar' || others.length > 0) continue;
+        const problem = problemOf(comparison, type, nameOf(reference));
+        if (problem === undefined) continue;
+        context.diagnostics.report({
+          severity: 'warning',
+          code: 'suspicious-expression',
+          ...problem,
+          ...positionInLeaf(slot, comparison.path),
+        });
+      }
+    }
+  }
+}
+
+interface Problem {
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+function problemOf(
+  { literal, operator }: Comparison,
+  type: ScalarType,
+  name: string,
+): Problem | undefined {
+  const shown = JSON.stringify(literal);
+  const value = typeof literal === 'string' ? shown : `"${shown}"`;
+  if (!accepts(type, literal)) {
+    const isOrder = operator !== '=' && operator !== '!=';
+    return {
+      message: `"${name}" is ${typeName(type)} and ${isOrder ? 'cannot be compared with' : 'never equals'} the ${typeof literal} ${value}`,
+      hint: otherForm(type, literal),
+    };
+  }
+  const { enum: known } = type;
+  if (known === undefined || known.includes(literal) || !['=', '!='].includes(operator))
+    return undefined;
+  return {
+    message: `"${name}" is never ${value}: its schema does not have this value`,
+    hint: didYouMean(String(literal), known.map(String)),
+  };
+}
+
+function accepts({ accepts: names }: ScalarType, literal: Comparison['literal']): boolean {
+  const type = typeof literal;
+  return names.some(
+    (name) => name === type || name === 'unknown' || (type === 'number' && name === 'integer'),
+  );
+}
+
+/** The literal as a value of the type: `1` for `"1"`. */
+function otherForm(type: ScalarType, literal: Comparison['literal']): string | undefined {
+  const forms = [String(literal), ...(literal === '' ? [] : [Number(literal)]), literal === 'true'];
+  const form = forms.find((each) => String(each) === String(literal) && accepts(type, each));
+  return form === undefined ? undefined : `Write ${JSON.stringify(form)}`;
+}
