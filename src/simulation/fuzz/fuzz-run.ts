@@ -1,7 +1,7 @@
-import type { FuzzRule } from '../../definition/index.ts';
+import { type FuzzRule, testHub } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { contentOf, fieldChanges } from '../../plan/index.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
 import { type Disturbance, disturbanceOf } from './disturbance.ts';
 import { type AppliedChild, type FuzzCluster, titleOf } from './fuzz-cluster.ts';
@@ -18,6 +18,8 @@ export interface FuzzFailure {
   readonly message: string;
   /** Number of actions that were carried out before. */
   readonly after: number;
+  /** What the last step of a test must expect to show it. Undefined: the rule says it, or every test checks it. */
+  readonly expected?: Json;
   /** What the actions `deleteChild` and `changeChild` did, by index of the action. */
   readonly disturbances: ReadonlyMap<number, Disturbance>;
 }
@@ -197,6 +199,12 @@ export class FuzzRun {
         return this.#failure(
           'missing-number',
           `The status has no "${field}", though ${read.map((id) => `child "${id}"`).join(' and ')} exists`,
+          {
+            status: {
+              of: referenceOf(this.#target, this.#name),
+              is: { [field]: { $any: true } },
+            },
+          },
         );
     }
     return undefined;
@@ -206,7 +214,12 @@ export class FuzzRun {
     const after = this.#rendered();
     const difference = before && after && firstDifference(before, after);
     if (difference === undefined) return undefined;
-    return this.#failure('reverse-edit', `After edits back to the first content, ${difference}`);
+    const { text, expected } = difference;
+    return this.#failure(
+      'reverse-edit',
+      `After edits back to the first content, ${text}`,
+      expected,
+    );
   }
 
   /** The children as last applied. Undefined where they depend on more than the content, or are not as desired yet. */
@@ -214,7 +227,8 @@ export class FuzzRun {
     if (this.#target.hasMemory || !this.#isReady) return undefined;
     return this.#children.map((child) => ({
       path: titleOf(child),
-      content: contentOf(child.manifest),
+      cluster: child.cluster,
+      content: contentOf(child.manifest) as JsonObject,
     }));
   }
 
@@ -271,9 +285,12 @@ export class FuzzRun {
   }
 
   /** Undefined: the rule is skipped. */
-  #failure(rule: FuzzRule, message: string): FuzzFailure | undefined {
+  #failure(rule: FuzzRule, message: string, expected?: Json): FuzzFailure | undefined {
     if (this.#target.skip.has(rule)) return undefined;
-    return { rule, message, after: this.#after, disturbances: this.#disturbances };
+    return {
+      ...{ rule, message, after: this.#after, disturbances: this.#disturbances },
+      ...(expected !== undefined && { expected }),
+    };
   }
 }
 
@@ -289,21 +306,69 @@ function isNumber(schema: JsonObject | undefined): boolean {
 interface RenderedChild {
   /** With its cluster. */
   readonly path: string;
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly cluster: string;
+  readonly content: JsonObject;
+}
+
+interface Difference {
+  readonly text: string;
+  /** The expectation that does not hold. */
+  readonly expected: Json;
 }
 
 function firstDifference(
   before: readonly RenderedChild[],
   after: readonly RenderedChild[],
-): string | undefined {
-  const old = new Map(before.map(({ path, content }) => [path, content]));
-  for (const { path, content } of after) {
+): Difference | undefined {
+  const old = new Map(before.map((child) => [child.path, child]));
+  for (const child of after) {
+    const { path } = child;
     const previous = old.get(path);
-    if (previous === undefined) return `${path} is new`;
-    const [change] = fieldChanges(previous, content);
-    if (change !== undefined) return `"${change.path}" of ${path} differs`;
+    if (previous === undefined)
+      return { text: `${path} is new`, expected: expectedChild(child, 'absent') };
+    const [change] = fieldChanges(previous.content, child.content);
+    if (change !== undefined)
+      return {
+        text: `"${change.path}" of ${path} differs`,
+        expected: expectedChild(previous, 'object', change.path),
+      };
     old.delete(path);
   }
-  const [missing] = old.keys();
-  return missing === undefined ? undefined : `${missing} is missing`;
+  const [missing] = old.values();
+  return (
+    missing && { text: `${missing.path} is missing`, expected: expectedChild(missing, 'object') }
+  );
+}
+
+/** The expectation of a child, with the field that differs. A field of a list item is expected with its whole list. */
+function expectedChild(
+  { cluster, content }: RenderedChild,
+  form: 'object' | 'absent',
+  path?: string,
+): Json {
+  const { apiVersion, kind, metadata = {} } = content;
+  const { name, namespace } = metadata as { readonly name: string; readonly namespace?: string };
+  const [field = ''] = path?.split('[') ?? [];
+  const identity = {
+    ...{ apiVersion, kind },
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+  };
+  const expected =
+    field === '' ? identity : withField(identity as JsonObject, content, field.split('.'));
+  return { ...(cluster !== testHub && { cluster }), [form]: expected } as unknown as Json;
+}
+
+/** The object with the field of another one, or the matcher of its absence. */
+function withField(
+  object: JsonObject,
+  source: JsonObject | undefined,
+  [step = '', ...below]: readonly string[],
+): JsonObject {
+  const value = source?.[step];
+  const inner = object[step];
+  const next =
+    below.length === 0
+      ? (value ?? { $absent: true })
+      : withField(isJsonObject(inner) ? inner : {}, isJsonObject(value) ? value : undefined, below);
+  return { ...object, [step]: next };
 }

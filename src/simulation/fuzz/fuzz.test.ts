@@ -185,10 +185,12 @@ describe('simulation/fuzz', () => {
   });
 
   test('a count that is missing while it is zero is found', async () => {
-    const failure = await failureOf(withMistake(' ?? 0 }', ' }'));
+    const options = withMistake(' ?? 0 }', ' }');
+    const failure = await failureOf(options);
     assert.equal(failure.rule, 'missing-number');
     assert.match(failure.message, /no "ready", though child "deployment" exists/);
     assert.deepEqual(failure.history, { content: { spec: { size: 0 } }, actions: [] });
+    assert.match((await runReproduction(options, failure)).join(), /Status of App\/fuzz/);
   });
 
   test('a child that blocks the deletion is found', async () => {
@@ -214,14 +216,14 @@ describe('simulation/fuzz', () => {
   });
 
   test('a state that cannot be left again is found', async () => {
-    const failure = await failureOf(
-      withMistake(
-        'data: { host: "${ spec.host }" }',
-        'data: { host: "${ spec.host }", seen: "${ $string(metadata.generation) }" }',
-      ),
+    const options = withMistake(
+      'data: { host: "${ spec.host }" }',
+      'data: { host: "${ spec.host }", seen: "${ $string(metadata.generation) }" }',
     );
+    const failure = await failureOf(options);
     assert.equal(failure.rule, 'reverse-edit');
     assert.match(failure.message, /"data\.seen" of .*configmaps\/fuzz differs/);
+    assert.match((await runReproduction(options, failure)).join(), /ConfigMap "fuzz"/);
   });
 
   test('the same seed gives the same failure, and samples give values', async () => {

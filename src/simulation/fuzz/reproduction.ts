@@ -141,7 +141,12 @@ const titles: Readonly<Record<Action['kind'], string>> = {
 };
 
 /** `idle`, `second-reconcile` and `error-log` are checked after each step of every test. */
-function expectationsOf({ rule }: FuzzFailure, target: FuzzTarget, name: string): readonly Json[] {
+function expectationsOf(
+  { rule, expected }: FuzzFailure,
+  target: FuzzTarget,
+  name: string,
+): readonly Json[] {
+  if (expected !== undefined) return [expected];
   const of = referenceOf(target, name);
   switch (rule) {
     case 'stalled':
