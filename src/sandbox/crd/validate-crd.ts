@@ -143,7 +143,7 @@ function partErrors(versions: readonly JsonObject[], rules: SchemaRules): readon
       const at = `${path}.${path === 'spec' ? 'validation' : 'schema'}.openAPIV3Schema`;
       const isPerVersion = path === 'spec' ? isAnyStatus : hasStatus(version);
       const root = isPerVersion ? rootErrors(schema, at) : [];
-      return [...root, ...validateSchema({ schema, path: at }, rules)];
+      return [...root, ...validateSchema(schema, at, rules)];
     }),
     ...each('subresources', (version, path) =>
       subresourceErrors(objectField(version, 'subresources') ?? {}, `${path}.subresources`),

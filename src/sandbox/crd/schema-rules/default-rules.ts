@@ -6,7 +6,7 @@ import { validateEmbedded } from '../../kinds/embedded-resources.ts';
 import { pruneObject, type StructuralSchema } from '../../schema/structural-schema.ts';
 import { validateValue } from '../../schema/validate-value.ts';
 import { type FieldError, invalidField } from '../../status/field-error.ts';
-import { childNode, propertyNodes, type SchemaNode } from './schema-node.ts';
+import type { BareNode, SchemaNode } from './schema-node.ts';
 
 /** Defaults that do not fit their own schema. Defaults of metadata are forbidden; those below additional properties are not checked. */
 export function defaultErrors(
@@ -14,30 +14,29 @@ export function defaultErrors(
   environment: CelEnvironment,
 ): readonly FieldError[] {
   const metaFields = ['apiVersion', 'kind', 'metadata'];
-  const items = childNode(root, 'items');
-  const fields = propertyNodes(root).filter(({ name }) => !metaFields.includes(name));
-  const below = [...fields, ...(items === undefined ? [] : [items])].flatMap((node) =>
-    errorsBelow(node, environment),
+  const fields = root.fields.filter(({ name }) => !metaFields.includes(name));
+  const below = [...fields, root.items].flatMap((node) =>
+    node === undefined ? [] : errorsBelow(node, environment),
   );
   const value = fieldOf(root.schema, 'default') ?? null;
   if (value === null) return below;
   // The root is also a resource.
   const schema = { ...root.schema, 'x-kubernetes-embedded-resource': true };
-  return [...errorsOf({ ...root, schema }, value, environment), ...below];
+  return [...errorsOf({ path: root.path, schema }, value, environment), ...below];
 }
 
 function errorsBelow(node: SchemaNode, environment: CelEnvironment): readonly FieldError[] {
-  const items = childNode(node, 'items');
+  const { items, fields } = node;
   const value = fieldOf(node.schema, 'default') ?? null;
   return [
     ...(value === null ? [] : errorsOf(node, value, environment)),
     ...(items === undefined ? [] : errorsBelow(items, environment)),
-    ...propertyNodes(node).flatMap((field) => errorsBelow(field, environment)),
+    ...fields.flatMap((field) => errorsBelow(field, environment)),
   ];
 }
 
 function errorsOf(
-  { schema, path }: SchemaNode,
+  { schema, path }: BareNode,
   value: Json,
   environment: CelEnvironment,
 ): readonly FieldError[] {

@@ -10,7 +10,7 @@ import {
   unsupportedValue,
 } from '../../status/field-error.ts';
 import { followPath } from './field-path.ts';
-import { type SchemaNode, unreadableKeyword } from './schema-node.ts';
+import { type BareNode, type SchemaNode, unreadableKeyword } from './schema-node.ts';
 
 const keyword = 'x-kubernetes-validations';
 const reasons = [
@@ -21,11 +21,12 @@ const reasons = [
 ];
 
 /** Validates the form of rules, not their expressions. */
-export function ruleFormErrors({ schema, path }: SchemaNode): readonly FieldError[] {
+export function ruleFormErrors(node: SchemaNode): readonly FieldError[] {
+  const { schema, path } = node;
   const rules = listField(schema, keyword);
   if (rules.length === 0) return [];
   // When the server cannot read the schema, it does not resolve paths.
-  const isRead = unreadableKeyword({ schema, path }) === undefined;
+  const isRead = unreadableKeyword(node) === undefined;
   return rules.flatMap((rule, index) => {
     const at = `${path}.${keyword}[${index}]`;
     return isJsonObject(rule) ? formErrors(rule, at, isRead ? schema : undefined) : [];
@@ -77,7 +78,7 @@ function hasLines(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-interface RulesAt extends SchemaNode {
+interface RulesAt extends BareNode {
   readonly environment: CelEnvironment;
   /** The enclosing list or map whose items have no keys to correlate them; undefined = none. */
   readonly uncorrelatable: string | undefined;

@@ -8,7 +8,7 @@ import {
   unsupportedValue,
 } from '../../status/field-error.ts';
 import { listErrors } from './list-rules.ts';
-import { isSet, isTrue, type SchemaNode } from './schema-node.ts';
+import { type BareNode, isSet, isTrue, type SchemaNode } from './schema-node.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
@@ -78,7 +78,7 @@ function unsupportedErrors(
   return errors;
 }
 
-function hasKeyword({ schema }: SchemaNode, keyword: string): boolean {
+function hasKeyword({ schema }: BareNode, keyword: string): boolean {
   const value = fieldOf(schema, keyword);
   return isJsonObject(value ?? null)
     ? Object.keys(objectField(schema, keyword) ?? {}).length > 0

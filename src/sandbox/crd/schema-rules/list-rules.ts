@@ -6,7 +6,7 @@ import {
   requiredField,
   unsupportedValue,
 } from '../../status/field-error.ts';
-import { childNode, isTrue, type SchemaNode } from './schema-node.ts';
+import { isTrue, type SchemaNode } from './schema-node.ts';
 
 const listTypes = ['atomic', 'set', 'map'];
 const listTypeKeyword = 'x-kubernetes-list-type';
@@ -41,7 +41,7 @@ export function listErrors(node: SchemaNode): readonly FieldError[] {
 
 /** Items of a set are compared as a whole. */
 function setErrors(node: SchemaNode): readonly FieldError[] {
-  const items = childNode(node, 'items');
+  const items = node.items;
   if (items === undefined) return [];
   const { schema, path } = items;
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
@@ -69,7 +69,7 @@ function listMapErrors(node: SchemaNode, keys: readonly string[]): readonly Fiel
     const detail = 'must have a schema if x-kubernetes-list-type is map';
     errors.push(requiredField(`${path}.items`, detail));
   }
-  const items = childNode(node, 'items');
+  const items = node.items;
   if (items === undefined) return errors;
   const type = stringField(items.schema, 'type') ?? '';
   if (type !== 'object') {
@@ -98,7 +98,7 @@ function nullErrors(
   listType: string,
   keys: readonly string[],
 ): readonly FieldError[] {
-  const items = childNode(node, 'items');
+  const items = node.items;
   if (items === undefined || (listType !== 'set' && listType !== 'map')) return [];
   const errors: FieldError[] = [];
   if (isTrue(items.schema, 'nullable')) {

@@ -5,15 +5,7 @@ import {
   invalidField,
   requiredField,
 } from '../../status/field-error.ts';
-import {
-  childNode,
-  isIntOrStringAnyOf,
-  isSet,
-  junctorNodes,
-  listedNodes,
-  propertyNodes,
-  type SchemaNode,
-} from './schema-node.ts';
+import { isIntOrStringAnyOf, isSet, type SchemaNode } from './schema-node.ts';
 import type { PatternProblem } from './structure-rules.ts';
 
 /** Validates the constraints of a schema: its pattern, and everything inside allOf, anyOf, oneOf and not. */
@@ -21,8 +13,11 @@ export function valueErrors(
   node: SchemaNode,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
-  return nestedKeywordErrors(node, intOrStringParts(node), patternProblem);
+  const typedPaths = node.junctors.length === 0 ? noPaths : intOrStringParts(node);
+  return nestedKeywordErrors(node, typedPaths, patternProblem);
 }
+
+const noPaths: ReadonlySet<string> = new Set();
 
 /** `exempt`: paths of schemas that may have a type there. */
 function nestedKeywordErrors(
@@ -31,7 +26,7 @@ function nestedKeywordErrors(
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
   return [
-    ...junctorNodes(node)
+    ...node.junctors
       .filter(({ path }) => !typedPaths.has(path))
       .flatMap((inner) => nestedErrors(inner, typedPaths, patternProblem)),
     ...patternErrors(node, patternProblem),
@@ -51,11 +46,11 @@ function patternErrors(
 
 /** Where an integer-or-string schema may list its two types: in its own anyOf, or in the anyOf of the first schema of its allOf. */
 function intOrStringParts(node: SchemaNode): ReadonlySet<string> {
-  const [first] = listedNodes(node, 'allOf');
+  const [first] = node.junctorsIn('allOf');
   const candidates = first === undefined ? [node] : [node, first];
   const parts = candidates
     .filter(({ schema }) => isIntOrStringAnyOf(fieldOf(schema, 'anyOf')))
-    .flatMap((schemaNode) => listedNodes(schemaNode, 'anyOf'));
+    .flatMap((schemaNode) => schemaNode.junctorsIn('anyOf'));
   return new Set(parts.map(({ path }) => path));
 }
 
@@ -80,9 +75,7 @@ function nestedErrors(
   typedPaths: ReadonlySet<string>,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
-  const { schema, path } = node;
-  const items = childNode(node, 'items');
-  const fields = propertyNodes(node);
+  const { schema, path, items, fields } = node;
   const metadata = fields.find(({ name }) => name === 'metadata');
   return [
     ...nestedKeywordErrors(node, typedPaths, patternProblem),
@@ -105,7 +98,7 @@ function hasKeyword({ schema }: SchemaNode, keyword: string): boolean {
 
 /** Fields that allOf, anyOf, oneOf or not of the root constrain must also be declared outside of them. */
 export function completenessErrors(root: SchemaNode): readonly FieldError[] {
-  return junctorNodes(root).flatMap((nested) => missingParts(nested, root.path, root));
+  return root.junctors.flatMap((nested) => missingParts(nested, root.path, root));
 }
 
 /** `structure`: the outer schema that corresponds to a nested one; undefined when there is none, at `path`. */
@@ -116,15 +109,12 @@ function missingParts(
 ): readonly FieldError[] {
   if (structure === undefined)
     return [requiredField(path, `because it is defined in ${nested.path}`)];
-  const items = childNode(nested, 'items');
-  const fields = propertyNodes(structure);
+  const { items } = nested;
   return [
-    ...junctorNodes(nested).flatMap((inner) => missingParts(inner, path, structure)),
-    ...(items === undefined
-      ? []
-      : missingParts(items, `${path}.items`, childNode(structure, 'items'))),
-    ...propertyNodes(nested).flatMap((inner) => {
-      const field = fields.find(({ name }) => name === inner.name);
+    ...nested.junctors.flatMap((inner) => missingParts(inner, path, structure)),
+    ...(items === undefined ? [] : missingParts(items, `${path}.items`, structure.items)),
+    ...nested.fields.flatMap((inner) => {
+      const field = structure.fields.find(({ name }) => name === inner.name);
       return missingParts(inner, `${path}.properties[${inner.name}]`, field);
     }),
   ];

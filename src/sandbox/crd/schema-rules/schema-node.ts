@@ -1,47 +1,61 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField } from '../../json-fields.ts';
 
-/** A schema nested in the schema of a CRD, as its author wrote it. */
-export interface SchemaNode {
+/** A schema of a CRD with those nested in it, as its author wrote it. Made once: several rules visit all of them. */
+export class SchemaNode {
   readonly schema: JsonObject;
   /** Its path: `spec.versions[0].schema.openAPIV3Schema.properties[spec]`. */
   readonly path: string;
-}
-
-interface NamedNode extends SchemaNode {
+  /** The name of a field; empty for other schemas. */
   readonly name: string;
+  /** The fields of an object. */
+  readonly fields: readonly SchemaNode[];
+  readonly items: SchemaNode | undefined;
+  readonly additionalProperties: SchemaNode | undefined;
+  /** The schemas that constrain the same value: those of allOf, anyOf, oneOf and not. */
+  readonly junctors: readonly SchemaNode[];
+
+  constructor(schema: JsonObject, path: string, name = '') {
+    this.schema = schema;
+    this.path = path;
+    this.name = name;
+    this.fields = this.named('properties');
+    this.items = this.#child('items');
+    this.additionalProperties = this.#child('additionalProperties');
+    const listed = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => this.#listed(keyword));
+    this.junctors = [...listed, this.#child('not')].filter((node) => node !== undefined);
+  }
+
+  /** The schemas in the map of a keyword. */
+  named(keyword: string): readonly SchemaNode[] {
+    const schemas = objectField(this.schema, keyword);
+    if (schemas === undefined) return [];
+    return Object.entries(schemas).flatMap(([name, schema]) =>
+      isJsonObject(schema)
+        ? [new SchemaNode(schema, `${this.path}.${keyword}[${name}]`, name)]
+        : [],
+    );
+  }
+
+  /** The schemas of `junctors` in the list of one keyword. */
+  junctorsIn(keyword: string): readonly SchemaNode[] {
+    return this.junctors.filter(({ path }) => path.startsWith(`${this.path}.${keyword}[`));
+  }
+
+  #listed(keyword: string): readonly SchemaNode[] {
+    return listField(this.schema, keyword).flatMap((item, index) =>
+      isJsonObject(item) ? [new SchemaNode(item, `${this.path}.${keyword}[${index}]`)] : [],
+    );
+  }
+
+  #child(keyword: string): SchemaNode | undefined {
+    const schema = objectField(this.schema, keyword);
+    return schema && new SchemaNode(schema, `${this.path}.${keyword}`);
+  }
 }
 
-/** The fields of an object. */
-export function propertyNodes({ schema, path }: SchemaNode): readonly NamedNode[] {
-  return namedNodes(objectField(schema, 'properties') ?? {}, `${path}.properties`);
-}
-
-export function namedNodes(schemas: JsonObject, path: string): readonly NamedNode[] {
-  return Object.entries(schemas).flatMap(([name, schema]) =>
-    isJsonObject(schema) ? [{ name, schema, path: `${path}[${name}]` }] : [],
-  );
-}
-
-/** The schema of a keyword; undefined when there is none. */
-export function childNode({ schema, path }: SchemaNode, keyword: string): SchemaNode | undefined {
-  const child = objectField(schema, keyword);
-  return child === undefined ? undefined : { schema: child, path: `${path}.${keyword}` };
-}
-
-/** The schemas in the list of a keyword: `allOf`. */
-export function listedNodes({ schema, path }: SchemaNode, keyword: string): readonly SchemaNode[] {
-  return listField(schema, keyword).flatMap((item, index) =>
-    isJsonObject(item) ? [{ schema: item, path: `${path}.${keyword}[${index}]` }] : [],
-  );
-}
-
-/** The nested schemas that constrain the same value: those of allOf, anyOf, oneOf and not. */
-export function junctorNodes(node: SchemaNode): readonly SchemaNode[] {
-  const not = childNode(node, 'not');
-  const listed = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listedNodes(node, keyword));
-  return not === undefined ? listed : [...listed, not];
-}
+/** A schema without those nested in it. */
+export type BareNode = Pick<SchemaNode, 'schema' | 'path'>;
 
 /** Returns whether a keyword is present and neither empty nor false. The server drops the others. */
 export function isSet(schema: JsonObject, keyword: string): boolean {
@@ -69,13 +83,9 @@ export function unreadableKeyword(node: SchemaNode): string | undefined {
   if (isJsonList(fieldOf(schema, 'items') ?? null)) return 'items';
   const preserve = 'x-kubernetes-preserve-unknown-fields';
   if (fieldOf(schema, preserve) === false) return preserve;
-  const children = [
-    ...propertyNodes(node),
-    ...['items', 'additionalProperties'].flatMap((name) => childNode(node, name) ?? []),
-    ...junctorNodes(node),
-  ];
-  for (const child of children) {
-    const found = unreadableKeyword(child);
+  const { fields, items, additionalProperties, junctors } = node;
+  for (const child of [...fields, items, additionalProperties, ...junctors]) {
+    const found = child && unreadableKeyword(child);
     if (found !== undefined) return found;
   }
   return undefined;

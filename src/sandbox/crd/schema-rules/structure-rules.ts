@@ -6,7 +6,7 @@ import {
   requiredField,
 } from '../../status/field-error.ts';
 import { completenessErrors, valueErrors } from './nested-rules.ts';
-import { childNode, isSet, isTrue, propertyNodes, type SchemaNode } from './schema-node.ts';
+import { type BareNode, isSet, isTrue, type SchemaNode } from './schema-node.ts';
 
 /** Explains why a regular expression is invalid in RE2; undefined = it is valid. */
 export type PatternProblem = (pattern: string) => string | undefined;
@@ -27,11 +27,10 @@ function nodeErrors(
   level: Level,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
-  const items = childNode(node, 'items');
-  const others = childNode(node, 'additionalProperties');
+  const { fields, items, additionalProperties: others } = node;
   const inner = [
     ...(items === undefined ? [] : nodeErrors(items, 'item', patternProblem)),
-    ...propertyNodes(node).flatMap((field) => nodeErrors(field, 'field', patternProblem)),
+    ...fields.flatMap((field) => nodeErrors(field, 'field', patternProblem)),
     ...(others === undefined ? [] : nodeErrors(others, 'field', patternProblem)),
   ];
   return [
@@ -102,7 +101,7 @@ function intOrStringErrors({ schema, path }: SchemaNode): readonly FieldError[] 
 /** The constraints that are allowed for apiVersion, kind and metadata, which every object has. */
 function metaFieldErrors(node: SchemaNode, level: Level): readonly FieldError[] {
   if (level !== 'root' && !isTrue(node.schema, 'x-kubernetes-embedded-resource')) return [];
-  return propertyNodes(node).flatMap(({ name, schema, path }) => {
+  return node.fields.flatMap(({ name, schema, path }) => {
     const type = stringField(schema, 'type') ?? '';
     if (name === 'metadata') return metadataErrors({ schema, path }, level);
     if ((name !== 'kind' && name !== 'apiVersion') || type === 'string') return [];
@@ -110,7 +109,7 @@ function metaFieldErrors(node: SchemaNode, level: Level): readonly FieldError[] 
   });
 }
 
-function metadataErrors({ schema, path }: SchemaNode, level: Level): readonly FieldError[] {
+function metadataErrors({ schema, path }: BareNode, level: Level): readonly FieldError[] {
   const errors: FieldError[] = [];
   const type = stringField(schema, 'type') ?? '';
   if (type !== 'object') errors.push(invalidField(`${path}.type`, type, 'must be object'));
@@ -120,7 +119,7 @@ function metadataErrors({ schema, path }: SchemaNode, level: Level): readonly Fi
   return [...errors, forbiddenField(path, detail)];
 }
 
-function allowsOnlyNameRules({ schema }: SchemaNode): boolean {
+function allowsOnlyNameRules({ schema }: BareNode): boolean {
   const names = Object.keys(objectField(schema, 'properties') ?? {});
   const rest = Object.keys(schema).filter(
     (keyword) => !['type', 'properties', 'default'].includes(keyword) && isSet(schema, keyword),

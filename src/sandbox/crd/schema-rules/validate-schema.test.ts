@@ -10,9 +10,7 @@ const rules = {
 };
 
 function problems(schema: JsonObject): readonly string[] {
-  return validateSchema({ schema, path: 'S' }, rules).map(
-    ({ field, message }) => `${field}: ${message}`,
-  );
+  return validateSchema(schema, 'S', rules).map(({ field, message }) => `${field}: ${message}`);
 }
 
 function ofField(a: JsonObject): readonly string[] {

@@ -1,17 +1,11 @@
+import type { JsonObject } from '../../../util/json.ts';
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
-import { fieldOf, objectField, stringField } from '../../json-fields.ts';
+import { fieldOf, stringField } from '../../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../../status/field-error.ts';
 import { defaultErrors } from './default-rules.ts';
 import { ruleErrors, ruleFormErrors } from './expression-rules.ts';
 import { type KeywordContext, keywordErrors } from './keyword-rules.ts';
-import {
-  childNode,
-  junctorNodes,
-  namedNodes,
-  propertyNodes,
-  type SchemaNode,
-  unreadableKeyword,
-} from './schema-node.ts';
+import { SchemaNode, unreadableKeyword } from './schema-node.ts';
 import { type PatternProblem, structureErrors } from './structure-rules.ts';
 
 export interface SchemaRules {
@@ -19,11 +13,13 @@ export interface SchemaRules {
   readonly patternProblem: PatternProblem;
 }
 
-/** All errors that the server reports for the schema of a CRD, except the cost of rules. */
+/** All errors that the server reports for the schema of a CRD at this path, except the cost of rules. */
 export function validateSchema(
-  root: SchemaNode,
+  schema: JsonObject,
+  path: string,
   { environment, patternProblem }: SchemaRules,
 ): readonly FieldError[] {
+  const root = new SchemaNode(schema, path);
   const unreadable = unreadableKeyword(root);
   const structure = unreadable === undefined ? structureErrors(root, patternProblem) : [];
   const isStructural = unreadable === undefined && structure.length === 0;
@@ -77,17 +73,11 @@ type Child = readonly [node: SchemaNode, context: WalkContext];
 function childrenOf(node: SchemaNode, context: WalkContext): readonly Child[] {
   const inner = { ...context, isRoot: false };
   const withoutRules = { ...inner, environment: undefined };
-  const dependencies = objectField(node.schema, 'dependencies') ?? {};
-  const definitions = objectField(node.schema, 'definitions') ?? {};
   return [
     ...fieldsOf(node, context, inner),
     ...itemsOf(node, inner),
     ...othersOf(node, inner),
-    ...junctorNodes(node).map((child): Child => [child, withoutRules]),
-    ...namedNodes(definitions, `${node.path}.definitions`).map(
-      (child): Child => [child, withoutRules],
-    ),
-    ...namedNodes(dependencies, `${node.path}.dependencies`).map(
+    ...[...node.junctors, ...node.named('definitions'), ...node.named('dependencies')].map(
       (child): Child => [child, withoutRules],
     ),
   ];
@@ -96,7 +86,7 @@ function childrenOf(node: SchemaNode, context: WalkContext): readonly Child[] {
 function fieldsOf(node: SchemaNode, context: WalkContext, inner: WalkContext): readonly Child[] {
   const isObject =
     context.isRoot || fieldOf(node.schema, 'x-kubernetes-embedded-resource') === true;
-  return propertyNodes(node).map((child): Child => {
+  return node.fields.map((child): Child => {
     if (!isObject || !['metadata', 'kind', 'apiVersion'].includes(child.name))
       return [child, inner];
     const meta = { ...inner, isInsideMeta: true };
@@ -107,14 +97,14 @@ function fieldsOf(node: SchemaNode, context: WalkContext, inner: WalkContext): r
 
 /** Only items of list maps can be correlated. */
 function itemsOf(node: SchemaNode, inner: WalkContext): readonly Child[] {
-  const items = childNode(node, 'items');
+  const { items } = node;
   if (items === undefined) return [];
   if (stringField(node.schema, 'x-kubernetes-list-type') === 'map') return [[items, inner]];
   return [[items, { ...inner, uncorrelatable: inner.uncorrelatable ?? node.path }]];
 }
 
 function othersOf(node: SchemaNode, inner: WalkContext): readonly Child[] {
-  const others = childNode(node, 'additionalProperties');
+  const others = node.additionalProperties;
   if (others === undefined) return [];
   if (!inner.isInsideMeta) return [[others, inner]];
   const noDefaultsBecause = ' inside additionalProperties applying to object metadata';
