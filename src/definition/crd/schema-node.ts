@@ -46,7 +46,12 @@ export function hasExtension(node: SchemaNode, extension: string): boolean {
 }
 
 /** Every structural node below and including this one. */
-export function* walkStructure(node: SchemaNode): Generator<SchemaNode> {
-  yield node;
-  for (const part of partsOf(node)) yield* walkStructure(part);
+export function structureOf(node: SchemaNode): readonly SchemaNode[] {
+  const found: SchemaNode[] = [];
+  const visit = (each: SchemaNode) => {
+    found.push(each);
+    for (const part of partsOf(each)) visit(part);
+  };
+  visit(node);
+  return found;
 }

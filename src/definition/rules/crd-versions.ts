@@ -1,5 +1,5 @@
 import { type JsonObject, pointerTo } from '../../util/json.ts';
-import { type SchemaNode, subnode, walkStructure } from '../crd/schema-node.ts';
+import { type SchemaNode, structureOf, subnode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
 import { describeFound, fieldOf, type LocatedValue, mapAt, mapsAt } from '../tree.ts';
 import { isDnsLabel1035, type Rule } from './rule.ts';
@@ -119,8 +119,8 @@ export function schemaRootsOf(document: JsonObject): readonly SchemaNode[] {
 }
 
 /** All structural nodes of these schemas. */
-export function* schemaNodesOf(document: JsonObject): Generator<SchemaNode> {
-  for (const root of schemaRootsOf(document)) yield* walkStructure(root);
+export function schemaNodesOf(document: JsonObject): readonly SchemaNode[] {
+  return schemaRootsOf(document).flatMap(structureOf);
 }
 
 /** The finding for a keyword that the API server rejects at this place of a CRD schema. */

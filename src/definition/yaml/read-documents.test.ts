@@ -103,4 +103,22 @@ describe('definition/yaml/read-documents', () => {
   test('empty documents are omitted', () => {
     assert.deepEqual(readDocuments('# only a comment\n---\n---\n', 'a.yaml').documents, []);
   });
+
+  for (const [what, text, line, column] of [
+    ['lists', `${'- '.repeat(501)}b`, 1, 1001],
+    [
+      'maps',
+      Array.from({ length: 501 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+      501,
+      501,
+    ],
+  ] as const)
+    test(`${what} that are nested deeper than 500 are an error`, () => {
+      const { documents, syntaxErrors } = readDocuments(`${text} 1`, 'a.yaml');
+      assert.deepEqual(
+        syntaxErrors.map(({ line, column, message }) => ({ line, column, message })),
+        [{ line, column, message: 'Expected at most 500 nested lists and maps, found more' }],
+      );
+      assert.equal(documents.length, 1);
+    });
 });

@@ -12,6 +12,7 @@ import {
 import { type Json, pointerTo } from '../../util/json.ts';
 import { describeFound } from '../tree.ts';
 import type { InspectedNodes } from './inspect-nodes.ts';
+import { maxNesting } from './text-limits.ts';
 
 /** An error or a warning at an offset of the file. */
 export interface YamlProblem {
@@ -41,15 +42,11 @@ interface Conversion {
   readonly problems: YamlProblem[];
   /** Anchored nodes whose alias is being expanded. */
   readonly openTargets: Set<Node>;
+  /** The path of the value that is being converted. Its pointer is made only for a problem. */
+  readonly steps: (string | number)[];
   nodes: number;
   /** Characters of strings inside aliases. */
   aliasCharacters: number;
-}
-
-/** A node and the JSON pointer of its value. */
-interface Place<N> {
-  readonly node: N;
-  readonly path: string;
 }
 
 /** Converts a parsed document to plain JSON and reports YAML features that JSON does not have. */
@@ -58,86 +55,87 @@ export function toJson(document: Document.Parsed, targets: InspectedNodes['targe
     targets,
     problems: [],
     openTargets: new Set(),
+    steps: [],
     nodes: 0,
     aliasCharacters: 0,
   };
-  const root = { node: document.contents, path: '' };
-  const value = convert(root, conversion);
+  const node = document.contents;
+  const value = convert(node, conversion);
   if (conversion.nodes > maxNodes) {
     const message = `Expected at most ${maxNodes} values in a document, found more`;
-    return { value: reportError({ ...root, message }, conversion), problems: conversion.problems };
+    return { value: reportError({ node, message }, conversion), problems: conversion.problems };
   }
   if (conversion.aliasCharacters > maxAliasCharacters) {
     const message = `Expected at most ${maxAliasCharacters} characters from aliases in a document, found more`;
-    return { value: reportError({ ...root, message }, conversion), problems: conversion.problems };
+    return { value: reportError({ node, message }, conversion), problems: conversion.problems };
   }
   return { value, problems: conversion.problems };
 }
 
-function convert({ node, path }: Place<unknown>, conversion: Conversion): Json {
+function convert(node: unknown, conversion: Conversion): Json {
   if (++conversion.nodes > maxNodes || conversion.aliasCharacters > maxAliasCharacters) return null;
-  if (isAlias(node)) return convertAlias({ node, path }, conversion);
+  if (isAlias(node)) return convertAlias(node, conversion);
   if (!isScalar(node) && !isSeq(node) && !isMap(node)) return null;
   if (node.tag !== undefined && !knownTags.has(node.tag)) {
     const message = `Tag "${node.tag}" is not supported`;
-    return reportError({ node, path, message, hint: 'Use plain JSON values' }, conversion);
+    return reportError({ node, message, hint: 'Use plain JSON values' }, conversion);
   }
-  if (isScalar(node)) return convertScalar({ node, path }, conversion);
-  if (isMap(node)) return convertMap({ node, path }, conversion);
-  return node.items.map((item, index) =>
-    convert({ node: item, path: pointerTo(path, index) }, conversion),
-  );
+  if (isScalar(node)) return convertScalar(node, conversion);
+  if (conversion.steps.length >= maxNesting) {
+    const message = `Expected at most ${maxNesting} nested lists and maps, found more`;
+    return reportError({ node, message }, conversion);
+  }
+  if (isMap(node)) return convertMap(node, conversion);
+  return node.items.map((item, index) => convertAt(index, item, conversion));
+}
+
+function convertAt(step: string | number, node: unknown, conversion: Conversion): Json {
+  conversion.steps.push(step);
+  const value = convert(node, conversion);
+  conversion.steps.pop();
+  return value;
 }
 
 const knownTags = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-function convertAlias({ node, path }: Place<Alias>, conversion: Conversion): Json {
+function convertAlias(node: Alias, conversion: Conversion): Json {
   const { targets, openTargets: open } = conversion;
   const target = targets.get(node);
   if (target === undefined) {
     const message = `Unknown alias "*${node.source}"`;
-    return reportError(
-      { node, path, message, hint: 'Quote the value if it is a string' },
-      conversion,
-    );
+    return reportError({ node, message, hint: 'Quote the value if it is a string' }, conversion);
   }
-  if (open.has(target)) {
-    return reportError(
-      { node, path, message: `Alias "*${node.source}" contains itself` },
-      conversion,
-    );
-  }
+  if (open.has(target))
+    return reportError({ node, message: `Alias "*${node.source}" contains itself` }, conversion);
   open.add(target);
-  const value = convert({ node: target, path }, conversion);
+  const value = convert(target, conversion);
   open.delete(target);
   return value;
 }
 
-function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Json {
+function convertMap(node: YAMLMap, conversion: Conversion): Json {
   const map: Record<string, Json> = {};
   for (const { key, value } of node.items) {
-    const name = nameOf({ node: key, path }, conversion);
-    if (name === undefined) continue;
-    map[name] = convert({ node: value, path: pointerTo(path, name) }, conversion);
+    const name = nameOf(key, conversion);
+    if (name !== undefined) map[name] = convertAt(name, value, conversion);
   }
   return map;
 }
 
-function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
+function nameOf(node: unknown, conversion: Conversion): string | undefined {
   const key = isAlias(node) ? conversion.targets.get(node) : node;
   const error = keyError(key);
   if (error === undefined) {
     const name = String((key as Scalar).value);
     if (isAlias(node) || conversion.openTargets.size > 0) conversion.aliasCharacters += name.length;
     // Users of the CRD write the property names of its schema; other names are only used in this file.
-    if (isScalar(node) && path.endsWith('/properties')) {
-      warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
-    }
+    if (isScalar(node) && conversion.steps.at(-1) === 'properties')
+      warnOfAmbiguity(node, conversion, name);
     return name;
   }
-  reportError({ node: node as Node, path, ...error }, conversion);
+  reportError({ node: node as Node, ...error }, conversion);
   return undefined;
 }
 
@@ -160,13 +158,13 @@ function keyError(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefin
   return undefined;
 }
 
-function convertScalar({ node, path }: Place<Scalar>, conversion: Conversion): Json {
-  warnOfAmbiguity({ node, path }, conversion);
+function convertScalar(node: Scalar, conversion: Conversion): Json {
+  warnOfAmbiguity(node, conversion);
   const { value, source } = node;
   if (conversion.openTargets.size > 0) conversion.aliasCharacters += String(value).length;
   if (typeof value === 'number' && !isExact(value, source)) {
     const message = `Number ${describeFound(source ?? value)} cannot be represented exactly`;
-    return reportError({ node, path, message, hint: 'Quote it if it is a string' }, conversion);
+    return reportError({ node, message, hint: 'Quote it if it is a string' }, conversion);
   }
   const isJson =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
@@ -178,7 +176,8 @@ function isExact(value: number, source: string | undefined): boolean {
   return Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source ?? '');
 }
 
-function warnOfAmbiguity({ node, path }: Place<Scalar>, { problems }: Conversion): void {
+/** `name`: the field whose name the scalar is. */
+function warnOfAmbiguity(node: Scalar, { problems, steps }: Conversion, name?: string): void {
   if (node.type !== 'PLAIN' || node.source === undefined) return;
   const reading = yaml11Meaning(node.source);
   if (reading === undefined) return;
@@ -189,16 +188,17 @@ function warnOfAmbiguity({ node, path }: Place<Scalar>, { problems }: Conversion
     message: `Plain "${node.source}" is ${here} here, but ${reading} to YAML 1.1 tools such as kubectl`,
     hint: `Quote it if it is a string, else write it so that all tools read it alike`,
     offset: node.range?.[0] ?? 0,
-    path,
+    path: [...steps, ...(name === undefined ? [] : [name])].reduce(pointerTo, ''),
   });
 }
 
 function reportError(
-  problem: Place<Node | null> & Pick<YamlProblem, 'message' | 'hint'>,
-  { problems }: Conversion,
+  problem: Pick<YamlProblem, 'message' | 'hint'> & { readonly node: Node | null },
+  { problems, steps }: Conversion,
 ): null {
-  const { node, path, message, hint } = problem;
+  const { node, message, hint } = problem;
   const offset = node?.range?.[0] ?? 0;
+  const path = steps.reduce<string>(pointerTo, '');
   problems.push({ severity: 'error', code: 'yaml-syntax', message, hint, offset, path });
   return null;
 }
