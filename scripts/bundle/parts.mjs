@@ -152,7 +152,8 @@ export const ParseError = { [Symbol.hasInstance]: (error) => error instanceof li
 
 /**
  * Takes Node's own modules from `process.getBuiltinModule`. An ES import reads every export of the module at once, and some load much more:
- * `node:util` loads the comparison of texts and the worker threads, `node:http` its WebSocket.
+ * `node:util` loads the comparison of texts and the worker threads, `node:http` its WebSocket. esbuild copies the fields of a module, which
+ * loads them, too: those of a prototype it leaves.
  */
 export function builtinsPlugin() {
   return {
@@ -162,7 +163,8 @@ export function builtinsPlugin() {
         kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
       );
       build.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
-        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+        contents: `const builtin = process.getBuiltinModule(${JSON.stringify(path)});
+module.exports = typeof builtin === 'function' ? builtin : Object.create(builtin);`,
       }));
     },
   };
