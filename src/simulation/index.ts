@@ -1,5 +1,12 @@
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
-export { type Parameter, parseParameter, targetOf, valueAt } from './convert/parameter.ts';
+export { ownObjects } from './convert/own-objects.ts';
+export {
+  missingStep,
+  type Parameter,
+  parseParameter,
+  targetOf,
+  valueAt,
+} from './convert/parameter.ts';
 export { type CollectedCoverage, CoverageCollector } from './coverage/coverage-collector.ts';
 export { coverageHtml } from './coverage/coverage-html.ts';
 export { coverageLcov } from './coverage/coverage-lcov.ts';

@@ -5,12 +5,15 @@ import { type LocatedObject, printOrderedYaml } from '../../definition/index.ts'
 import {
   type Conversion,
   convertManifests,
+  missingStep,
+  ownObjects,
   type Parameter,
   parseParameter,
   renderResource,
   targetOf,
   valueAt,
 } from '../../simulation/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -157,14 +160,15 @@ function convert(
   { parameter = [] }: InitFlags,
   located: readonly LocatedObject[],
 ): Conversion {
-  const objects = located.map(({ object }) => object);
+  const { objects, notes } = ownObjects(located.map(({ object }) => object));
   const schemas = bundledSchemas();
-  return convertManifests({
+  const conversion = convertManifests({
     ...{ name, kind, plural, group, objects },
     // An unknown kind is taken for a namespaced one; most are.
     isNamespaced: (object) => schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,
     parameters: parameter.map((text) => parameterOf(text, objects)),
   });
+  return { ...conversion, notes: [...notes, ...conversion.notes] };
 }
 
 /** The values of Secrets that the definition contains now. Without the lines themselves: a log must not have them. */
@@ -205,8 +209,16 @@ function parameterOf(text: string, objects: readonly KubeObject[]): Parameter {
   if (valueAt(object, parameter.path) === undefined)
     throw new CliError(
       `${parameter.kind} "${parameter.name}" has no field "${text.split(':').at(-1)}"`,
+      hintForField(object, parameter),
     );
   return parameter;
+}
+
+function hintForField(object: KubeObject, { path }: Parameter): { readonly hint?: string } {
+  const missing = missingStep(object, path);
+  if (missing === undefined) return {};
+  const { step, fields } = missing;
+  return { hint: didYouMean(step, fields) ?? `There are: ${fields.join(', ')}` };
 }
 
 /** Prints what a user must know or do, and whether the definition renders the manifests. */

@@ -16,7 +16,7 @@ const serverMetadata: ReadonlySet<string> = new Set([
 
 /** Labels and annotations that belong to the tool that created the object, not to the object. */
 const toolKeys =
-  /^(?:meta\.helm\.sh\/|helm\.sh\/chart$|kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io\/|deprecated\.daemonset\.|batch\.kubernetes\.io\/(?:controller-uid|job-name)|controller-uid$|job-name$|pv\.kubernetes\.io\/|volume\.(?:beta\.)?kubernetes\.io\/(?:storage-provisioner|selected-node))/;
+  /^(?:meta\.helm\.sh\/|helm\.sh\/(?:chart$|hook)|kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io\/|deprecated\.daemonset\.|batch\.kubernetes\.io\/(?:controller-uid|job-name)|controller-uid$|job-name$|pv\.kubernetes\.io\/|volume\.(?:beta\.)?kubernetes\.io\/(?:storage-provisioner|selected-node))/;
 
 /** Fields of a kind that a server or a controller fills in. Paths below the object. */
 const serverFields: Readonly<Record<string, readonly string[]>> = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type ConversionOptions, convertManifests } from './convert-manifests.ts';
+import { ownObjects } from './own-objects.ts';
 import { type Parameter, parseParameter } from './parameter.ts';
 
 function object(
@@ -125,6 +126,45 @@ describe('simulation/convert: manifests to a definition', () => {
         spec: { clusterIP: 'None' },
       },
     ]);
+  });
+
+  test('a subject in the namespace of the objects is in that of the resource', () => {
+    const subjects = [
+      { kind: 'ServiceAccount', name: 'web', namespace: 'prod' },
+      { kind: 'ServiceAccount', name: 'other', namespace: 'prod' },
+      { kind: 'ServiceAccount', name: 'web', namespace: 'elsewhere' },
+    ];
+    const { objects, templates } = convert([
+      object('ServiceAccount', 'web', { metadata: { namespace: 'prod' } }),
+      object('ClusterRoleBinding', 'web', { subjects }),
+    ]);
+    const [first, ...others] = subjects;
+    assert.deepEqual(objects[1]?.subjects, [{ ...first, namespace: 'default' }, ...others]);
+    assert.deepEqual(templates[1]?.subjects, [
+      { ...first, name: '${ metadata.name }', namespace: '${ metadata.namespace }' },
+      others[0],
+      { ...others[1], name: '${ metadata.name }' },
+    ]);
+  });
+
+  test('objects of controllers and Helm hooks that do not install are left out', () => {
+    const owner = { apiVersion: 'v1', kind: 'ReplicaSet', name: 'web-1', uid: 'u' };
+    const hook = (name: string) => ({ metadata: { annotations: { 'helm.sh/hook': name } } });
+    const { objects, notes } = ownObjects([
+      object('Pod', 'web-1-a', { metadata: { ownerReferences: [{ ...owner, controller: true }] } }),
+      object('Pod', 'web-owned', { metadata: { ownerReferences: [owner] } }),
+      object('Pod', 'web-test', hook('test')),
+      object('Job', 'web-migrate', hook('pre-upgrade, pre-install')),
+    ]);
+    assert.deepEqual(
+      objects.map(({ metadata }) => metadata.name),
+      ['web-owned', 'web-migrate'],
+    );
+    assert.deepEqual(notes, [
+      'Pod "web-1-a" is left out: ReplicaSet "web-1" creates it',
+      'Pod "web-test" is left out: Helm creates it for the hook "test"',
+    ]);
+    assert.deepEqual(convert(objects).objects[1]?.metadata, { name: 'web-migrate' });
   });
 
   test('parameters are fields of the resource, with the type and the value as default', () => {

@@ -33,14 +33,14 @@ export interface Conversion {
  */
 export function convertManifests(options: ConversionOptions): Conversion {
   const { name, kind, plural, group, parameters } = options;
-  const { objects, notes } = withoutNamespaces(options.objects.map(cleanObject));
+  const { objects, notes, isOne } = withoutNamespaces(options.objects.map(cleanObject));
   const common = commonName(objects.map(({ metadata }) => metadata.name));
   const instance = common ?? name;
   const names = namesOf(objects, instance);
   const parameterized = objects.map((object) =>
     asTemplate(object, {
       names,
-      instance,
+      isOne,
       parameters: parameters.filter((each) => targetOf(each, [object])),
     }),
   );
@@ -96,22 +96,47 @@ export function convertManifests(options: ConversionOptions): Conversion {
 const literalNames =
   'The names of the objects have no common beginning, so they stay literal: only one resource can exist. Put "${ metadata.name }" into them';
 
-/** Objects of one namespace have that of their resource. */
+/** The namespace of the sample. */
+const sampleNamespace = 'default';
+
+/** Objects of one namespace have that of their resource, also where they name each other with it. */
 function withoutNamespaces(objects: readonly KubeObject[]): {
   readonly objects: readonly KubeObject[];
   readonly notes: readonly string[];
+  /** They have one namespace. */
+  readonly isOne: boolean;
 } {
   const namespaces = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []));
   if (namespaces.size > 1) {
     const list = [...namespaces].join(', ');
     const note = `The objects are in several namespaces (${list}): they stay literal, with "crossNamespace"`;
-    return { objects, notes: [note] };
+    return { objects, notes: [note], isOne: false };
   }
+  const names = new Set<unknown>(objects.map(({ metadata }) => metadata.name));
   const moved = objects.map((object) => {
     const { namespace: _, ...metadata } = object.metadata;
-    return { ...object, metadata };
+    return referringTo(names, namespaces, { ...object, metadata }) as KubeObject;
   });
-  return { objects: moved, notes: [] };
+  return { objects: moved, notes: [], isOne: true };
+}
+
+/** A subject such as `{ kind: ServiceAccount, name: web, namespace: prod }` gets the namespace of the sample. */
+function referringTo(
+  names: ReadonlySet<unknown>,
+  namespaces: ReadonlySet<string>,
+  value: unknown,
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => referringTo(names, namespaces, item));
+  if (!isJsonObject(value)) return value;
+  const { name, namespace } = value;
+  const isHere = namespaces.size === 0 || namespaces.has(String(namespace));
+  return Object.fromEntries(
+    Object.entries(value).map(([field, each]) =>
+      field === 'namespace' && typeof namespace === 'string' && isHere && names.has(name)
+        ? [field, sampleNamespace]
+        : [field, referringTo(names, namespaces, each)],
+    ),
+  );
 }
 
 /** The longest name, up to a `-`, with which all names begin. Undefined: there is none. */
@@ -140,12 +165,13 @@ function namesOf(objects: readonly KubeObject[], instance: string): ReadonlyMap<
 
 interface TemplateOptions {
   readonly names: ReadonlyMap<string, string>;
-  readonly instance: string;
+  /** The objects have the namespace of the resource. */
+  readonly isOne: boolean;
   readonly parameters: readonly Parameter[];
 }
 
-function asTemplate(object: KubeObject, { names, parameters }: TemplateOptions): JsonObject {
-  const template = asValue(object, names, []) as JsonObject;
+function asTemplate(object: KubeObject, { names, isOne, parameters }: TemplateOptions): JsonObject {
+  const template = asValue(object, { names, isOne }, []) as JsonObject;
   return parameters.reduce<JsonObject>((each, { path, field }) => {
     return withValueAt(each, path, `\${ ${field.join('.')} }`) as JsonObject;
   }, template);
@@ -177,17 +203,24 @@ const namedLists: ReadonlySet<string> = new Set([
 
 function asValue(
   value: unknown,
-  names: ReadonlyMap<string, string>,
+  options: Pick<TemplateOptions, 'names' | 'isOne'>,
   path: readonly string[],
 ): unknown {
+  const { names, isOne } = options;
   if (typeof value === 'string') {
     const expression = isReference(path) ? names.get(value) : undefined;
     return expression ?? literal(value);
   }
-  if (Array.isArray(value)) return value.map((item) => asValue(item, names, [...path, '[]']));
+  if (Array.isArray(value)) return value.map((item) => asValue(item, options, [...path, '[]']));
   if (!isJsonObject(value)) return value;
+  const isOfObject = isOne && value.namespace === sampleNamespace && names.has(String(value.name));
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, asValue(each, names, [...path, name])]),
+    Object.entries(value).map(([name, each]) => [
+      name,
+      isOfObject && name === 'namespace'
+        ? '${ metadata.namespace }'
+        : asValue(each, options, [...path, name]),
+    ]),
   );
 }
 

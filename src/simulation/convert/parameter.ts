@@ -48,6 +48,19 @@ export function valueAt(object: unknown, path: readonly PathStep[]): unknown {
   }, object);
 }
 
+/** The first step of a path that does not exist, and the fields that exist there. Pure. */
+export function missingStep(
+  object: unknown,
+  path: readonly PathStep[],
+): { readonly step: string; readonly fields: readonly string[] } | undefined {
+  const at = path.findIndex((_, index) => valueAt(object, path.slice(0, index + 1)) === undefined);
+  const step = path[at];
+  const parent = valueAt(object, path.slice(0, at));
+  return typeof step === 'string' && isJsonObject(parent)
+    ? { step, fields: Object.keys(parent) }
+    : undefined;
+}
+
 /** The object with another value at a path that exists. Pure. */
 export function withValueAt(
   value: unknown,
