@@ -32,6 +32,10 @@ const cases: readonly (readonly [source: string, ...kinds: readonly string[]])[]
 /** Expressions whose results their form does not show. */
 const unknown = [
   'a.list[0]',
+  '(a.list)[0]',
+  '[a.none, a.size][0]',
+  '(a.open ? [1] : [2])[0]',
+  '{ "a": [1] }{ "b": a }',
   '$map(a.list, function($x) { $x })',
   '$keys(a)',
   '$reverse(a.list)',

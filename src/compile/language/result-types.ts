@@ -26,6 +26,8 @@ interface Context {
 }
 
 function* resultsOf(node: SyntaxNode, context: Context): Generator<ResultType> {
+  // `[a, b][0]` is an element.
+  if (node.predicate !== undefined || node.group !== undefined) return;
   if (node.type === 'condition') {
     for (const branch of [node.then, node.else])
       if (branch !== undefined) yield* resultsOf(branch, context);
