@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { RE2JS } from 're2js';
+import { RE2Set } from 're2js';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { LeafProblem } from './leaf.ts';
 import { limits } from './limits.ts';
@@ -144,7 +144,8 @@ function parseRegex(text: string): RegExp | undefined {
  */
 export function patternProblem(pattern: string): string | undefined {
   try {
-    RE2JS.compile(pattern);
+    // Parses the pattern like `RE2JS.compile`, which also makes a program of it: all errors are those of the parser.
+    new RE2Set().add(pattern);
     return undefined;
   } catch (error) {
     // Every error of the engine is about the pattern.
