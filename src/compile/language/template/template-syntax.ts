@@ -75,11 +75,19 @@ export function parseProgram(text: string): Program | LeafProblem {
       ...(/got 'EOF'/.test(message)
         ? { message: unclosed, offset: openBlockAt(text) }
         : { message: reasonOf(message), offset: failureOffset(text, error, message) }),
-      ...(/\{\{~?\s*\./.test(text) && { hint: helmHint }),
+      ...hintFor(text),
     };
   }
 }
 
+function hintFor(text: string): { readonly hint?: string } {
+  if (/\{\{~?\s*\./.test(text)) return { hint: helmHint };
+  return /\{\{[^}]*[\w\s](?:[=!]==?|&&|\|\||[<>]=?)[\s\w"']/.test(text)
+    ? { hint: operatorHint }
+    : {};
+}
+
+const operatorHint = 'Operators are helpers: "{{#if (eq spec.size 1)}}", "{{#if (and a b)}}"';
 const helmHint = 'Write "{{ spec.size }}", without a dot before the first name';
 const unclosed = 'Expected the end of a block, found the end of the template';
 
