@@ -168,13 +168,13 @@ describe('compile/analysis secret flow: messages', () => {
 ${configMap('a', 'x: "${ reads.key.data.x }"')}    - id: pod
       template: { apiVersion: v1, kind: Pod, metadata: { name: pod }, spec: "\${ { children.a.data.x: 1 } }" }
     - id: keyed
-      template: { apiVersion: v1, kind: Pod, metadata: { name: pod }, spec: { "\${ children.a.data.x }": 1 } }
+      template: { apiVersion: v1, kind: Pod, metadata: { name: keyed }, spec: { "\${ children.a.data.x }": 1 } }
     - id: equal
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: map }, data: { hunter2: a, "\${ children.a.data.x }": b } }
     - id: labels
-      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: map, labels: "\${ { children.a.data.x: [1] } }" } }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: labels, labels: "\${ { children.a.data.x: [1] } }" } }
     - id: key
-      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: map, labels: { "\${ children.a.data.x }": "\${ spec.list }" } } }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: key, labels: { "\${ children.a.data.x }": "\${ spec.list }" } } }
 `);
 
   for (const [child, message] of [

@@ -3,10 +3,18 @@ import type { CheckContext } from '../check-context.ts';
 import type { CompiledChild } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
-import { constant, fieldsOf, nodeAt, type Slot, type TemplateNode } from '../template/template.ts';
+import {
+  type CompiledTemplate,
+  constant,
+  fieldsOf,
+  nodeAt,
+  type Slot,
+  type TemplateNode,
+} from '../template/template.ts';
 
 /** Reports what the API server rejects for every value of the expressions in a child's manifest. */
 export function checkManifests({ parts, diagnostics }: CheckContext): void {
+  warnAboutObjects(parts.children, diagnostics);
   for (const child of parts.children) {
     checkName(child, diagnostics);
     checkSelector(child, diagnostics);
@@ -21,15 +29,42 @@ const freeNameGroup = 'rbac.authorization.k8s.io';
 const subdomain = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 function checkName({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
-  const name = literalAt(template.root, ['metadata', 'name']);
-  if (typeof name !== 'string' || definition.gvk.group === freeNameGroup) return;
-  if (subdomain.test(name)) return;
+  const name = textAt(template, ['metadata', 'name']);
+  if (name === undefined || definition.gvk.group === freeNameGroup) return;
+  if (name.isLiteral ? subdomain.test(name.text) : name.parts.every(isPartOfName)) return;
   diagnostics.report({
     code: 'invalid-value',
-    message: `The API server rejects the name "${name}"`,
+    message: `The API server rejects the name "${name.text}"`,
     hint: 'Use lowercase letters, digits, "-" and ".", with a letter or digit at both ends',
     path: pointerOf(template.pointer, ['metadata', 'name']),
   });
+}
+
+function isPartOfName(part: string): boolean {
+  return /^[-a-z0-9.]*$/.test(part);
+}
+
+/** Warns about two children that always exist and are the same object: the second one fails. */
+function warnAboutObjects(children: readonly CompiledChild[], diagnostics: Diagnostics): void {
+  const known = new Map<string, string>();
+  for (const { definition, template, when, forEach, cluster } of children) {
+    const name = textAt(template, ['metadata', 'name'])?.text;
+    if (name === undefined || (when ?? forEach ?? cluster) !== undefined) continue;
+    const namespace = textAt(template, ['metadata', 'namespace'])?.text ?? '';
+    const { group, kind } = definition.gvk;
+    const key = JSON.stringify([group, kind, namespace, name]);
+    const other = known.get(key);
+    if (other === undefined) known.set(key, definition.id);
+    // Two children with one id are reported as such.
+    else if (other !== definition.id)
+      diagnostics.report({
+        severity: 'warning',
+        code: 'duplicate-id',
+        message: `${kind} "${name}" is also the object of child "${other}"`,
+        hint: `Write another name: "${name}-${definition.id.toLowerCase()}"`,
+        path: pointerOf(template.pointer, ['metadata', 'name']),
+      });
+  }
 }
 
 const selecting = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet']);
@@ -171,9 +206,23 @@ function itemsOf(node: TemplateNode): readonly (TemplateNode | undefined)[] {
   return node.items.map(({ node: item, isSpread }) => (isSpread ? undefined : item));
 }
 
-function literalAt(node: TemplateNode, steps: readonly string[]): unknown {
-  const found = nodeAt(node, steps);
-  return found?.kind === 'constant' ? found.value : undefined;
+/** A text as written, and its literal parts. Undefined: there is none at this path. */
+function textAt(
+  { root, slots }: CompiledTemplate,
+  steps: readonly string[],
+):
+  | { readonly text: string; readonly isLiteral: boolean; readonly parts: readonly string[] }
+  | undefined {
+  const found = nodeAt(root, steps);
+  if (found?.kind === 'constant')
+    return typeof found.value === 'string'
+      ? { text: found.value, isLiteral: true, parts: [found.value] }
+      : undefined;
+  const slot = found?.kind === 'slot' ? slots[found.slot] : undefined;
+  if (slot === undefined) return undefined;
+  const { leaf, text } = slot;
+  const parts = leaf.kind === 'text' ? leaf.parts.filter((part) => typeof part === 'string') : [];
+  return { text, isLiteral: false, parts };
 }
 
 function pointerOf(start: string, steps: readonly (string | number)[]): string {
