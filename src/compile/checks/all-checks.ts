@@ -19,6 +19,7 @@ import {
   warnAboutPrevious,
   warnAboutRestores,
   warnAboutSecrets,
+  warnAboutVersions,
   warnAboutZeros,
 } from './warnings.ts';
 
@@ -37,6 +38,7 @@ export const allChecks: readonly Check[] = [
   checkOnDelete,
   warnAboutWhen,
   warnAboutZeros,
+  warnAboutVersions,
   checkConditions,
   warnAboutNames,
   warnAboutOptionalLists,

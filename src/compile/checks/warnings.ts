@@ -150,6 +150,23 @@ function reportTargets({
   ];
 }
 
+/** Warns about the version of the resource, which its status changes: what is made of it would be written for ever. */
+export function warnAboutVersions({ parts, diagnostics }: CheckContext): void {
+  for (const { template } of templateUses(parts)) {
+    for (const { slot, reference } of referencesOf(template)) {
+      const { root, path } = reference;
+      if (root !== 'resource' || path.join('.') !== 'metadata.resourceVersion') continue;
+      diagnostics.report({
+        severity: 'warning',
+        code: 'suspicious-expression',
+        message: '"metadata.resourceVersion" changes with every write of the status',
+        hint: 'Read "metadata.generation", which changes with the spec only',
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
+}
+
 /**
  * The server omits some integers of built-in kinds when they are zero: `status.readyReplicas` of a Deployment without
  * ready Pods is missing. Warns where such a path is used as a value or an operand without `?? 0`.
