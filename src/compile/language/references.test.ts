@@ -152,6 +152,20 @@ describe('compile/language references', () => {
     assert.deepEqual(flagged('observed.s.p ? 1 : $randomString(20)'), [false]);
   });
 
+  for (const source of [
+    '(spec.a ?? {"n": 1}).n',
+    '($a := spec.a; $a := $merge([$a, {"n": 1}]); $a.n)',
+  ])
+    test(`of ${source} mark a field that another value may have`, () => {
+      const found = expressionOf(`\${ ${source} }`).references.filter(
+        ({ path }) => path.at(-1) === 'n',
+      );
+      assert.deepEqual(
+        found.map(({ path, mixedFrom }) => [path.join('.'), mixedFrom]),
+        [['spec.a.n', 2]],
+      );
+    });
+
   test('cover everything that evaluation reads', async () => {
     const parser = createTestParser();
     const random = createRandom(42);

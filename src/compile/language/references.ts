@@ -225,8 +225,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   function visitBind(node: SyntaxNode, place: Place): AbstractValue {
     const value = node.rhs === undefined ? noValue : visit(node.rhs, place);
     const name = String(leftOf(node)?.value);
-    const earlier = place.frame.names.get(name) ?? noValue;
-    place.frame.names.set(name, union([earlier, value]));
+    const earlier = place.frame.names.get(name);
+    place.frame.names.set(name, earlier === undefined ? value : mixed([earlier, value]));
     return value;
   }
 
