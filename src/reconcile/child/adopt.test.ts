@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
+import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { deletionPolicyAnnotation, managedByLabel, ownerUidLabel } from '../names.ts';
 
@@ -57,6 +58,27 @@ describe('reconcile/child adopt: IfUnowned', () => {
     await harness.restart(planOfPodSet(body()));
     await harness.settle();
     assert.deepEqual(harness.cluster.requests, []);
+  });
+
+  test('a missing right to take it over is Forbidden, with the rule, until it is granted', async () => {
+    const harness = await harnessWith(theirs);
+    const right = { verb: 'patch', group: '', resource: 'configmaps', namespace: 'default' };
+    harness.cluster.fault = ({ verb, kind, manifest }) =>
+      verb === 'apply' && kind === 'ConfigMap' && manifest?.metadata.uid !== undefined
+        ? new KubeError('forbidden', 'no', { status: 403, right })
+        : undefined;
+    harness.podSet('a', { text: 'one' });
+    await harness.settle();
+    assert.match(
+      harness.ready('a'),
+      /^False Forbidden: map "map": .*grant the rule .*"configmaps"/,
+    );
+    assert.deepEqual(mapOf(harness), { ...theirs, metadata: mapOf(harness).metadata });
+    harness.cluster.fault = () => undefined;
+    harness.cluster.rights.grant();
+    await harness.settle();
+    assert.match(harness.ready('a'), /^True/);
+    assert.deepEqual(mapOf(harness).data, { ours: 'one', theirs: 'kept' });
   });
 
   test('it follows the intent, and what a user changes of ours is reverted', async () => {

@@ -764,6 +764,28 @@ describe('runtime/definitions/definitions-controller: a hand-over between runtim
     assert.deepEqual(harness.controller.views, []);
   });
 
+  test('a missing right to take an object over is shown, and it is taken over when the right is granted', async (t) => {
+    const harness = await started(t, { takeOverFrom: 'there' });
+    harness.cluster.make('Secret');
+    const right = { verb: 'patch', group: 'homeostat.dev', resource: 'operatordefinitions' };
+    harness.cluster.fault = ({ verb }) =>
+      verb === 'edit' ? new KubeError('forbidden', 'no', { status: 403, right }) : undefined;
+    await harness.edit(a, { labels: { [runtimeLabel]: 'there' }, finalizers: [ours] });
+    const state = harness.view()?.state;
+    assert.equal(state?.kind, 'starting');
+    assert.match(
+      'message' in state ? (state.message ?? '') : '',
+      /not allowed to patch operatordefinitions\.homeostat\.dev .*; grant the rule/,
+    );
+    harness.cluster.fault = () => undefined;
+    harness.cluster.rights.grant();
+    await harness.wait(1_000);
+    assert.equal(harness.object()?.metadata.labels?.[runtimeLabel], 'here');
+    await harness.wait(31_000);
+    assert.equal(harness.view()?.state.kind, 'running');
+    assert.equal(harness.cluster.shadow(), 'a');
+  });
+
   test('who gives an object away stops, and leaves all of it as it is', async (t) => {
     const harness = await running(t);
     await harness.edit(a, { labels: { [runtimeLabel]: 'there' } });

@@ -162,7 +162,8 @@ export class DefinitionsController {
       return { kind: 'done' };
     } catch (error) {
       if (!(error instanceof KubeError) || !error.isPermanent) throw error;
-      this.#entries.get(name)?.setWriteError(error);
+      const entry = this.#entries.get(name) ?? (live && this.#createEntry(recordOf(live)));
+      entry?.setWriteError(error);
       this.#enqueueWhenGranted(name, error);
       return { kind: 'failed', afterMs: permanentErrorRetryMs, reason: error.message };
     }
