@@ -12,12 +12,15 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
 );
 const { suites, ...selection } = readArguments(process.argv.slice(2));
 const stopper = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.once(name, () => {
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  const stop = () => {
     stopper.abort();
-    // The handler is gone: this ends the process.
+    // Not earlier: npm and a terminal send the signal, too, and without a handler it ends the process at once.
+    process.off(name, stop);
     process.kill(process.pid, name);
-  });
+  };
+  process.on(name, stop);
+}
 const total = new Tally();
 for (const name of suites) total.add(await runSuite(name, selection, stopper.signal));
 console.log(closingLine(total));
