@@ -1,13 +1,9 @@
+const { isOwnDocument, isSample } = require('./own-document.js');
 const { serverCommand } = require('./server-command.js');
 
 /** A server that dies more often than this within this time, in ms, is not started again. */
 const maxDeaths = 4;
 const deathsWithinMs = 180_000;
-
-/** The documents for which the server is started: YAML files of Homeostat. */
-function isOwn(document) {
-  return document.languageId === 'yaml' && document.getText().includes('homeostat.dev/');
-}
 
 /**
  * Starts the language server when the first document of Homeostat is open, and again when the setting changes.
@@ -89,10 +85,14 @@ function createSession({
   }
 
   let isWanted = false;
-  function startFor(document) {
-    if (isWanted || !isOwn(document)) return;
+  function startFor(document, isWorth) {
+    if (isWanted || !isWorth(document)) return;
     isWanted = true;
     void inOrder(start);
+  }
+
+  function onOpen(document) {
+    startFor(document, (each) => isOwnDocument(each) || isSample(each));
   }
 
   function restart() {
@@ -104,14 +104,14 @@ function createSession({
     /** Follows the documents of the editor. */
     activate({ subscriptions }) {
       subscriptions.push(
-        workspace.onDidOpenTextDocument(startFor),
-        workspace.onDidChangeTextDocument(({ document }) => startFor(document)),
+        workspace.onDidOpenTextDocument(onOpen),
+        workspace.onDidChangeTextDocument(({ document }) => startFor(document, isOwnDocument)),
         workspace.onDidChangeConfiguration((change) => {
           if (isWanted && change.affectsConfiguration('homeostat.path')) void restart();
         }),
         commands.registerCommand('homeostat.restart', restart),
       );
-      for (const document of workspace.textDocuments) startFor(document);
+      for (const document of workspace.textDocuments) onOpen(document);
       return last;
     },
     async deactivate() {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Diagnostic } from '../../src/lsp/protocol.ts';
 import { homeostatCommand } from '../support/executable.ts';
 import { LspClient } from '../support/lsp/lsp-client.ts';
@@ -49,8 +49,11 @@ const { createSession } = load('./session.js') as {
 const installed = '/shop/node_modules/.bin/homeostat';
 const definition = documentOf('yaml', 'apiVersion: homeostat.dev/v1alpha1');
 
-function documentOf(languageId: string, text: string) {
-  return { languageId, getText: () => text };
+/** A document of the editor. @param path default: it is not saved */
+function documentOf(languageId: string, text: string, path?: string) {
+  const uri =
+    path === undefined ? { scheme: 'untitled', fsPath: '' } : { scheme: 'file', fsPath: path };
+  return { languageId, getText: () => text, uri };
 }
 
 /** The parts of the API of VS Code that the extension uses. */
@@ -317,41 +320,83 @@ describe('editors/vscode', () => {
     ]);
   });
 
-  test('the program of the workspace reports a mistake in an open document, and ends with the editor', async () => {
+  test('a sample starts the server, if it is in a folder "samples" beside definitions', async (t) => {
     const root = mkdtempSync(join(tmpdir(), 'homeostat-vscode-'));
-    const program = join(root, 'node_modules/.bin/homeostat');
-    mkdirSync(dirname(program), { recursive: true });
-    const words = homeostatCommand().map((word) => `'${word}'`);
-    writeFileSync(program, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 });
-    const uri = 'file:///shop/podset.yaml';
-    const text = operatorText('podset').replace('template:', 'tempalte:');
-    const editor = new FakeEditor();
-    editor.folder = root;
-    editor.textDocuments = [documentOf('yaml', text)];
-    const reported = Promise.withResolvers<readonly Diagnostic[]>();
-    const ended = Promise.withResolvers<number | null>();
-    // As the client of VS Code does it.
-    const createClient = ({ command, args }: ServerCommand) => {
-      const stdio: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit'];
-      const server = spawn(command, [...args, '--stdio'], { stdio });
-      server.on('exit', (code) => ended.resolve(code));
-      const client = new LspClient(server.stdout, server.stdin);
-      return {
-        async start() {
-          await client.initialize();
-          await client.open(uri, text);
-          client.diagnosticsOf(uri, 1).then(reported.resolve, reported.reject);
-        },
-        stop: () => client.shutdown(),
-      };
-    };
-    const session = editor.session(createClient);
-    await session.activate({ subscriptions: [] });
-    const [first] = await reported.promise;
-    assert.match(String(first?.message), /^Unknown field "tempalte"/);
-    await session.deactivate();
-    assert.equal(await ended.promise, 0);
-    assert.deepEqual(editor.messages, []);
-    rmSync(root, { recursive: true });
+    t.after(() => rmSync(root, { recursive: true }));
+    writeFileSync(join(root, 'podset.yaml'), operatorText('podset'));
+    mkdirSync(join(root, 'others'));
+    writeFileSync(join(root, 'others/values.yaml'), 'a: 1');
+    const sample = 'apiVersion: apps.example.com/v1\nkind: PodSet\n';
+    for (const [language, path, starts] of [
+      ['yaml', 'samples/podset.yaml', 1],
+      ['markdown', 'samples/podset.yaml', 0],
+      ['yaml', 'other/podset.yaml', 0],
+      ['yaml', 'others/samples/podset.yaml', 0],
+      ['yaml', 'nowhere/samples/podset.yaml', 0],
+    ] as const) {
+      const editor = new FakeEditor();
+      const session = editor.session();
+      await session.activate({ subscriptions: [] });
+      editor.listeners.open?.(documentOf(language, sample, join(root, path)));
+      await session.deactivate();
+      const started = editor.events.filter((event) => event.startsWith('start'));
+      assert.equal(started.length, starts, `${language} ${path}`);
+    }
   });
+
+  for (const [what, path, text, message] of [
+    [
+      'a definition',
+      'operators/podset.yaml',
+      operatorText('podset').replace('template:', 'tempalte:'),
+      /^Unknown field "tempalte"/,
+    ],
+    [
+      'a sample that is open alone',
+      'operators/samples/podset.yaml',
+      'apiVersion: apps.example.com/v1alpha1\nkind: PodSet\nmetadata: { name: a }\nspec: {}\n',
+      /^Missing field "size"/,
+    ],
+  ] as const)
+    test(`the program of the workspace reports a mistake in ${what}, and ends with the editor`, async (t) => {
+      const root = mkdtempSync(join(tmpdir(), 'homeostat-vscode-'));
+      mkdirSync(join(root, 'operators/samples'), { recursive: true });
+      writeFileSync(join(root, 'operators/podset.yaml'), operatorText('podset'));
+      const file = join(root, path);
+      writeFileSync(file, text);
+      const program = join(root, 'node_modules/.bin/homeostat');
+      mkdirSync(dirname(program), { recursive: true });
+      const words = homeostatCommand().map((word) => `'${word}'`);
+      writeFileSync(program, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 });
+      const uri = pathToFileURL(file).href;
+      const editor = new FakeEditor();
+      editor.folder = root;
+      editor.textDocuments = [documentOf('yaml', text, file)];
+      const reported = Promise.withResolvers<readonly Diagnostic[]>();
+      const ended = Promise.withResolvers<number | null>();
+      // As the client of VS Code does it.
+      const createClient = ({ command, args }: ServerCommand) => {
+        const stdio: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit'];
+        const server = spawn(command, [...args, '--stdio'], { stdio });
+        server.on('exit', (code) => ended.resolve(code));
+        const client = new LspClient(server.stdout, server.stdin);
+        return {
+          async start() {
+            await client.initialize();
+            await client.open(uri, text);
+            client.diagnosticsOf(uri, 1).then(reported.resolve, reported.reject);
+          },
+          stop: () => client.shutdown(),
+        };
+      };
+      const session = editor.session(createClient);
+      t.after(() => session.deactivate());
+      await session.activate({ subscriptions: [] });
+      const [first] = await reported.promise;
+      assert.match(String(first?.message), message);
+      await session.deactivate();
+      assert.equal(await ended.promise, 0);
+      assert.deepEqual(editor.messages, []);
+      rmSync(root, { recursive: true });
+    });
 });
