@@ -1,3 +1,5 @@
+import { StreamQueue } from '../util/stream-queue.ts';
+import { whenAborted } from '../util/when-aborted.ts';
 import type { ReconcileRecord } from '../web/index.ts';
 
 /** Records of one resource that are kept. */
@@ -12,42 +14,30 @@ export function recordWeight({ children, requests }: ReconcileRecord): number {
 export class Feed {
   /** Oldest first. */
   readonly records: ReconcileRecord[] = [];
-  readonly #listeners = new Set<(record: ReconcileRecord) => void>();
+  readonly #followers = new Set<StreamQueue<ReconcileRecord>>();
 
   get isFollowed(): boolean {
-    return this.#listeners.size > 0;
+    return this.#followers.size > 0;
   }
 
   /** @returns the weight of the record that was dropped for it */
   add(record: ReconcileRecord): number {
     this.records.push(record);
-    for (const listener of this.#listeners) listener(record);
+    for (const queue of this.#followers) queue.push(record);
     const dropped = this.records.length > maxRecords ? this.records.shift() : undefined;
     return dropped === undefined ? 0 : recordWeight(dropped);
   }
 
   /** The records, then each that is added, until the signal aborts. */
   async *follow(signal: AbortSignal): AsyncGenerator<ReconcileRecord, void, undefined> {
-    const pending = [...this.records];
-    let wake: () => void = () => undefined;
-    const listener = (record: ReconcileRecord) => {
-      pending.push(record);
-      wake();
-    };
-    const onAbort = () => wake();
-    this.#listeners.add(listener);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const queue = new StreamQueue<ReconcileRecord>();
+    for (const record of this.records) queue.push(record);
+    void whenAborted(signal).then(() => queue.end());
+    this.#followers.add(queue);
     try {
-      while (!signal.aborted) {
-        yield* pending.splice(0);
-        if (pending.length > 0 || signal.aborted) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
+      yield* queue;
     } finally {
-      signal.removeEventListener('abort', onAbort);
-      this.#listeners.delete(listener);
+      this.#followers.delete(queue);
     }
   }
 }

@@ -1,10 +1,6 @@
 import type { Clock } from '../util/clock.ts';
-import {
-  AskingBackend,
-  StreamQueue,
-  type StreamRequest,
-  type Values,
-} from '../web/browser/index.ts';
+import { StreamQueue } from '../util/stream-queue.ts';
+import { AskingBackend, type StreamRequest, type Values } from '../web/browser/index.ts';
 import { BackendError } from '../web/index.ts';
 import type { MessageEnd, PageMessage, WorkerMessage } from './messages.ts';
 

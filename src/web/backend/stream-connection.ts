@@ -1,9 +1,9 @@
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { jsonLines, textChunks } from '../../util/json-lines.ts';
+import { StreamQueue } from '../../util/stream-queue.ts';
 import { BackendError } from '../backend-error.ts';
 import type { StreamRequest } from './asking-backend.ts';
-import { StreamQueue } from './stream-queue.ts';
 
 export interface StreamConnectionOptions {
   /** Address of the streams. */

@@ -2,7 +2,6 @@
 
 export { type AppOptions, type RunningApp, startApp } from '../app.ts';
 export { AskingBackend, type StreamRequest, type Values } from '../backend/asking-backend.ts';
-export { StreamQueue } from '../backend/stream-queue.ts';
 export { hrefOf } from '../route.ts';
 export type {
   Applied,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { StreamQueue } from '../backend/stream-queue.ts';
+import { StreamQueue } from '../../util/stream-queue.ts';
 import type { ReconcileRecord } from '../contract.ts';
 import { RecordFeed } from './record-feed.ts';
 
