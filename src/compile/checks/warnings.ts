@@ -151,9 +151,9 @@ function reportTargets({
 }
 
 /** Warns about the version of the resource, which its status changes: what is made of it would be written for ever. */
-export function warnAboutVersions({ parts, diagnostics }: CheckContext): void {
-  for (const { template } of templateUses(parts)) {
-    for (const { slot, reference } of referencesOf(template)) {
+export function warnAboutVersions({ templates, diagnostics }: CheckContext): void {
+  for (const { template } of templates) {
+    for (const { slot, reference } of template.references) {
       const { root, path } = reference;
       if (root !== 'resource' || path.join('.') !== 'metadata.resourceVersion') continue;
       diagnostics.report({
