@@ -5,12 +5,11 @@ import type { ScalarType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { expressionsOf } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { templateUses } from '../template-uses.ts';
 import { nameOf, typesOf } from './check-types.ts';
 
 /** Warns about a comparison of a field with a value that it never has: `spec.size = "1"` is always false where the size is a number. */
 export function warnAboutComparisons(context: CheckContext): void {
-  for (const use of templateUses(context.parts)) {
+  for (const use of context.templates) {
     const expressions = use.template.slots.flatMap((slot) =>
       expressionsOf(slot.leaf).map((expression) => ({ slot, ...expression })),
     );
