@@ -7,7 +7,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { ExpressionError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
-import { assertTextLength, boundedText, plainResult } from './plain-json.ts';
+import { assertTextLength, boundedText, plainResult, roundedNumber } from './plain-json.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
 import { decodeBase64 } from './text-functions.ts';
 
@@ -83,11 +83,8 @@ function isFunctionValue(value: unknown): boolean {
   return flags?._jsonata_lambda === true || flags?._jsonata_function === true;
 }
 
-/** Rounds numbers to 15 digits, as JSONata does: 0.1 + 0.2 is 0.3. */
 function roundNumber(_: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isInteger(value)
-    ? Number(value.toPrecision(15))
-    : value;
+  return typeof value === 'number' ? roundedNumber(value) : value;
 }
 
 function invalidArgument(name: string, expected: string): ExpressionError {

@@ -17,7 +17,7 @@ export type {
 } from './leaf.ts';
 export { createLeafParser } from './leaf-parser.ts';
 export { patternProblem } from './parse-tree.ts';
-export { boundedText } from './plain-json.ts';
+export { boundedText, roundedNumber } from './plain-json.ts';
 export type { ResultType } from './result-types.ts';
 export {
   childNodes,

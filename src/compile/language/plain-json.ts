@@ -101,6 +101,11 @@ function copyObject(value: object, budget: Budget, depth: number): Record<string
   return result;
 }
 
+/** The number as JSONata prints it, with 15 digits: 0.1 + 0.2 is 0.3. */
+export function roundedNumber(number: number): number {
+  return Number.isInteger(number) ? number : Number(number.toPrecision(15));
+}
+
 /** Returns the string if it is not too long. @throws ExpressionError */
 export function boundedText(text: string): string {
   assertTextLength(text.length);

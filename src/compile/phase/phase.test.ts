@@ -30,6 +30,11 @@ describe('compile/phase: what a template gives', () => {
     ['numbers fit text', 'x: "${ spec.size }"', { x: '3' }],
     ['white space around an expression is ignored', 'x: "  ${ spec.name } "', { x: 'web' }],
     ['parts are put into a text', 'x: "a-${ spec.size }-${ spec.on }"', { x: 'a-3-true' }],
+    [
+      'numbers in a text have 15 digits',
+      'x: "a-${ 0.1 + 0.2 }", y: "${ 0.1 + 0.2 }", z: "{{ default spec.none 0.30000000000000004 }}"',
+      { x: 'a-0.3', y: '0.3', z: '0.3' },
+    ],
     ['Handlebars gives a text', 'x: "{{ spec.name }}:{{ spec.size }}"', { x: 'web:3' }],
     ['a missing value leaves its field out', 'x: "${ spec.gone }", y: a', { y: 'a' }],
     ['null is a missing value', 'x: "${ spec.none }", y: a', { y: 'a' }],

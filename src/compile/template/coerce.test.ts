@@ -118,6 +118,12 @@ describe('compile/template/coerce', () => {
       { containers: [{ name: 'a', resources: { limits: { cpu: 1, memory: '1Gi' } } }] },
     ],
     [
+      'a computed quantity has 15 digits',
+      podSpec,
+      { containers: [{ name: 'a', resources: { limits: { cpu: 0.1 + 0.2 } } }] },
+      { containers: [{ name: 'a', resources: { limits: { cpu: 0.3 } } }] },
+    ],
+    [
       'digits become an integer in int-or-string of built-in kinds',
       service,
       { spec: { ports: { port: '80', targetPort: '8080' } } },

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { parseQuantity } from '../../util/quantity.ts';
+import { roundedNumber } from '../language/index.ts';
 import type {
   BranchType,
   ListType,
@@ -233,7 +234,8 @@ function toStringValue(
   value: number | boolean,
   { accepts, format }: ScalarType,
 ): string | undefined {
-  return accepts.includes('string') && format === 'exact' ? String(value) : undefined;
+  if (!accepts.includes('string') || format !== 'exact') return undefined;
+  return String(typeof value === 'number' ? roundedNumber(value) : value);
 }
 
 function coerceString(text: string, { accepts, builtIn, format }: ScalarType): unknown {
@@ -257,7 +259,9 @@ function coerceString(text: string, { accepts, builtIn, format }: ScalarType): u
 
 function coerceNumber(number: number, type: ScalarType): unknown {
   const { accepts } = type;
-  if (accepts.includes('number')) return number;
+  // The server rounds a quantity up: 0.30000000000000004 would be 300000001n.
+  if (accepts.includes('number'))
+    return type.format === 'quantity' ? roundedNumber(number) : number;
   if (accepts.includes('integer') && Number.isInteger(number)) return number;
   return toStringValue(number, type);
 }

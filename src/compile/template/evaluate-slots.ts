@@ -1,4 +1,10 @@
-import { boundedText, type Expression, type Scope, shortSource } from '../language/index.ts';
+import {
+  boundedText,
+  type Expression,
+  roundedNumber,
+  type Scope,
+  shortSource,
+} from '../language/index.ts';
 import { coerce } from './coerce.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
 import type { Slot } from './template.ts';
@@ -53,7 +59,8 @@ async function textOf(
   for (const part of parts) {
     const value = typeof part === 'string' ? part : await part.evaluate(scope);
     if (typeof value === 'string') text += value;
-    else if (typeof value === 'number' || typeof value === 'boolean') text += String(value);
+    else if (typeof value === 'number') text += String(roundedNumber(value));
+    else if (typeof value === 'boolean') text += String(value);
     else throw badPart(slot, part, value);
     boundedText(text);
   }

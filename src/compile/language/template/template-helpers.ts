@@ -9,7 +9,7 @@ import {
   meteredYamlCopy,
 } from '../functions.ts';
 import type { Meter } from '../meter.ts';
-import { assertTextLength } from '../plain-json.ts';
+import { assertTextLength, roundedNumber } from '../plain-json.ts';
 import { characterSteps, shallowSteps, walkSteps } from '../step-costs.ts';
 
 /** The context of helpers. */
@@ -187,7 +187,7 @@ export function printable(place: string, value: unknown): string {
     case 'boolean':
       return String(value);
     case 'number':
-      if (Number.isFinite(value)) return String(value);
+      if (Number.isFinite(value)) return String(roundedNumber(value));
       break;
     default:
       break;
