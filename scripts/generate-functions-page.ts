@@ -3,11 +3,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { builtinFunctions } from '../src/compile/language/builtin-functions.ts';
-import type { Helper } from '../src/compile/language/functions.ts';
-import { languageFunctions, templateHelpers } from '../src/compile/language/index.ts';
+import { type LanguageName, languageNames } from '../src/compile/language/index.ts';
 import { exampleChild, exampleResource, exampleTime } from '../test/support/compile/examples.ts';
 
 const file = fileURLToPath(new URL('../docs/functions.md', import.meta.url));
+
+const names = languageNames();
+const isBuiltin = ({ name }: LanguageName) => builtinFunctions.has(name.slice(1));
+const functions = names.filter(({ kind }) => kind === 'function');
+const helpers = names.filter(({ kind, example }) => kind === 'helper' && example !== undefined);
 
 const text = `${[
   '# Functions and helpers',
@@ -24,7 +28,7 @@ const text = `${[
   '',
   'A missing first argument gives no result, unless the function says otherwise. A path that does not exist gives a missing value.',
   '',
-  ...tableOf(languageFunctions, ({ name, params }) => `$${name}(${params.join(', ')})`),
+  ...tableOf(functions.filter((each) => !isBuiltin(each))),
   '',
   '`$now()` and `$millis()` are constant within a reconcile. A child cannot contain values that change with each reconcile: they, `$random()`,',
   '`$randomString()` and `$shuffle()` are rejected in a template, except after `observed.<id>.<path> ??` or in a child with',
@@ -32,7 +36,7 @@ const text = `${[
   '',
   'The functions of JSONata, with limits for those that could hang or grow without end (a parameter with `?` is optional):',
   '',
-  `${[...builtinFunctions].map(([name, { params }]) => `\`$${name}(${params.join(', ')})\``).join(', ')}.`,
+  ...tableOf(functions.filter(isBuiltin)),
   '',
   '`$eval` does not exist.',
   '',
@@ -40,7 +44,7 @@ const text = `${[
   '',
   'A missing argument is an error, unless the helper says otherwise. The blocks are `if`, `unless`, `each` and `with`. The names are those of `${ }`.',
   '',
-  ...tableOf(templateHelpers, ({ name, params }) => `{{${[name, ...params].join(' ')}}}`),
+  ...tableOf(helpers),
 ].join('\n')}\n`;
 
 if (!process.argv.includes('--check')) {
@@ -54,21 +58,19 @@ function codeOf(value: unknown): readonly string[] {
   return ['```json', JSON.stringify(value), '```'];
 }
 
-function tableOf<Context>(
-  helpers: readonly Helper<Context>[],
-  call: (helper: Helper<Context>) => string,
-): readonly string[] {
+function tableOf(rows: readonly LanguageName[]): readonly string[] {
   return [
     '| call | gives | what | example |',
     '| --- | --- | --- | --- |',
-    ...helpers.map((helper) => {
-      const cells = [code(call(helper)), helper.returns, helper.doc, exampleOf(helper)];
-      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    ...rows.map((row) => {
+      const cells = [code(row.call), row.returns, row.doc, exampleOf(row)];
+      return `| ${cells.map((cell = '') => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     }),
   ];
 }
 
-function exampleOf<Context>({ example }: Helper<Context>): string {
+function exampleOf({ example }: LanguageName): string {
+  if (example === undefined) return '';
   const source = code(example.source);
   return 'gives' in example ? `${source} → ${code(JSON.stringify(example.gives))}` : source;
 }

@@ -111,7 +111,7 @@ describe('lsp/hover', () => {
       '$merge([vars',
       '$me|||rge([vars',
       '$merge',
-      /^`\$merge\(objects\)`\n\nA function of JSONata$/,
+      /^`\$merge\(objects\)`: object\n\nOne object with the fields of all; .*\n\nExample: `\$merge\(.*\)` → `\{.*\}`$/,
     ],
     ['a block of Handlebars', webApp, '{{#each', '{{#ea|||ch', 'each', /^`\{\{#each value\}\}/],
     [

@@ -37,28 +37,10 @@ export function explainFunctions(word: string, output: Output): number {
 function sectionsOf(names: readonly LanguageName[]): readonly string[] {
   return Object.entries(sections).map(([kind, title]) => {
     const own = names.filter((name) => name.kind === kind);
-    // JSONata documents its own functions.
-    const documented = own.filter(({ doc = '' }) => doc !== builtinDoc);
-    const others = own.filter((name) => !documented.includes(name)).map(({ call }) => call);
-    const lines = documented.flatMap(({ call, doc = '' }) => [`  ${call}`, `    ${doc}`]);
-    if (others.length > 0) lines.push('  Of JSONata, see docs.jsonata.org:', ...wrapped(others));
+    const lines = own.flatMap(({ call, doc = '' }) => [`  ${call}`, `    ${doc}`]);
     return [title, ...lines].join('\n');
   });
 }
-
-/** Words in lines of at most 100 characters. */
-function wrapped(words: readonly string[]): readonly string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < 98)
-      lines[lines.length - 1] = `${last}, ${word}`;
-    else lines.push(`    ${word}`);
-  }
-  return lines;
-}
-
-const builtinDoc = 'A function of JSONata';
 
 function linesOf({ call, returns, doc, example }: LanguageName): readonly string[] {
   const gives = example !== undefined && 'gives' in example;

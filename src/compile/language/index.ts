@@ -3,7 +3,6 @@ export type { Comparison } from './comparisons.ts';
 export { ExpressionError, type ExpressionErrorCode, shortSource } from './evaluation-error.ts';
 export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { helmValueHint } from './foreign-calls.ts';
-export { type LanguageFunction, languageFunctions } from './functions.ts';
 export { type LanguageName, languageNames } from './language-names.ts';
 export type {
   Expression,
@@ -25,7 +24,6 @@ export {
   isElvisOperator,
   type SyntaxNode,
 } from './syntax-tree.ts';
-export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';
 export { WorkBudget, type WorkBudgetOptions } from './work-budget.ts';
 export {
   expressionAt,

@@ -1,3 +1,4 @@
+import { builtinDocs } from './builtin-docs.ts';
 import { builtinFunctions } from './builtin-functions.ts';
 import { type Helper, languageFunctions } from './functions.ts';
 import type { VariableName } from './runtime-scope.ts';
@@ -19,8 +20,6 @@ export interface LanguageName {
 
 /** All functions and variables of `${ }`, and all helpers of `{{ }}`. */
 export function languageNames(): readonly LanguageName[] {
-  const own = new Set(languageFunctions.map(({ name }) => name));
-  const builtin = [...builtinFunctions].filter(([name]) => !own.has(name));
   return [
     ...languageFunctions.map((helper) =>
       documented(helper, {
@@ -29,14 +28,18 @@ export function languageNames(): readonly LanguageName[] {
         kind: 'function',
       }),
     ),
-    ...builtin.map(
-      ([name, { params }]): LanguageName => ({
+    ...Object.entries(builtinDocs).map(([name, [returns, doc, source, ...gives]]): LanguageName => {
+      const { params = [] } = builtinFunctions.get(name) ?? {};
+      const example = { source, ...(gives.length > 0 && { gives: gives[0] }) };
+      return {
         name: `$${name}`,
         call: callOf(name, params),
         kind: 'function',
-        doc: 'A function of JSONata',
-      }),
-    ),
+        returns,
+        doc,
+        example,
+      };
+    }),
     ...Object.entries(variables).map(
       ([name, doc]): LanguageName => ({
         name: `$${name}`,
