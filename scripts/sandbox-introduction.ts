@@ -17,15 +17,6 @@ kubectl get operatordefinitions
 
 kubectl works with [some differences](#differences-from-a-cluster). Without kubectl, use \`homeostat get\`, \`apply\`, \`delete\`, \`describe\`, \`tree\` and \`events\`.
 
-## Address
-
-The sandbox listens on 127.0.0.1, below a random path that grants full access. The kubeconfig contains the path, and only its owner can read it. Requests from web pages are rejected.
-
-Without \`--persist\`, the path and the port differ in each run. With \`--persist FILE\`, the file keeps them, so that a copy of the kubeconfig works after a restart. Homeostat writes the file with mode 0600.
-It chooses a new path if other users can read the file, or if another program has the port.
-
-A client that sends requests while the sandbox does not run sends them to any program that listens on that port. On a machine with users that you do not trust, stop such clients first.
-
 ## Without definitions
 
 \`homeostat sandbox\` serves the API alone, for tests of other programs: controllers in Go, scripts, anything that reads a kubeconfig.

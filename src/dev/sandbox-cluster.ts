@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
 import { parseYaml, printYaml } from '../definition/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
@@ -6,15 +6,14 @@ import { type SandboxServer, startSandboxServer } from '../sandbox/node/index.ts
 import type { Clock } from '../util/clock.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
-import { addressIn, newAddress, type SandboxAddress, withAddress } from './kept-address.ts';
 import { type SaveFailure, SnapshotSaver } from './snapshot-saver.ts';
 
 export interface SandboxClusterOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** @default 0: that of the snapshot if it is free, else any free port */
+  /** @default 0: any free port */
   readonly port?: number;
-  /** File with the snapshot and the address; an existing file is restored. @default undefined: no snapshot */
+  /** File with the snapshot; an existing file is restored. @default undefined: no snapshot */
   readonly persistPath?: string;
   /** A namespace that is created in a new cluster, besides those of every cluster. @default undefined: none */
   readonly namespace?: string;
@@ -47,36 +46,27 @@ export class SnapshotFileError extends HomeostatError<'snapshot-file'> {}
  * @throws SnapshotFileError
  */
 export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
-  const { clock, persistPath: path, namespace, onSaveStateChange } = options;
-  const file = path === undefined ? undefined : await readIfExists(path);
-  const { sandbox, address, ...listening } = await listen(options, file);
-  let server: SandboxServer | undefined = listening.server;
+  const { clock, random, port = 0, persistPath: path, namespace, onSaveStateChange } = options;
+  const basePath = `/${random.text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
+  const snapshot = path === undefined ? undefined : await readIfExists(path);
+  const sandbox = createSandboxFrom({ ...options, basePath }, snapshot);
+  if (snapshot === undefined && namespace !== undefined) createNamespace(sandbox, namespace);
+  let server: SandboxServer | undefined = await startSandboxServer({ sandbox, basePath, port });
   const { url } = server;
-  if (file === undefined && namespace !== undefined) createNamespace(sandbox, namespace);
+  const listen = { sandbox, basePath, port: Number(new URL(url).port) };
   /** Changes one after the other. */
   let changes = Promise.resolve();
-  const kept = {
-    onChange: (listener: () => void) => sandbox.onChange(listener),
-    snapshotText: () => withAddress(sandbox.snapshotText(), address),
-  };
   const keeper =
     path === undefined
       ? undefined
-      : new SnapshotSaver({ sandbox: kept, path, clock, onStateChange: onSaveStateChange });
-  // The address may be new.
-  keeper?.noteChange();
+      : new SnapshotSaver({ sandbox, path, clock, onStateChange: onSaveStateChange });
   return {
     sandbox,
     url,
-    isRestored: file !== undefined,
+    isRestored: snapshot !== undefined,
     setReachable(isReachable) {
       changes = changes.then(async () => {
-        if (isReachable)
-          server ??= await startSandboxServer({
-            sandbox,
-            basePath: address.path,
-            port: address.port,
-          });
+        if (isReachable) server ??= await startSandboxServer(listen);
         else {
           await server?.stop();
           server = undefined;
@@ -91,46 +81,6 @@ export async function startSandboxCluster(options: SandboxClusterOptions): Promi
       return keeper?.stop();
     },
   };
-}
-
-interface Listening {
-  readonly sandbox: Sandbox;
-  readonly server: SandboxServer;
-  readonly address: SandboxAddress;
-}
-
-/** Listens at the kept address, so that clients of the last run continue, or at a new one. @throws SnapshotFileError */
-async function listen(
-  options: SandboxClusterOptions,
-  file: SnapshotFile | undefined,
-): Promise<Listening> {
-  const { random, port = 0 } = options;
-  const kept = file?.isPrivate === true ? addressIn(file.text) : undefined;
-  if (kept !== undefined) {
-    const address = port === 0 ? kept : { ...kept, port };
-    try {
-      return await listenAt(address, options, file);
-    } catch (error) {
-      // The program that has the port may know the path by now.
-      if (port !== 0 || !hasCode(error, 'EADDRINUSE')) throw error;
-    }
-  }
-  return listenAt(newAddress(random, port), options, file);
-}
-
-async function listenAt(
-  { path: basePath, port }: SandboxAddress,
-  options: SandboxClusterOptions,
-  file: SnapshotFile | undefined,
-): Promise<Listening> {
-  const sandbox = createSandboxFrom({ ...options, basePath }, file?.text);
-  try {
-    const server = await startSandboxServer({ sandbox, basePath, port });
-    return { sandbox, server, address: { path: basePath, port: Number(new URL(server.url).port) } };
-  } catch (error) {
-    sandbox.stop();
-    throw error;
-  }
 }
 
 function createSandboxFrom(
@@ -176,27 +126,14 @@ function createNamespace(sandbox: Sandbox, name: string): void {
   });
 }
 
-interface SnapshotFile {
-  readonly text: string;
-  /** No other user can read it. */
-  readonly isPrivate: boolean;
-}
-
-async function readIfExists(path: string): Promise<SnapshotFile | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    await using file = await open(path);
-    const { mode, uid } = await file.stat();
-    const isPrivate = (mode & 0o077) === 0 && uid === process.getuid?.();
-    return { text: await file.readFile('utf8'), isPrivate };
+    return await readFile(path, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     const message = `Cannot read the saved cluster in "${path}": ${error instanceof Error ? error.message : error}`;
     throw new SnapshotFileError('snapshot-file', message, { cause: error });
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Another cluster in a kubeconfig. */

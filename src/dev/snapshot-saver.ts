@@ -35,7 +35,7 @@ export class SnapshotSaver {
 
   constructor(options: SnapshotSaverOptions) {
     this.#options = options;
-    this.#unsubscribe = options.sandbox.onChange(() => this.noteChange());
+    this.#unsubscribe = options.sandbox.onChange(() => this.#changed());
   }
 
   /** Saves pending changes and stops. Resolves with the failure if they cannot be saved. */
@@ -47,8 +47,7 @@ export class SnapshotSaver {
     return this.#failure;
   }
 
-  /** Something besides the objects has changed. */
-  noteChange(): void {
+  #changed(): void {
     this.#unsavedSinceMs ??= this.#options.clock.nowMs();
     this.#schedule(saveDelayMs);
   }

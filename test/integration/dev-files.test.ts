@@ -74,7 +74,7 @@ describe('integration/dev-files', () => {
     assert.equal(await beside.stop(), 0);
     assert.equal((await first.run('get', 'namespaces')).code, 0);
     assert.equal(await first.stop(), 0);
-    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'cluster.json', 'operators']);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators']);
     assert.deepEqual(readdirSync(join(folder, '.homeostat')), []);
   });
 
@@ -167,7 +167,7 @@ describe('integration/dev-files', () => {
       ['dev', '--write-kubeconfig', 'other', '--persist', 'cluster.json'],
     ])
       assert.equal(await runUnread(folder, args), 'exit code 141\n', args.join(' '));
-    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'cluster.json', 'operators']);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators']);
     assert.equal(await dev.stop(), 0);
   });
 });

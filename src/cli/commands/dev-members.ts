@@ -95,7 +95,7 @@ export async function joinDevMembers(
       metadata: { namespace, name },
       stringData: { kubeconfig: kubeconfigText(url) },
     };
-    // Its address may differ from that of the last run.
+    // Addresses differ in each run.
     await hub.apply(secret, options, signalOf());
     const kept = await hub.get({ gvk: clusterGvk, name }, { flow }, signalOf());
     if (kept !== undefined) {

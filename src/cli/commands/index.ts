@@ -56,10 +56,7 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
       'where to write the kubeconfig of the API',
       defaultKubeconfig,
     )
-    .option(
-      '--persist <file>',
-      'keep the cluster and its address in this file (default: both end with the command)',
-    )
+    .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
     .addOption(portOption())
     .addOption(
       new Option('--clusters <number>', 'also simulate member clusters dev-1, dev-2, ...')
@@ -157,10 +154,7 @@ function addSandbox(program: Command, { signal, exit, output }: ProgramContext):
       'where to write the kubeconfig of the API',
       defaultKubeconfig,
     )
-    .option(
-      '--persist <file>',
-      'keep the cluster and its address in this file (default: both end with the command)',
-    )
+    .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
     .addOption(portOption())
     .option('--no-controllers', 'do not simulate controllers and Pods: only the API server')
     .action(async (options: SandboxOptions) => {
