@@ -56,7 +56,7 @@ export function createProgram(context: ProgramContext, name = ''): Command {
     .description('Operators for Kubernetes without code')
     .version(version, '-v, --version')
     .option('--no-color', 'print without colors, as with the environment variable NO_COLOR')
-    .showHelpAfterError('(see homeostat --help)')
+    .showHelpAfterError(helpOf(''))
     .configureOutput({
       writeOut: (text) => output.print(text.trimEnd()),
       writeErr: (text) => output.error(text.trimEnd()),
@@ -64,8 +64,13 @@ export function createProgram(context: ProgramContext, name = ''): Command {
   // `completion` prints the flags of all commands.
   const only = name === 'completion' ? undefined : commands.get(name);
   for (const add of only === undefined ? commands.values() : [only]) add(program, context);
+  for (const command of program.commands) command.showHelpAfterError(helpOf(` ${command.name()}`));
   program.addHelpText('after', firstSteps);
   return program;
+}
+
+function helpOf(command: string): string {
+  return `(see homeostat${command} --help)`;
 }
 
 function addRun(program: Command, context: ProgramContext): void {

@@ -1,13 +1,17 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Comparison } from '../language/index.ts';
-import type { ScalarType } from '../schema/schema-type.ts';
+import { mayBeMissing, type ScalarType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { expressionsOf } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
+import { isCondition } from '../template-uses.ts';
 import { nameOf, typesOf } from './check-types.ts';
 
-/** Warns about a comparison of a field with a value that it never has: `spec.size = "1"` is always false where the size is a number. */
+/**
+ * Warns about a comparison of a field with a value that it never has: `spec.size = "1"` is always false where the size is a number. Also
+ * about a condition that has no result without an optional field: `when: ${ spec.size > 0 }`.
+ */
 export function warnAboutComparisons(context: CheckContext): void {
   for (const use of context.templates) {
     const expressions = use.template.slots.flatMap((slot) =>
@@ -18,7 +22,16 @@ export function warnAboutComparisons(context: CheckContext): void {
         const reference = references.find(({ offset }) => offset === comparison.path);
         const [type, ...others] = reference === undefined ? [] : typesOf(reference, use, context);
         if (reference === undefined || type?.kind !== 'scalar' || others.length > 0) continue;
-        const problem = problemOf(comparison, type, nameOf(reference));
+        const isOptional =
+          // The server has defaults for fields of built-in kinds.
+          context.definition.kind.source === 'crd' &&
+          reference.root === 'resource' &&
+          isCondition(use) &&
+          mayBeMissing(context.types.root, reference.path);
+        const name = nameOf(reference);
+        const problem =
+          problemOf(comparison, type, name) ??
+          (isOptional ? resultProblem(comparison, name) : undefined);
         if (problem === undefined) continue;
         context.diagnostics.report({
           severity: 'warning',
@@ -44,19 +57,34 @@ function problemOf(
   const shown = JSON.stringify(literal);
   const value = typeof literal === 'string' ? shown : `"${shown}"`;
   if (!accepts(type, literal)) {
-    const isOrder = operator !== '=' && operator !== '!=';
     return {
-      message: `"${name}" is ${typeName(type)} and ${isOrder ? 'cannot be compared with' : 'never equals'} the ${typeof literal} ${value}`,
+      message: `"${name}" is ${typeName(type)} and ${isEquality(operator) ? 'never equals' : 'cannot be compared with'} the ${typeof literal} ${value}`,
       hint: otherForm(type, literal),
     };
   }
   const { enum: known } = type;
-  if (known === undefined || known.includes(literal) || !['=', '!='].includes(operator))
-    return undefined;
+  if (known === undefined || known.includes(literal) || !isEquality(operator)) return undefined;
   return {
     message: `"${name}" is never ${value}: its schema does not have this value`,
     hint: didYouMean(String(literal), known.map(String)),
   };
+}
+
+/** An order with a missing value is neither true nor false. */
+function resultProblem(
+  { isWhole, operator, literal }: Comparison,
+  name: string,
+): Problem | undefined {
+  if (!isWhole || isEquality(operator)) return undefined;
+  const hint = `Write "(${name} ?? 0)", or give the field a default`;
+  return {
+    message: `"${name}" is optional, and the comparison is an error without it`,
+    hint: typeof literal === 'number' ? hint : 'Give the field a default',
+  };
+}
+
+function isEquality(operator: string): boolean {
+  return operator === '=' || operator === '!=';
 }
 
 function accepts({ accepts: names }: ScalarType, literal: Comparison['literal']): boolean {

@@ -4,7 +4,7 @@ import type { CheckContext } from '../check-context.ts';
 import { type CompiledChild, type CompiledTemplates, isSecret } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
 import { requiredFields } from '../phase/reached-paths.ts';
-import { type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
+import { mayBeMissing, type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -266,20 +266,6 @@ export function warnAboutOptionalLists(context: CheckContext): void {
 
 function nameOf({ path }: Reference): string {
   return path.join('.');
-}
-
-/** Whether the schema neither requires a field of the path nor has a default for it. Items of lists are not considered. */
-function mayBeMissing(start: SchemaType, path: readonly string[]): boolean {
-  let type: SchemaType | undefined = start;
-  for (const step of path) {
-    if (type?.kind !== 'struct') return false;
-    const field = type.fields.get(step);
-    if (field === undefined) return false;
-    const isRequired = type.required.includes(step) || type === start;
-    if (!isRequired && field.defaultValue === undefined) return true;
-    type = field.type;
-  }
-  return false;
 }
 
 function mayBeBoolean(type: SchemaType): boolean {

@@ -8,6 +8,8 @@ export interface Comparison {
   /** Offset of the path, which is that of its reference. */
   readonly path: number;
   readonly literal: string | number | boolean;
+  /** Is the expression nothing but this comparison? */
+  readonly isWhole: boolean;
 }
 
 const operators = new Set(['=', '!=', '<', '<=', '>', '>=']);
@@ -21,7 +23,8 @@ export function findComparisons(tree: SyntaxNode, tokens: readonly Token[]): rea
     const path = sides.find((side) => side !== undefined && plainPathOf(side) !== undefined);
     const literal = sides.find((side) => side !== undefined && isLiteral(side))?.value;
     if (path === undefined || literal === undefined) return [];
-    return [{ operator, path: startOf(tokens, firstPosition(path)), literal } as Comparison];
+    const start = startOf(tokens, firstPosition(path));
+    return [{ operator, path: start, literal, isWhole: node === tree } as Comparison];
   });
   // JSONata duplicates the left operand of `??` and `?:`.
   return [...new Map(found.map((each) => [`${each.path} ${each.literal}`, each])).values()];

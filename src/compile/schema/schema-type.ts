@@ -100,3 +100,17 @@ export function fieldForScalar(
   );
   return fitting.length === 1 ? fitting[0]?.[0] : undefined;
 }
+
+/** Whether the schema neither requires a field of the path nor has a default for it. Items of lists are not considered. */
+export function mayBeMissing(start: SchemaType, path: readonly string[]): boolean {
+  let type: SchemaType | undefined = start;
+  for (const step of path) {
+    if (type?.kind !== 'struct') return false;
+    const field = type.fields.get(step);
+    if (field === undefined) return false;
+    const isRequired = type.required.includes(step) || type === start;
+    if (!isRequired && field.defaultValue === undefined) return true;
+    type = field.type;
+  }
+  return false;
+}
