@@ -242,15 +242,15 @@ metadata: { name: other }
   });
 
   test('a long id is shortened wherever it is used', () => {
-    const id = 'theConfigurationOfTheWholeApplicationInOneObject';
-    const short = 'theConfigurationOfTheWholeApplTAIL';
+    const id = 'theconfigurationofthewholeapplicationinoneobject';
+    const short = 'theconfigurationofthewholeapplTAIL';
     const { spec, left } = convert(
       graph(
         config(id, 'y', `  readyWhen: ['\${${id}.data.x == "y"}']\n`) +
           config('b', `\${${id}.data.x}`),
       ),
     );
-    const tail = /Appl([0-9a-f]{10})"/.exec(left.join())?.[1] ?? '';
+    const tail = /appl([0-9a-f]{10})"/.exec(left.join())?.[1] ?? '';
     const expected = short.replace('TAIL', tail);
     const [first, second] = childrenOf(spec);
     assert.deepEqual([first?.id, second?.after], [expected, [expected]]);
