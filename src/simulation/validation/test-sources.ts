@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { type Diagnostic, locate, type OperatorTest, testParts } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
@@ -30,9 +30,9 @@ export interface TestSources {
   readonly missing: readonly Diagnostic[];
 }
 
-/** A path in a test is relative to the folder of its file. */
+/** A path in a test is relative to the folder of its file, or absolute. */
 export function besideTest({ source }: OperatorTest, path: string): string {
-  return join(dirname(source.file), path);
+  return isAbsolute(path) ? path : join(dirname(source.file), path);
 }
 
 /** Reads the files that a test uses. @throws what `load` throws for a path that exists */
