@@ -133,7 +133,7 @@ shared.describe('integration/plan', () => {
 
   test('a child that the server rejects, and one that waits for it, are reported with their lines', async () => {
     const text = shop(
-      `${textMap('same')}${textMap('wrong').replace('-wrong"', '_WRONG"')}${textMap('later', '"${ children.wrong.data.text }"')}`,
+      `${textMap('same')}${textMap('wrong').replace(' }-wrong"', " & '_WRONG' }\"")}${textMap('later', '"${ children.wrong.data.text }"')}`,
     );
     const { resources } = await planOf(text);
     const [one] = resources;
