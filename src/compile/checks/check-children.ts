@@ -1,5 +1,5 @@
 import type { CheckContext } from '../check-context.ts';
-import { type SchemaType, typeAt } from '../schema/schema-type.ts';
+import { isNumeric, type SchemaType, typeAt } from '../schema/schema-type.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 
@@ -52,10 +52,7 @@ function fieldProblem(
   if (first?.reference.root !== 'resource') return undefined;
   const type = typeAt(resource, first.reference.path);
   const name = first.reference.path.join('.');
-  const isNumber =
-    type?.kind === 'scalar' &&
-    type.accepts.every((each) => each === 'integer' || each === 'number');
-  if (isNumber)
+  if (isNumeric(type))
     return {
       message: `Expected a list for "forEach", but "${name}" is a number`,
       hint: `Write "\${ [0..${name} - 1] }" for that many elements`,

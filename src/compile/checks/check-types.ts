@@ -1,7 +1,13 @@
 import type { CheckContext } from '../check-context.ts';
 import type { Reference, ResultType } from '../language/index.ts';
 import { anyType } from '../schema/schema-compiler.ts';
-import { fieldForScalar, type ScalarName, type SchemaType, typeAt } from '../schema/schema-type.ts';
+import {
+  fieldForScalar,
+  isNumeric,
+  type ScalarName,
+  type SchemaType,
+  typeAt,
+} from '../schema/schema-type.ts';
 import { CoercionError, coerce, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -210,14 +216,11 @@ export function nameOf({ root, path }: Reference): string {
 }
 
 function hintFor(found: SchemaType, expected: SchemaType, name: string): string | undefined {
-  const isNumber =
-    expected.kind === 'scalar' &&
-    expected.accepts.every((each) => each === 'integer' || each === 'number');
-  if (found.kind === 'list' && isNumber) return `Write "$count(${name})" for its length`;
+  if (found.kind === 'list' && isNumeric(expected)) return `Write "$count(${name})" for its length`;
   if (found.kind === 'list' && expected.kind === 'scalar')
     return `Write "$join(${name}, ',')" or "${name}[0]"`;
   const field = found.kind === 'scalar' && fieldForScalar(expected, found.accepts[0] ?? 'unknown');
   if (field) return `Write "{ ${field}: '\${ ${name} }' }"`;
   const isBoolean = found.kind === 'scalar' && found.accepts.every((each) => each === 'boolean');
-  return isBoolean && isNumber ? `Write "${name} ? 1 : 0"` : undefined;
+  return isBoolean && isNumeric(expected) ? `Write "${name} ? 1 : 0"` : undefined;
 }

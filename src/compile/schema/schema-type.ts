@@ -114,3 +114,10 @@ export function mayBeMissing(start: SchemaType, path: readonly string[]): boolea
   }
   return false;
 }
+
+/** Whether a field of this type has numbers only. */
+export function isNumeric(type: SchemaType | undefined): boolean {
+  return (
+    type?.kind === 'scalar' && type.accepts.every((name) => name === 'integer' || name === 'number')
+  );
+}
