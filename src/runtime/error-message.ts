@@ -1,17 +1,19 @@
-import { KubeError } from '../kube/roles.ts';
+import { type AccessRight, KubeError } from '../kube/roles.ts';
 import { rightText } from '../reconcile/index.ts';
 import { messageOf } from '../util/homeostat-error.ts';
 
 /** The error as a message for users. */
 export function errorMessage(error: unknown): string {
-  if (error instanceof KubeError && error.right !== undefined) return rightText(error.right);
+  if (isMissingRight(error)) return rightText(error.right);
   if (error instanceof KubeError && error.code === 'unauthorized')
     return 'The API server rejects the credentials of the runtime';
   return messageOf(error);
 }
 
 /** Whether the runtime lacks a right that the server names. */
-export function isMissingRight(error: unknown): boolean {
+export function isMissingRight(
+  error: unknown,
+): error is KubeError & { readonly right: AccessRight } {
   return error instanceof KubeError && error.right !== undefined;
 }
 
