@@ -61,6 +61,17 @@ describe('kube/outage-detector', () => {
     assert.deepEqual(outages, []);
   });
 
+  test('a request that is sent between two probes proves nothing', async () => {
+    const { clock, watch, outages } = setUp(false);
+    watch.suspect();
+    await clock.advance(100);
+    watch.requestStarted();
+    await clock.advance(100);
+    watch.requestEnded();
+    await clock.advance(50);
+    assert.deepEqual(outages, [250]);
+  });
+
   test('a request that waits while nothing arrives for five seconds is a suspicion', async () => {
     const { clock, watch, probes, outages } = setUp(false);
     watch.requestStarted();

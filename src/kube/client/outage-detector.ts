@@ -21,6 +21,8 @@ export class OutageDetector {
   readonly #options: OutageDetectorOptions;
   /** Requests that wait for a response. */
   #waiting = 0;
+  /** Start of the first request of those that wait. */
+  #waitingSinceMs = 0;
   #receivedAtMs: number;
   #cancelTimer: (() => void) | undefined;
   #isProbing = false;
@@ -35,8 +37,7 @@ export class OutageDetector {
   requestStarted(): void {
     this.#waiting += 1;
     if (this.#waiting > 1) return;
-    // Count from the first request that waits.
-    this.#receivedAtMs = this.#options.clock.monotonicMs();
+    this.#waitingSinceMs = this.#options.clock.monotonicMs();
     this.#scheduleCheck(noResponseMs);
   }
 
@@ -66,7 +67,8 @@ export class OutageDetector {
 
   #scheduleCheck(ms: number): void {
     this.#cancelTimer = this.#options.clock.after(ms, () => {
-      const quietMs = this.#options.clock.monotonicMs() - this.#receivedAtMs;
+      const sinceMs = Math.max(this.#receivedAtMs, this.#waitingSinceMs);
+      const quietMs = this.#options.clock.monotonicMs() - sinceMs;
       if (quietMs >= noResponseMs) this.suspect();
       this.#scheduleCheck(Math.max(noResponseMs - quietMs, betweenProbesMs));
     });
