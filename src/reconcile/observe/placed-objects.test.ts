@@ -111,6 +111,21 @@ describe('reconcile/observe: objects whose resource the hub does not have', () =
     assert.equal(unknownEvents(harness).length, 1);
   });
 
+  test('are searched again when the hub has lost a resource', async () => {
+    const harness = await started();
+    const restore = harness.cluster.server.backUp();
+    harness.podSet('lost');
+    await harness.settle();
+    restore();
+    harness.cluster.relist();
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    const [event] = unknownEvents(harness);
+    assert.match(event?.note ?? '', /^Found 1 object of definition "podset"/);
+    assert.deepEqual(harness.member('paris').names('v1', 'ConfigMap'), ['lost']);
+  });
+
   test('do not include what is created or deleted meanwhile', async () => {
     const harness = await started();
     const resource = harness.podSet('mine');

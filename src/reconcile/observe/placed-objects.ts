@@ -1,10 +1,12 @@
+import type { CacheEvent } from '../../kube/roles.ts';
 import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
 import { gvkIn } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { Waker } from '../../util/pause.ts';
 import type { Members } from '../members/members.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
-import { definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
+import { definitionLabel, finalizerOf, hubLabel, ownerUidLabel } from '../names.ts';
 import type { OperatorContext } from '../pass/context.ts';
 import { isKnown, untilInformer } from '../watch/informer-waits.ts';
 
@@ -13,21 +15,25 @@ const settleMs = 5_000;
 /** What was found is looked at again after this time, until it is gone. */
 const repeatMs = 600_000;
 
+interface Search {
+  readonly connection: unknown;
+  readonly end: () => void;
+  /** Searches again. */
+  readonly waker: Waker;
+}
+
 /**
  * The objects of one definition in members. After a restore of the hub from a backup, they may have owners that the hub does not know:
- * these are searched once per connection and reported, never deleted.
+ * these are searched once per connection and whenever resources disappear that were not finalized. They are reported, never deleted.
  */
 export class PlacedObjects {
   readonly #context: OperatorContext;
   readonly #members: Members;
   readonly #metrics: MetricRegistry;
   readonly #stopper = new AbortController();
-  readonly #unsubscribe: () => void;
-  /** The connection that was searched last, by member. */
-  readonly #searched = new Map<
-    string,
-    { readonly connection: unknown; readonly end: () => void }
-  >();
+  readonly #unsubscribe: readonly (() => void)[];
+  /** By member. */
+  readonly #searches = new Map<string, Search>();
   /** Number of objects without a known owner, by member. */
   readonly #unknown = new Map<string, number>();
 
@@ -35,12 +41,15 @@ export class PlacedObjects {
     this.#context = context;
     this.#members = members;
     this.#metrics = metrics;
-    this.#unsubscribe = members.onChange((name) => this.#check(name));
+    this.#unsubscribe = [
+      members.onChange((name) => this.#check(name)),
+      context.watches.resources.informer.subscribe((event) => this.#noteEvent(event)),
+    ];
     for (const name of members.states.keys()) this.#check(name);
   }
 
   stop(): void {
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#stopper.abort(new Error('The definition has stopped'));
   }
 
@@ -62,15 +71,17 @@ export class PlacedObjects {
     // What is in a deleted member is given up.
     if (!this.#members.states.has(name) && this.#unknown.has(name)) this.#count(name, 0);
     const connection = this.#members.usable(name);
-    const before = this.#searched.get(name);
+    const before = this.#searches.get(name);
     if (connection === before?.connection) return;
     before?.end();
-    this.#searched.delete(name);
+    this.#searches.delete(name);
     if (connection === undefined) return;
     const stopper = new AbortController();
-    this.#searched.set(name, { connection, end: () => stopper.abort(new Error('Disconnected')) });
+    const end = () => stopper.abort(new Error('Disconnected'));
+    const waker = new Waker(this.#context.clock);
+    this.#searches.set(name, { connection, end, waker });
     const signal = AbortSignal.any([this.#stopper.signal, stopper.signal]);
-    this.#search(name, signal).catch((error: unknown) => {
+    this.#search(name, waker, signal).catch((error: unknown) => {
       if (signal.aborted) return;
       const { logger, plan } = this.#context;
       logger.warn(
@@ -80,14 +91,21 @@ export class PlacedObjects {
     });
   }
 
-  async #search(name: string, signal: AbortSignal): Promise<void> {
-    const { plan, clock } = this.#context;
+  /** The last step of a deletion removes our finalizer: a resource that disappears with it is lost, for example by a restore. */
+  #noteEvent({ old, current }: CacheEvent): void {
+    const lost = current?.object.metadata.uid === old?.object.metadata.uid ? undefined : old;
+    const { plan } = this.#context;
+    if (lost?.object.metadata.finalizers?.includes(finalizerOf(plan.name)) !== true) return;
+    for (const { waker } of this.#searches.values()) waker.wake();
+  }
+
+  async #search(name: string, waker: Waker, signal: AbortSignal): Promise<void> {
+    const { plan } = this.#context;
     const kinds = kindsPlacedIn(plan, name, this.#members.states.get(name)?.labels);
-    for (;;) {
+    while (!signal.aborted) {
       const found = await this.#unknownIn(name, kinds, signal);
       this.#report(name, found);
-      if (found.length === 0) return;
-      await clock.sleep(repeatMs, signal);
+      await waker.pause(found.length === 0 ? Number.POSITIVE_INFINITY : repeatMs, signal);
     }
   }
 
