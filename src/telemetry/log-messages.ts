@@ -379,7 +379,8 @@ export const logMessages = {
   },
   'Reloading credentials failed, using the previous ones': {
     topic: 'cluster',
-    meaning: 'The kubeconfig, token file or credential plugin failed.',
+    meaning:
+      'The kubeconfig, token file or credential plugin failed, or the plugin did not end within two minutes.',
     action: 'Fix what the error names before the previous credentials expire.',
   },
   'List or watch failed, will retry': {

@@ -23,7 +23,7 @@ export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Prom
   return {
     server: cluster.server,
     namespace,
-    credentials: new KubeconfigCredentials(options.paths, view),
+    credentials: new KubeconfigCredentials(options, view),
     skipsTlsVerify: cluster.skipTLSVerify ?? false,
     ...(cluster.tlsServerName ? { tlsServerName: cluster.tlsServerName } : {}),
     ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
@@ -35,12 +35,12 @@ export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Prom
  * of a plugin or an OIDC provider are cached until they expire or the server rejects them.
  */
 class KubeconfigCredentials implements CredentialsSource {
-  readonly #paths: readonly string[];
+  readonly #options: KubeconfigFilesOptions;
   #view: KubeconfigView;
   #hasFailed = false;
 
-  constructor(paths: readonly string[], view: KubeconfigView) {
-    this.#paths = paths;
+  constructor(options: KubeconfigFilesOptions, view: KubeconfigView) {
+    this.#options = options;
     this.#view = view;
   }
 
@@ -80,7 +80,7 @@ class KubeconfigCredentials implements CredentialsSource {
   /** A view caches credentials of plugins: it is replaced only if files have changed or the server rejected them. */
   async #refresh(wasRejected: boolean): Promise<void> {
     const { context, text, user } = this.#view;
-    const view = await readKubeconfig({ paths: this.#paths, context });
+    const view = await readKubeconfig({ ...this.#options, context });
     const isPlugin = user?.exec !== undefined && user.exec !== null;
     // The file contains the first refresh token, which may be valid only once: do not return to it after a rejection.
     const hasToken = user?.token !== undefined && view.user?.token !== user.token;

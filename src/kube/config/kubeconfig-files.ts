@@ -37,6 +37,8 @@ export interface KubeconfigFilesOptions {
   readonly paths: readonly string[];
   /** @default that of the files */
   readonly context?: string;
+  /** A credential plugin that runs longer is killed. @default two minutes: a plugin may wait for a login in a browser */
+  readonly pluginTimeoutMs?: number;
 }
 
 /**
@@ -46,6 +48,7 @@ export interface KubeconfigFilesOptions {
 export async function readKubeconfig({
   paths,
   context,
+  pluginTimeoutMs = 120_000,
 }: KubeconfigFilesOptions): Promise<KubeconfigView> {
   const files = await Promise.all(paths.map((path) => readIfThere(path)));
   const found = files.filter((file) => file !== undefined);
@@ -55,6 +58,7 @@ export async function readKubeconfig({
       `Expected a kubeconfig at "${paths.join(':')}", found none`,
     );
   const config = mergeConfigs(found.map(parseFile));
+  limitPlugins(config, pluginTimeoutMs);
   if (context !== undefined) config.setCurrentContext(context);
   const view = selectedView(config, found.map(({ text }) => text).join('\0'));
   rejectUnsupported(view);
@@ -100,7 +104,6 @@ function makeCommandAbsolute(user: User, folder: string): void {
 
 function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
   const merged = new KubeConfig();
-  closePluginInput(merged);
   merged.loadFromOptions({
     clusters: firstOfEachName(configs.flatMap(({ clusters }) => clusters)),
     users: firstOfEachName(configs.flatMap(({ users }) => users)),
@@ -110,13 +113,35 @@ function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
   return merged;
 }
 
-/** The library leaves the standard input of plugins open: one that asks for a password would wait forever. */
-function closePluginInput(config: KubeConfig): void {
+/** The library leaves the standard input of plugins open, where one that asks for a password waits forever, and sets no time limit. */
+function limitPlugins(config: KubeConfig, timeoutMs: number): void {
   const execFn = (command: string, args: readonly string[], options: SpawnOptionsWithoutStdio) =>
-    spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    startPlugin(command, args, { ...options, timeout: timeoutMs });
   const authenticators: unknown = Reflect.get(config, 'authenticators');
   for (const each of Array.isArray(authenticators) ? authenticators : [])
     if (each instanceof ExecAuth) Object.assign(each, { execFn });
+}
+
+function startPlugin(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptionsWithoutStdio & { readonly timeout: number },
+) {
+  const killSignal = 'SIGKILL';
+  const plugin = spawn(command, args, {
+    ...options,
+    killSignal,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  plugin.once('exit', (_code, signal) => {
+    if (!plugin.killed || signal !== killSignal) return;
+    const limit = `The credential plugin did not end within ${options.timeout / 1_000} s`;
+    plugin.emit('error', new KubeConfigError('invalid', limit));
+    // What the plugin has started may hold them open.
+    plugin.stdout.destroy();
+    plugin.stderr.destroy();
+  });
+  return plugin;
 }
 
 function firstOfEachName<T extends { readonly name: string }>(things: readonly T[]): T[] {

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { loadKubeconfigFiles } from './kubeconfig-credentials.ts';
 import { loadKubeConfig } from './load-kube-config.ts';
 
 const read = { wasRejected: false };
@@ -306,6 +307,16 @@ describe('kube/load-kube-config', () => {
         const { credentials } = await load({ user });
         assert.deepEqual(await credentials.load(read), {
           headers: { authorization: 'Bearer none' },
+        });
+      });
+
+      test('one that does not end is killed, also if a program that it started runs on', async () => {
+        const { user } = plugin('');
+        write('bin/plugin', '#!/bin/sh\nsleep 20 &\nwait\n');
+        const path = write('config', kubeconfig({ user }));
+        const { credentials } = await loadKubeconfigFiles({ paths: [path], pluginTimeoutMs: 300 });
+        await assert.rejects(credentials.load(read), {
+          message: 'The credential plugin did not end within 0.3 s',
         });
       });
 
