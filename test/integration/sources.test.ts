@@ -197,7 +197,7 @@ shared.describe('integration/sources', () => {
     );
     assert.match(
       conditionOf(told, 'Accepted')?.message ?? '',
-      /More than 500 nested lists and maps/,
+      /More than 250 nested lists and maps/,
     );
     await applyThing('beside', namespace);
     await untilCopy('beside', namespace, 1);

@@ -105,19 +105,19 @@ describe('definition/yaml/read-documents', () => {
   });
 
   for (const [what, text, line, column] of [
-    ['lists', `${'- '.repeat(501)}b`, 1, 1001],
+    ['lists', `${'- '.repeat(251)}b`, 1, 501],
     [
       'maps',
-      Array.from({ length: 501 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
-      501,
-      501,
+      Array.from({ length: 251 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+      251,
+      251,
     ],
   ] as const)
-    test(`${what} that are nested deeper than 500 are an error`, () => {
+    test(`${what} that are nested deeper than 250 are an error`, () => {
       const { documents, syntaxErrors } = readDocuments(`${text} 1`, 'a.yaml');
       assert.deepEqual(
         syntaxErrors.map(({ line, column, message }) => ({ line, column, message })),
-        [{ line, column, message: 'Expected at most 500 nested lists and maps, found more' }],
+        [{ line, column, message: 'Expected at most 250 nested lists and maps, found more' }],
       );
       assert.equal(documents.length, 1);
     });

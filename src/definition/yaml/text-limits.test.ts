@@ -24,8 +24,8 @@ describe('definition/yaml/text-limits', () => {
   const rejected = [
     ['a file that is too long', 'x'.repeat(1024 * 1024 + 1), /at most 1048576 characters/],
     ['too many tokens', '- 1\n'.repeat(100_000), /at most 450000 YAML tokens/],
-    ['too many open brackets', '['.repeat(501), /at most 500 nested brackets, .* opening/],
-    ['too many closed brackets', '}'.repeat(501), /at most 500 nested brackets, .* closing/],
+    ['too many open brackets', '['.repeat(251), /at most 250 nested brackets, .* opening/],
+    ['too many closed brackets', '}'.repeat(251), /at most 250 nested brackets, .* closing/],
   ] as const;
   for (const [what, text, message] of rejected) {
     test(`${what} is reported with its position`, () => {
@@ -37,7 +37,7 @@ describe('definition/yaml/text-limits', () => {
 
   test('the position ignores the marker tokens of the lexer', () => {
     const text = `a: "b"\nc: d\ne: ${'['.repeat(600)}`;
-    assert.equal(findTextLimitViolation(text)?.offset, text.indexOf('[') + 500);
+    assert.equal(findTextLimitViolation(text)?.offset, text.indexOf('[') + 250);
   });
 
   test('a file over a limit gives one diagnostic at its line and no definition', () => {
@@ -47,7 +47,7 @@ describe('definition/yaml/text-limits', () => {
     );
     assert.deepEqual(
       diagnostics.map(({ code, line, column }) => ({ code, line, column })),
-      [{ code: 'yaml-syntax', line: 2, column: 504 }],
+      [{ code: 'yaml-syntax', line: 2, column: 254 }],
     );
     assert.deepEqual(definitions, []);
     assert.equal(isComplete, false);

@@ -43,15 +43,18 @@ export function findTextLimitViolation(text: string): UnreadableText | undefined
     if (Math.abs(open) > maxNesting) {
       const kind = open > 0 ? 'opening' : 'closing';
       const message = `Expected at most ${maxNesting} nested brackets, found more ${kind} brackets`;
-      return { message, hint, offset };
+      return { message, hint: 'Write fewer levels of lists and maps', offset };
     }
     if (!marks.has(token)) offset += token.length;
   }
   return undefined;
 }
 
-/** Maximum nesting. Deeper input is not written by hand, and recursive functions would overflow the stack. */
-export const maxNesting = 500;
+/**
+ * Maximum nesting. Deeper input is not written by hand, and recursive functions would overflow the stack: the checks of the format do at
+ * 400 levels of schemas, when the stack is empty.
+ */
+export const maxNesting = 250;
 
 /** Whether lists and maps are nested deeper than {@link maxNesting}. Works for any depth. */
 export function isNestedTooDeep(value: unknown): boolean {

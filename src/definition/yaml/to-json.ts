@@ -83,7 +83,8 @@ function convert(node: unknown, conversion: Conversion): Json {
   if (isScalar(node)) return convertScalar(node, conversion);
   if (conversion.steps.length >= maxNesting) {
     const message = `Expected at most ${maxNesting} nested lists and maps, found more`;
-    return reportError({ node, message }, conversion);
+    const hint = 'Write fewer levels of lists and maps';
+    return reportError({ node, message, hint }, conversion);
   }
   if (isMap(node)) return convertMap(node, conversion);
   return node.items.map((item, index) => convertAt(index, item, conversion));
@@ -133,10 +134,26 @@ function nameOf(node: unknown, conversion: Conversion): string | undefined {
     // Users of the CRD write the property names of its schema; other names are only used in this file.
     if (isScalar(node) && conversion.steps.at(-1) === 'properties')
       warnOfAmbiguity(node, conversion, name);
+    warnOfChangedName(key as Scalar, name, conversion);
     return name;
   }
   reportError({ node: node as Node, ...error }, conversion);
   return undefined;
+}
+
+/** A field name that is a number or a boolean, as other parsers also read it: `1.10` becomes `1.1`. */
+function warnOfChangedName(key: Scalar, name: string, { problems, steps }: Conversion): void {
+  const { source, range, value } = key;
+  const type = typeof value;
+  if ((type !== 'number' && type !== 'boolean') || source === undefined || source === name) return;
+  problems.push({
+    severity: 'warning',
+    code: 'ambiguous-yaml',
+    message: `Plain "${source}" is the ${type} ${name}, so the field is named "${name}"`,
+    hint: `Quote it: "${source}"`,
+    offset: range?.[0] ?? 0,
+    path: [...steps, name].reduce(pointerTo, ''),
+  });
 }
 
 function keyError(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefined {

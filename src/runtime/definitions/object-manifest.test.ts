@@ -40,6 +40,6 @@ describe('runtime/definitions/object-manifest', () => {
     let vars: unknown = 1;
     for (let level = 0; level < 9_000; level++) vars = { a: vars };
     const { text, unreadable } = manifestOfObject({ name: 'deep', spec: { vars } });
-    assert.deepEqual([text, unreadable], ['', 'More than 500 nested lists and maps']);
+    assert.deepEqual([text, unreadable], ['', 'More than 250 nested lists and maps']);
   });
 });

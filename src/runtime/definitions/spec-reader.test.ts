@@ -59,7 +59,7 @@ describe('runtime/definitions/spec-reader', () => {
     for (let level = 0; level < 9_000; level++) vars = { a: vars };
     const { located, errors } = reader.read(shadowObject({ ...spec, vars } as never, first));
     assert.equal(located, undefined);
-    assert.match(errors.join(), /More than 500 nested lists and maps/);
+    assert.match(errors.join(), /More than 250 nested lists and maps/);
   });
 
   test('what is to be said of a spec that is taken all the same are warnings', () => {
