@@ -6,7 +6,11 @@ import { checkCrdApproval, checkCrdNames, checkCrdOrFor } from './crd-names.ts';
 import { checkCrdNestedValidation } from './crd-nested-validation.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdPatterns, checkCrdStatusSchema, checkCrdValidations } from './crd-validations.ts';
-import { checkCrdSelectableFields, checkCrdVersionFields } from './crd-version-fields.ts';
+import {
+  checkCrdPrinterColumns,
+  checkCrdSelectableFields,
+  checkCrdVersionFields,
+} from './crd-version-fields.ts';
 import { checkCrdVersions } from './crd-versions.ts';
 import { checkForKind } from './for-kind.ts';
 import { checkHistory } from './history.ts';
@@ -42,6 +46,7 @@ export const allRules: readonly Rule[] = [
   checkCrdPatterns,
   checkCrdValidations,
   checkCrdSelectableFields,
+  checkCrdPrinterColumns,
   checkCrdStatusSchema,
   checkIds,
   checkVarNames,

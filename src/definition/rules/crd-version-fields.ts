@@ -1,6 +1,7 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { isJsonObject, pointerTo } from '../../util/json.ts';
-import { namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
+import { hasExtension, namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
+import { withStandardStatus } from '../crd/standard-status.ts';
 import type { Finding } from '../finding.ts';
 import { describeFound, fieldOf, type LocatedValue, mapAt, mapsAt, valueAt } from '../tree.ts';
 import { versionsOf } from './crd-versions.ts';
@@ -58,6 +59,60 @@ function missingField(from: unknown, other: unknown, path = ''): string | undefi
   return undefined;
 }
 
+/** The API server accepts a printer column without a field, which is then always empty. */
+export const checkCrdPrinterColumns: Rule = function* (document) {
+  for (const version of versionsOf(document)) {
+    const schema = mapAt(version.value, '/schema/openAPIV3Schema');
+    for (const { value, path } of mapsAt(version.value, '/additionalPrinterColumns')) {
+      const jsonPath = fieldOf(value, 'jsonPath');
+      if (typeof jsonPath !== 'string' || !jsonPath.startsWith('.')) continue;
+      const problem = columnProblem(withStandardStatus(schema, true), jsonPath);
+      const at = pointerTo(version.path + path, 'jsonPath');
+      if (problem !== undefined)
+        yield { severity: 'warning', code: 'invalid-crd', path: at, ...problem };
+    }
+  }
+};
+
+/** The first step of a JSON path that the schema lacks. Ends at fields that schemas do not describe, and at syntax of other forms. */
+function columnProblem(root: JsonObject, jsonPath: string): Problem | undefined {
+  if (!columnPath.test(jsonPath)) return undefined;
+  let node: SchemaNode = { value: root, path: '' };
+  for (const { 1: name, index } of jsonPath.matchAll(columnStep)) {
+    const step = name?.replaceAll(/\\(.)/g, '$1');
+    const isObject = node.value === root || hasExtension(node, 'embedded-resource');
+    if (step !== undefined && isObject && typeMeta.includes(step)) return undefined;
+    const next =
+      step === undefined
+        ? subnode(node, 'items')
+        : (namedNodes(node).get(step) ?? subnode(node, 'additionalProperties'));
+    if (next !== undefined) node = next;
+    else if (step === undefined || hasExtension(node, 'preserve-unknown-fields')) return undefined;
+    else if (node.value.type !== 'array') return unknownStep(node, step, jsonPath);
+    else
+      return {
+        message: `A list has no field "${step}" at ${describeFound(jsonPath)}`,
+        hint: `Write "${jsonPath.slice(0, index)}[*]${jsonPath.slice(index)}"`,
+      };
+  }
+  return undefined;
+}
+
+const typeMeta = ['apiVersion', 'kind', 'metadata'];
+
+/** The steps of a JSON path: `.name`, `[0]`, `[*]` and `[?(@.type=="Ready")]`. */
+const columnStep = /\.((?:[^.[\\]|\\.)+)|\[(?:\d+|\*|\?\([^)]*\))\]/g;
+const columnPath = new RegExp(`^(?:${columnStep.source})+$`);
+
+type Problem = Pick<Finding, 'message' | 'hint'>;
+
+function unknownStep(node: SchemaNode, step: string, jsonPath: string): Problem {
+  return {
+    message: `The schema has no field "${step}" at ${describeFound(jsonPath)}`,
+    hint: didYouMean(step, namedNodes(node).keys()),
+  };
+}
+
 /** Selectable fields are strings, integers or booleans of the schema. */
 export const checkCrdSelectableFields: Rule = function* (document) {
   for (const version of versionsOf(document)) {
@@ -85,11 +140,9 @@ function* checkPath(options: {
   }
   let node = root;
   for (const step of jsonPath.slice(1).split('.')) {
-    const properties = namedNodes(node);
-    const next = properties.get(step);
+    const next = namedNodes(node).get(step);
     if (next === undefined) {
-      const message = `The schema has no field "${step}" at ${describeFound(jsonPath)}`;
-      yield { code: 'invalid-crd', path: at, message, hint: didYouMean(step, properties.keys()) };
+      yield { code: 'invalid-crd', path: at, ...unknownStep(node, step, jsonPath) };
       return;
     }
     node = next;

@@ -25,17 +25,25 @@ export const checkSingleExpressions: Rule = function* (document) {
 
 function* checkSingleExpression(value: unknown, path: string, field: string): Iterable<Finding> {
   if (typeof value !== 'string' || isSingleExpression(value)) return;
-  const isBare = /[.$=<>()]|^\w+$/.test(value) && !/[{}]/.test(value) && !isWord(value);
   yield {
     code: 'wrong-type',
     path,
     message: `Expected ${expectations[field]}, found ${describeFound(value)}`,
-    hint: isBare ? `Write "\${ ${value.trim()} }"` : undefined,
+    hint: expressionHint(value.trim(), field),
   };
 }
 
-function isWord(value: string): boolean {
-  return /^(?:true|false|yes|no|on|off)$/i.test(value);
+function expressionHint(value: string, field: string): string | undefined {
+  const word = booleanMeant(value);
+  if (word !== undefined) return field === 'forEach' ? undefined : `Write ${word}, without quotes`;
+  const isBare = /[.$=<>()]|^\w+$/.test(value) && !/[{}]/.test(value);
+  return isBare ? `Write "\${ ${value} }"` : undefined;
+}
+
+/** The boolean words of YAML 1.1. */
+function booleanMeant(value: string): boolean | undefined {
+  if (/^(?:true|yes|on)$/i.test(value)) return true;
+  return /^(?:false|no|off)$/i.test(value) ? false : undefined;
 }
 
 /** `status` does not map the fields that Homeostat always writes. */
@@ -100,10 +108,10 @@ function* checkStatus(status: unknown, path: string): Iterable<Finding> {
   yield { code: 'invalid-value', path, message, hint };
 }
 
-/** Suggests a value for the boolean words of YAML 1.1 and for condition statuses. */
+/** Suggests a value for boolean words and for condition statuses. */
 function suggestedStatus(status: string): string {
-  if (/^(?:true|yes|on)$/i.test(status)) return 'true, without quotes';
-  if (/^(?:false|no|off)$/i.test(status)) return 'false, without quotes';
+  const word = booleanMeant(status);
+  if (word !== undefined) return `${word}, without quotes`;
   if (/^unknown$/i.test(status)) return '"Unknown"';
   return `"\${ ${status} }"`;
 }

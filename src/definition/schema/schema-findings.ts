@@ -50,7 +50,14 @@ function findingOf(error: ErrorObject): readonly Finding[] {
     case 'const':
       return [wrongEnumValue(path, value, error)];
     case 'pattern':
-      return [{ code: 'invalid-value', path, message: expected(title(schema), value) }];
+      return [
+        {
+          code: 'invalid-value',
+          path,
+          message: expected(title(schema), value),
+          hint: patternHint(String(value), String(error.schema)),
+        },
+      ];
     case 'minimum':
       return [outOfRange(path, value, `at least "${error.params.limit}"`)];
     case 'maximum':
@@ -165,6 +172,10 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
   // As in other schema languages, where each property says whether it is required.
   if (schema.type === 'array' && field === 'required' && typeof value === 'boolean')
     return 'List the names of required fields beside "properties": "required: [name]"';
+  if (schema.type === 'object' && typeof value === 'string') {
+    const meant = fieldWithValue(schema, value);
+    if (meant !== undefined) return `Write "${field}: { ${meant}: ${value} }"`;
+  }
   if (schema.type === 'array' && ['string', 'number', 'boolean'].includes(typeof value))
     return `Write a list: "${field}: [${String(value)}]"`;
   if (schema.type !== 'string' || typeof value === 'object') return undefined;
@@ -172,6 +183,22 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
   if (Array.isArray(schema.enum)) return `Write ${quotedList(schema.enum)}`;
   if (schema.title === undefined) return `Quote it: ${JSON.stringify(String(value))}`;
   return typeof value === 'number' ? `Add a unit: "${value}s"` : undefined;
+}
+
+/** A duration with a unit, a JSON path with its dot and without braces, or lower case, if the pattern then matches. */
+function patternHint(value: string, pattern: string): string | undefined {
+  const bare = value.trim().replaceAll(/^\{|\}$/g, '');
+  const forms = [bare, `.${bare}`, bare.toLowerCase(), ...(/^\d+$/.test(bare) ? [`${bare}s`] : [])];
+  const matching = forms.find((form) => new RegExp(pattern, 'u').test(form));
+  return matching === undefined ? undefined : `Write "${matching}"`;
+}
+
+/** The field of a map that can have this value: `type` of `updateStrategy`, for `Recreate`. */
+function fieldWithValue(schema: JsonSchema, value: string): string | undefined {
+  return Object.entries(fieldsOf(schema)).find(([, field]) => {
+    const allowed = (field as JsonSchema).enum;
+    return Array.isArray(allowed) && allowed.includes(value);
+  })?.[0];
 }
 
 function wrongEnumValue(path: string, value: unknown, error: ErrorObject): Finding {
