@@ -129,7 +129,11 @@ const booleanType: ScalarType = {
   format: 'exact',
 };
 const textType: ScalarType = { ...booleanType, accepts: ['string'] };
-const stateType: ScalarType = { ...booleanType, accepts: ['boolean', 'string'] };
+const stateType: ScalarType = {
+  ...booleanType,
+  accepts: ['boolean', 'string'],
+  enum: [true, false, 'True', 'False', 'Unknown'],
+};
 const textsType: SchemaType = {
   kind: 'map',
   builtIn: false,

@@ -26,22 +26,40 @@ export function checkManifests({ parts, diagnostics }: CheckContext): void {
 
 /** RBAC accepts all characters that a path segment can have. */
 const freeNameGroup = 'rbac.authorization.k8s.io';
-const subdomain = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** What the names of a kind look like, and their literal parts. */
+interface NameRule {
+  readonly whole: RegExp;
+  readonly part: RegExp;
+  readonly hint: string;
+}
+
+const subdomain: NameRule = {
+  whole: /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/,
+  part: /^[-a-z0-9.]*$/,
+  hint: 'Use lowercase letters, digits, "-" and ".", with a letter or digit at both ends',
+};
+const label: NameRule = {
+  whole: /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+  part: /^[-a-z0-9]*$/,
+  hint: 'Use at most 63 lowercase letters, digits and "-": names of this kind have no "."',
+};
+
+/** Kinds whose names are parts of DNS names, by group and kind. */
+const labelKinds = new Set([' Service', ' Namespace', 'apps StatefulSet']);
 
 function checkName({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
   const name = textAt(template, ['metadata', 'name']);
-  if (name === undefined || definition.gvk.group === freeNameGroup) return;
-  if (name.isLiteral ? subdomain.test(name.text) : name.parts.every(isPartOfName)) return;
+  const { group, kind } = definition.gvk;
+  if (name === undefined || group === freeNameGroup) return;
+  const { whole, part, hint } = labelKinds.has(`${group} ${kind}`) ? label : subdomain;
+  if (name.isLiteral ? whole.test(name.text) : name.parts.every((text) => part.test(text))) return;
   diagnostics.report({
     code: 'invalid-value',
     message: `The API server rejects the name "${name.text}"`,
-    hint: 'Use lowercase letters, digits, "-" and ".", with a letter or digit at both ends',
+    hint,
     path: pointerOf(template.pointer, ['metadata', 'name']),
   });
-}
-
-function isPartOfName(part: string): boolean {
-  return /^[-a-z0-9.]*$/.test(part);
 }
 
 /** Warns about two children that always exist and are the same object: the second one fails. */

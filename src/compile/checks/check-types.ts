@@ -19,18 +19,20 @@ const maxVars = 20;
 /** Reports expressions with a result whose type never fits the field that it is written into. */
 export function checkTypes(context: CheckContext): void {
   for (const use of context.templates) {
-    if (isCondition(use)) continue;
     for (const slot of use.template.slots) {
       const { type } = slot;
       if (type === undefined) continue;
-      for (const { found, name, offset, text } of resultsOf(slot, use, context)) {
+      for (const { found, reference, offset, text } of resultsOf(slot, use, context)) {
+        // Reported with the conditions.
+        if (isCondition(use) && reference?.root === 'resource') continue;
         if (text === undefined ? mayFit(found, type) : isOpen(type) || isCoercible(text, type))
           continue;
+        const name = reference && nameOf(reference);
         const what = name === undefined ? 'the result' : `"${name}"`;
         context.diagnostics.report({
           code: 'wrong-type',
-          message: `Expected ${typeName(type)} at ${slot.place.field}, but ${what} is ${typeName(found)}`,
-          hint: name === undefined ? undefined : hintFor(found, type, name),
+          message: `Expected ${expectedName(type)} at ${slot.place.field}, but ${what} is ${text ? JSON.stringify(text) : typeName(found)}`,
+          hint: hintFor(found, type, name),
           ...positionInLeaf(slot, offset),
         });
         // Results of one expression have the same reason.
@@ -45,7 +47,7 @@ interface KnownResult {
   readonly found: SchemaType;
   readonly offset: number;
   /** Of a path. */
-  readonly name?: string;
+  readonly reference?: Reference;
   /** Of a literal. */
   readonly text?: string | undefined;
 }
@@ -64,8 +66,7 @@ function resultsOf(
     if (kind === 'path') {
       const reference = references.find((each) => each.offset === offset);
       if (reference === undefined) return [];
-      const name = nameOf(reference);
-      return typesOf(reference, use, context, depth).map((found) => ({ found, name, offset }));
+      return typesOf(reference, use, context, depth).map((found) => ({ found, reference, offset }));
     }
     return [{ found: formTypes[kind], offset, text: kind === 'string' ? result.value : undefined }];
   });
@@ -181,10 +182,20 @@ function mayFit(found: SchemaType, expected: SchemaType): boolean {
     return mayFit(found.kind === 'list' ? found.item : found, expected.item);
   if (expected.kind !== 'scalar') return found.kind === 'map' || found.kind === 'struct';
   if (found.kind !== 'scalar') return false;
+  if (found.enum !== undefined) return found.enum.some((value) => isCoercible(value, expected));
   return found.accepts.some((name) => {
     const sample = samples.get(name);
-    return sample === undefined || isCoercible(sample, expected);
+    if (sample === undefined) return true;
+    const listed = expected.enum?.some((value) => isOfType(value, name));
+    return listed ?? isCoercible(sample, expected);
   });
+}
+
+/** Whether a value of an `enum` can be the result of a number or boolean, maybe as a string. */
+function isOfType(listed: unknown, name: ScalarName): boolean {
+  const text = String(listed);
+  if (name === 'boolean') return text === 'true' || text === 'false';
+  return text !== '' && Number.isFinite(Number(text));
 }
 
 /** Types whose values have no known form. */
@@ -201,8 +212,10 @@ const samples: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 function isCoercible(value: unknown, type: SchemaType): boolean {
   try {
-    coerce(value, { type, field: '', quotes: false });
-    return true;
+    const fitted = coerce(value, { type, field: '', quotes: false });
+    const listed = type.kind === 'scalar' ? type.enum : undefined;
+    // The empty string counts as no value.
+    return listed === undefined || fitted === '' || listed.includes(fitted);
   } catch (error) {
     if (error instanceof CoercionError) return false;
     throw error;
@@ -215,7 +228,20 @@ export function nameOf({ root, path }: Reference): string {
   return [...prefix, ...path].join('.');
 }
 
-function hintFor(found: SchemaType, expected: SchemaType, name: string): string | undefined {
+/** A type, or its values if there are few. */
+function expectedName(type: SchemaType): string {
+  if (type.kind !== 'scalar' || type.enum === undefined) return typeName(type);
+  return `one of ${type.enum.map((value) => JSON.stringify(value)).join(', ')}`;
+}
+
+function hintFor(
+  found: SchemaType,
+  expected: SchemaType,
+  name: string | undefined,
+): string | undefined {
+  if (expected.kind === 'scalar' && expected.accepts.includes('boolean'))
+    return conditionHint(found, name ?? '...');
+  if (name === undefined) return undefined;
   if (found.kind === 'list' && isNumeric(expected)) return `Write "$count(${name})" for its length`;
   if (found.kind === 'list' && expected.kind === 'scalar')
     return `Write "$join(${name}, ',')" or "${name}[0]"`;
@@ -223,4 +249,11 @@ function hintFor(found: SchemaType, expected: SchemaType, name: string): string 
   if (field) return `Write "{ ${field}: '\${ ${name} }' }"`;
   const isBoolean = found.kind === 'scalar' && found.accepts.every((each) => each === 'boolean');
   return isBoolean && isNumeric(expected) ? `Write "${name} ? 1 : 0"` : undefined;
+}
+
+/** How a value that is neither true nor false becomes a condition. */
+function conditionHint(found: SchemaType, name: string): string | undefined {
+  if (isNumeric(found)) return `Compare it with a value: "${name} > 0"`;
+  if (found.kind === 'list') return `Write "$count(${name}) > 0"`;
+  return found.kind === 'scalar' ? undefined : `Write "$exists(${name})"`;
 }
