@@ -1,5 +1,6 @@
 import { deepEqual } from '../util/deep-equal.ts';
 import { isJsonObject } from '../util/json.ts';
+import { fieldPath, itemPath } from './field-path.ts';
 
 /** A field that a write changes. */
 export interface FieldChange {
@@ -20,7 +21,7 @@ export function fieldChanges(before: unknown, after: unknown, path = ''): readon
   if (isJsonObject(before) && isJsonObject(after)) {
     const names = new Set([...Object.keys(after), ...Object.keys(before)]);
     return [...names].flatMap((name) =>
-      fieldChanges(before[name], after[name], path === '' ? name : `${path}${step(name)}`),
+      fieldChanges(before[name], after[name], fieldPath(path, name)),
     );
   }
   if (Array.isArray(before) && Array.isArray(after)) return itemChanges(before, after, path);
@@ -42,14 +43,14 @@ function itemChanges(
   if (key === undefined) {
     const length = Math.max(before.length, after.length);
     return Array.from({ length }, (_, index) => index).flatMap((index) =>
-      fieldChanges(before[index], after[index], `${path}[${index}]`),
+      fieldChanges(before[index], after[index], itemPath(path, index)),
     );
   }
   const byKey = (items: readonly unknown[]) =>
     new Map(items.map((item) => [String((item as Record<string, unknown>)[key]), item]));
   const [old, now] = [byKey(before), byKey(after)];
   const changes = [...new Set([...now.keys(), ...old.keys()])].flatMap((value) =>
-    fieldChanges(old.get(value), now.get(value), `${path}[${key}=${value}]`),
+    fieldChanges(old.get(value), now.get(value), itemPath(path, [[key, value]])),
   );
   // Only their order differs.
   return changes.length > 0 ? changes : [{ path, before, after }];
@@ -62,8 +63,4 @@ function isKey(key: string, items: readonly unknown[]): boolean {
     values.every((value) => typeof value === 'string' || typeof value === 'number') &&
     new Set(values.map(String)).size === values.length
   );
-}
-
-function step(name: string): string {
-  return /^[A-Za-z_][\w-]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 }

@@ -9,6 +9,7 @@ export {
   type ResourceExplanation,
 } from './explain-resource.ts';
 export { type FieldChange, fieldChanges } from './field-changes.ts';
+export { fieldPath, itemPath } from './field-path.ts';
 export type { DefinitionPlan, PlannedAction, PlannedChange, ResourcePlan } from './plan.ts';
 export { planDefinition } from './plan-definition.ts';
 export { contentOf, withoutOwnKeys } from './planned-object.ts';

@@ -42,8 +42,36 @@ describe('simulation/testing compare subset', () => {
     assert.deepEqual(compareSubset(expected, found, deploymentType), []);
     const other = containers({ name: 'web', image: 'httpd' });
     assert.deepEqual(compareSubset(expected, other, deploymentType), [
-      { pointer: '/spec/template/spec/containers/0/image', expected: 'nginx', found: 'httpd' },
+      {
+        pointer: '/spec/template/spec/containers/0/image',
+        path: 'spec.template.spec.containers[name=web].image',
+        expected: 'nginx',
+        found: 'httpd',
+      },
     ]);
+  });
+
+  test('a field is named as a plan names it', () => {
+    const ports = (name: string) => [{ name, containerPort: 80, protocol: 'TCP' }];
+    const expected = {
+      metadata: { labels: { 'example.com/a': 'x' } },
+      ...containers({ name: 'web', args: ['a'], ports: ports('http') }, { name: 'other' }),
+    };
+    const found = containers({ name: 'web', args: ['b'], ports: ports('web') });
+    const mismatches = compareSubset(
+      expected,
+      { metadata: { labels: {} }, ...found },
+      deploymentType,
+    );
+    assert.deepEqual(
+      mismatches.map(({ path }) => path),
+      [
+        'metadata.labels["example.com/a"]',
+        'spec.template.spec.containers[name=web].args[0]',
+        'spec.template.spec.containers[name=web].ports[containerPort=80,protocol=TCP].name',
+        'spec.template.spec.containers[name=other]',
+      ],
+    );
   });
 
   for (const [matcher, matching, others] of [

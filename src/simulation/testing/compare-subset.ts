@@ -1,4 +1,5 @@
 import type { ListType, SchemaType } from '../../compile/index.ts';
+import { fieldPath, itemPath } from '../../plan/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
 import { matcherOf } from './matchers.ts';
@@ -7,6 +8,8 @@ import { matcherOf } from './matchers.ts';
 export interface Mismatch {
   /** JSON pointer into the expected value. */
   readonly pointer: string;
+  /** The same for people: `spec.containers[name=web].image`. Empty: the whole value. */
+  readonly path: string;
   readonly expected: unknown;
   /** Undefined: the field does not exist. */
   readonly found: unknown;
@@ -25,38 +28,37 @@ export function compareSubset(
   found: unknown,
   type: SchemaType | undefined,
 ): readonly Mismatch[] {
-  return [...mismatchesOf(expected, found, { pointer: '', type })];
+  return [...mismatchesOf(expected, found, { pointer: '', path: '', type })];
 }
 
-interface Place {
-  readonly pointer: string;
+interface Place extends Pick<Mismatch, 'pointer' | 'path'> {
   readonly type: SchemaType | undefined;
 }
 
 function* mismatchesOf(expected: unknown, found: unknown, place: Place): Generator<Mismatch> {
-  const { pointer } = place;
+  const { pointer, path } = place;
   const matcher = matcherOf(expected);
   if (matcher !== undefined) {
-    if (!matcher(found)) yield { pointer, expected, found };
+    if (!matcher(found)) yield { pointer, path, expected, found };
   } else if (isJsonObject(expected) && isJsonObject(found)) {
     for (const [field, value] of Object.entries(expected))
       yield* mismatchesOf(value, found[field], fieldPlace(place, field));
   } else if (Array.isArray(expected) && Array.isArray(found)) {
     yield* listMismatches(expected, found, place);
   } else if (!deepEqual(expected, found)) {
-    yield { pointer, expected, found };
+    yield { pointer, path, expected, found };
   }
 }
 
 function* listMismatches(
   expected: readonly unknown[],
   found: readonly unknown[],
-  { pointer, type }: Place,
+  { pointer, path, type }: Place,
 ): Generator<Mismatch> {
   const list = type?.kind === 'list' ? type : undefined;
   const keys = mergeKeys(expected, list);
   if (keys.length === 0 && expected.length !== found.length) {
-    yield { pointer, expected, found };
+    yield { pointer, path, expected, found };
     return;
   }
   for (const [index, item] of expected.entries()) {
@@ -66,9 +68,15 @@ function* listMismatches(
         : found.find((each) =>
             keys.every((key) => deepEqual(fieldOf(item, key), fieldOf(each, key))),
           );
-    const place = { pointer: pointerTo(pointer, index), type: list?.item };
-    if (other === undefined) yield { pointer: place.pointer, expected: item, found: undefined };
-    else yield* mismatchesOf(item, other, place);
+    const at = {
+      pointer: pointerTo(pointer, index),
+      path: itemPath(
+        path,
+        keys.length === 0 ? index : keys.map((key) => [key, fieldOf(item, key)]),
+      ),
+    };
+    if (other === undefined) yield { ...at, expected: item, found: undefined };
+    else yield* mismatchesOf(item, other, { ...at, type: list?.item });
   }
 }
 
@@ -91,8 +99,12 @@ function fieldOf(value: unknown, field: string): unknown {
   return isJsonObject(value) ? (value as JsonObject)[field] : undefined;
 }
 
-function fieldPlace({ pointer, type }: Place, field: string): Place {
-  return { pointer: pointerTo(pointer, field), type: fieldType(type, field) };
+function fieldPlace({ pointer, path, type }: Place, field: string): Place {
+  return {
+    pointer: pointerTo(pointer, field),
+    path: fieldPath(path, field),
+    type: fieldType(type, field),
+  };
 }
 
 function fieldType(type: SchemaType | undefined, field: string): SchemaType | undefined {

@@ -1,5 +1,4 @@
 import { printYaml } from '../../definition/index.ts';
-import { pointerSteps } from '../../util/json.ts';
 import type { Mismatch } from './compare-subset.ts';
 import { escapeMarkup } from './escape-markup.ts';
 import type { StepFailure, TestResult } from './run-test.ts';
@@ -41,10 +40,9 @@ function failureLines(
   ];
 }
 
-function mismatchLines({ pointer, expected, found }: Mismatch, options: ReportOptions): string[] {
-  const field = pointerSteps(pointer).join('.');
+function mismatchLines({ path, expected, found }: Mismatch, options: ReportOptions): string[] {
   return [
-    ...(field === '' ? [] : [`      ${field}`]),
+    ...(path === '' ? [] : [`      ${path}`]),
     ...valueLines('- expected', expected).map((line) => paint(line, 31, options)),
     ...valueLines('+ found', found).map((line) => paint(line, 32, options)),
   ];
