@@ -128,6 +128,191 @@ describe('simulation/convert: manifests to a definition', () => {
     ]);
   });
 
+  const token = { name: 'kube-api-access-x7k2p' };
+  const data = { name: 'data' };
+  const toleration = {
+    key: 'node.kubernetes.io/not-ready',
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 300,
+  };
+  const bound = { 'pv.kubernetes.io/bind-completed': 'yes' };
+  const boundByController = { ...bound, 'pv.kubernetes.io/bound-by-controller': 'yes' };
+  type Fields = Readonly<Record<string, unknown>>;
+  const storedObjects: readonly (readonly [string, Fields, Fields])[] = [
+    [
+      'Service',
+      {
+        spec: {
+          type: 'LoadBalancer',
+          clusterIP: '10.0.0.1',
+          clusterIPs: ['10.0.0.1'],
+          healthCheckNodePort: 31_000,
+          ipFamilies: ['IPv4'],
+          ipFamilyPolicy: 'SingleStack',
+          internalTrafficPolicy: 'Cluster',
+          sessionAffinity: 'None',
+          ports: [{ port: 80, nodePort: 30_080 }],
+        },
+      },
+      { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } },
+    ],
+    [
+      'Service',
+      {
+        spec: {
+          clusterIP: 'None',
+          clusterIPs: ['None'],
+          ipFamilies: ['IPv6', 'IPv4'],
+          ipFamilyPolicy: 'PreferDualStack',
+          internalTrafficPolicy: 'Local',
+          sessionAffinity: 'ClientIP',
+        },
+      },
+      {
+        spec: {
+          clusterIP: 'None',
+          ipFamilies: ['IPv6', 'IPv4'],
+          ipFamilyPolicy: 'PreferDualStack',
+          internalTrafficPolicy: 'Local',
+          sessionAffinity: 'ClientIP',
+        },
+      },
+    ],
+    [
+      'PersistentVolumeClaim',
+      {
+        metadata: { annotations: boundByController, finalizers: ['kubernetes.io/pvc-protection'] },
+        spec: { volumeName: 'pvc-1', volumeMode: 'Filesystem' },
+      },
+      { spec: {} },
+    ],
+    [
+      'PersistentVolumeClaim',
+      { metadata: { annotations: bound }, spec: { volumeName: 'nfs', volumeMode: 'Block' } },
+      { spec: { volumeName: 'nfs', volumeMode: 'Block' } },
+    ],
+    [
+      'PersistentVolume',
+      { metadata: { annotations: boundByController }, spec: { claimRef: { name: 'a', uid: 'u' } } },
+      { spec: {} },
+    ],
+    [
+      'PersistentVolume',
+      { metadata: { annotations: bound }, spec: { claimRef: { name: 'a', uid: 'u' } } },
+      { spec: { claimRef: { name: 'a' } } },
+    ],
+    [
+      'Pod',
+      {
+        spec: {
+          nodeName: 'node-1',
+          priority: 0,
+          preemptionPolicy: 'PreemptLowerPriority',
+          ephemeralContainers: [{ name: 'debug' }],
+          tolerations: [toleration, { key: 'gpu' }],
+          volumes: [data, token],
+          containers: [{ name: 'a', volumeMounts: [data, token] }],
+          initContainers: [{ name: 'b', volumeMounts: [token] }],
+        },
+      },
+      {
+        spec: {
+          tolerations: [{ key: 'gpu' }],
+          volumes: [data],
+          containers: [{ name: 'a', volumeMounts: [data] }],
+          initContainers: [{ name: 'b' }],
+        },
+      },
+    ],
+    [
+      'Job',
+      { spec: { selector: { matchLabels: { a: 'b' } }, manualSelector: false } },
+      { spec: {} },
+    ],
+    [
+      'Job',
+      { spec: { selector: { matchLabels: { a: 'b' } }, manualSelector: true } },
+      { spec: { selector: { matchLabels: { a: 'b' } }, manualSelector: true } },
+    ],
+    [
+      'Namespace',
+      {
+        metadata: { labels: { 'kubernetes.io/metadata.name': 'web', team: 'a' } },
+        spec: { finalizers: ['kubernetes'] },
+      },
+      { metadata: { labels: { team: 'a' } }, spec: {} },
+    ],
+    ['ServiceAccount', { secrets: [{ name: 'web-token-x7k2p' }] }, {}],
+    [
+      'Secret',
+      {
+        metadata: {
+          annotations: {
+            'kubernetes.io/service-account.name': 'web',
+            'kubernetes.io/service-account.uid': 'u',
+          },
+        },
+        type: 'kubernetes.io/service-account-token',
+        data: { token: 'x' },
+      },
+      {
+        metadata: { annotations: { 'kubernetes.io/service-account.name': 'web' } },
+        type: 'kubernetes.io/service-account-token',
+      },
+    ],
+    ['ClusterRole', { aggregationRule: {}, rules: [{ verbs: ['get'] }] }, { aggregationRule: {} }],
+    ['ClusterRole', { rules: [{ verbs: ['get'] }] }, { rules: [{ verbs: ['get'] }] }],
+    [
+      'StatefulSet',
+      { spec: { volumeClaimTemplates: [{ metadata: data, status: { phase: 'Pending' } }] } },
+      { spec: { volumeClaimTemplates: [{ metadata: data }] } },
+    ],
+    [
+      'Deployment',
+      {
+        spec: {
+          template: {
+            metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'x', port: '80' } },
+          },
+        },
+      },
+      { spec: { template: { metadata: { annotations: { port: '80' } } } } },
+    ],
+  ];
+  for (const [kind, stored, expected] of storedObjects) {
+    test(`a stored ${kind} keeps what its user chose: ${JSON.stringify(expected)}`, () => {
+      const { metadata, ...content } = stored as { readonly metadata?: object };
+      const { objects } = convert([
+        object(kind, 'web', { metadata: { ...metadata, uid: 'u' }, ...content }),
+      ]);
+      assert.deepEqual(objects, [object(kind, 'web', expected)]);
+    });
+  }
+
+  test('fields that only a user can have set in a manifest stay', () => {
+    const manifests = [
+      object('Service', 'web', { spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
+      object('Pod', 'web-1', { spec: { nodeName: 'node-1' } }),
+      object('ServiceAccount', 'web', { secrets: [{ name: 'web' }] }),
+      object('PersistentVolumeClaim', 'web', { spec: { volumeName: 'nfs' } }),
+      object('ConfigMap', 'web', { metadata: { finalizers: ['example.com/a'] } }),
+    ];
+    const { objects, notes } = convert(manifests);
+    assert.deepEqual(objects, manifests);
+    assert.deepEqual(notes, []);
+  });
+
+  test('a note names a Service whose node port is left out', () => {
+    const { notes } = convert([
+      object('Service', 'web', {
+        metadata: { uid: 'u' },
+        spec: { ports: [{ port: 80, nodePort: 30_080 }] },
+      }),
+    ]);
+    assert.match(notes.join(), /^The "nodePort" of Service "web" is left out/);
+  });
+
   test('a subject in the namespace of the objects is in that of the resource', () => {
     const subjects = [
       { kind: 'ServiceAccount', name: 'web', namespace: 'prod' },
@@ -155,6 +340,7 @@ describe('simulation/convert: manifests to a definition', () => {
       object('Pod', 'web-owned', { metadata: { ownerReferences: [owner] } }),
       object('Pod', 'web-test', hook('test')),
       object('Job', 'web-migrate', hook('pre-upgrade, pre-install')),
+      object('ConfigMap', 'kube-root-ca.crt'),
     ]);
     assert.deepEqual(
       objects.map(({ metadata }) => metadata.name),
@@ -163,6 +349,7 @@ describe('simulation/convert: manifests to a definition', () => {
     assert.deepEqual(notes, [
       'Pod "web-1-a" is left out: ReplicaSet "web-1" creates it',
       'Pod "web-test" is left out: Helm creates it for the hook "test"',
+      'ConfigMap "kube-root-ca.crt" is left out: each namespace has it',
     ]);
     assert.deepEqual(convert(objects).objects[1]?.metadata, { name: 'web-migrate' });
   });

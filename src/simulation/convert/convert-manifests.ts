@@ -3,6 +3,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { childId } from './child-id.ts';
 import { cleanObject } from './clean-object.ts';
 import { type Parameter, schemaOf, targetOf, valueAt, withValueAt } from './parameter.ts';
+import { isStored } from './server-fields.ts';
 import { repeatedLabels, withLabels } from './shared-labels.ts';
 
 export interface ConversionOptions {
@@ -89,12 +90,26 @@ export function convertManifests(options: ConversionOptions): Conversion {
     definition,
     sample,
     objects,
-    notes: [...notes, ...(common === undefined ? [literalNames] : [])],
+    notes: [
+      ...notes,
+      ...(common === undefined ? [literalNames] : []),
+      ...options.objects.filter((object) => hasNodePort(object) && isStored(object)).map(portNote),
+    ],
   };
 }
 
 const literalNames =
   'The names of the objects have no common beginning, so they stay literal: only one resource can exist. Put "${ metadata.name }" into them';
+
+function hasNodePort(object: KubeObject): boolean {
+  const { spec } = object as { readonly spec?: { readonly ports?: unknown } };
+  const ports = Array.isArray(spec?.ports) ? spec.ports : [];
+  return object.kind === 'Service' && ports.some((port) => isJsonObject(port) && port.nodePort);
+}
+
+function portNote({ metadata: { name } }: KubeObject): string {
+  return `The "nodePort" of Service "${name}" is left out, so that the server assigns it. Add it to the template if clients use the number`;
+}
 
 /** The namespace of the sample. */
 const sampleNamespace = 'default';

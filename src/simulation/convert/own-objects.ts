@@ -20,7 +20,14 @@ export function ownObjects(all: readonly KubeObject[]): OwnObjects {
   };
 }
 
-function reasonToLeaveOut({ metadata }: KubeObject): string | undefined {
+/** What controllers create in each namespace. */
+const ofEachNamespace: ReadonlySet<string> = new Set([
+  'ConfigMap/kube-root-ca.crt',
+  'ServiceAccount/default',
+]);
+
+function reasonToLeaveOut({ kind, metadata }: KubeObject): string | undefined {
+  if (ofEachNamespace.has(`${kind}/${metadata.name}`)) return 'each namespace has it';
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner !== undefined) return `${owner.kind} "${owner.name}" creates it`;
   const hooks = metadata.annotations?.['helm.sh/hook']?.split(',').map((hook) => hook.trim());
