@@ -34,8 +34,26 @@ describe('cli/commands/completion', () => {
       ['validate', '-o', ''],
       ['text', 'json', 'sarif', 'github'],
     ],
-    [['validate', 'package.js'], ['package.json']],
+    [
+      ['diff', '-o', ''],
+      ['text', 'json', 'markdown'],
+    ],
+    [['plan', '--output', '=', 'm'], ['markdown']],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [
+      ['dev', 'cluster', ''],
+      ['stop', 'start'],
+    ],
+    [['dev', 'cluster', 'stop', '--kube'], ['--kubeconfig']],
+    [['--no-color', 'va'], ['validate']],
+    [['validate', '--no-c'], ['--no-color']],
     [['unknown', '--f'], []],
+    // Nothing: the shell completes files, also those with blanks in their names.
+    [['validate', 'package.js'], []],
+    [['dev', ''], []],
   ] as const) {
     test(`bash: homeostat ${words.join(' ')}`, () => {
       assert.deepEqual(offered(...words), expected);
@@ -47,6 +65,29 @@ describe('cli/commands/completion', () => {
     for (const name of names) assert.ok(offered('').includes(name), name);
     for (const name of names)
       assert.match(completionScript(program, 'fish'), new RegExp(`-a ${name} -d '`));
+  });
+
+  test('bash completes files where the script has no word', () => {
+    assert.match(
+      completionScript(program, 'bash'),
+      /^complete -o default -F _homeostat homeostat$/m,
+    );
+  });
+
+  test('fish has the values of arguments and flags, commands of commands, and other names', () => {
+    const script = completionScript(program, 'fish');
+    const plan = '__fish_seen_subcommand_from plan diff';
+    for (const line of [
+      `complete -c homeostat -n '__fish_use_subcommand' -f -a diff -d `,
+      `complete -c homeostat -n '${plan}' -s o -l output -xa 'text json markdown' -d `,
+      `complete -c homeostat -n '${plan}' -l against -r -d `,
+      `complete -c homeostat -n '__fish_seen_subcommand_from completion' -f -a fish`,
+      `complete -c homeostat -n '__fish_seen_subcommand_from dev; and __fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from stop start' -f -a stop -d `,
+    ])
+      assert.ok(
+        script.split('\n').some((each) => each.startsWith(line)),
+        line,
+      );
   });
 
   test('zsh loads the completion of bash', () => {
