@@ -48,13 +48,31 @@ describe('cli: formats of diagnostics', () => {
       locations: [
         {
           physicalLocation: {
-            artifactLocation: { uri: 'my,operators/a.yaml' },
+            artifactLocation: { uri: 'my%2Coperators/a.yaml' },
             region: { startLine: 3, startColumn: 7 },
           },
         },
       ],
     });
   });
+
+  for (const [file, uri, path] of [
+    ['./ops dir/ü%.yaml', 'ops%20dir/%C3%BC%25.yaml', 'ops dir/ü%25.yaml'],
+    ['/repo/ops dir/a.yaml', 'ops%20dir/a.yaml', 'ops dir/a.yaml'],
+    ['/other/ops dir/a.yaml', 'file:///other/ops%20dir/a.yaml', '/other/ops dir/a.yaml'],
+    ['../a.yaml', '../a.yaml', '../a.yaml'],
+    ['<stdin>', '%3Cstdin%3E', '<stdin>'],
+  ] as const) {
+    test(`sarif names ${file} by a URI, github by a path, both relative where it is below the folder`, () => {
+      const [first] = diagnostics;
+      assert.ok(first);
+      const one = { diagnostics: [{ ...first, file }], definitions: [] };
+      const [run] = JSON.parse(sarifReport(one, '/repo')).runs;
+      const [{ locations }] = run.results;
+      assert.equal(locations[0].physicalLocation.artifactLocation.uri, uri);
+      assert.ok(githubReport(one, '/repo').startsWith(`::error file=${path},line=3,`));
+    });
+  }
 
   test('github has a command for each diagnostic, with the characters escaped that end a part', () => {
     assert.equal(

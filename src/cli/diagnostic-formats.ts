@@ -1,3 +1,5 @@
+import { isAbsolute, normalize, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Diagnostic } from '../definition/index.ts';
 import { version } from './version.ts';
 
@@ -18,11 +20,12 @@ export function jsonReport({ diagnostics, definitions }: ValidationResult): stri
   return JSON.stringify({ diagnostics, definitions }, undefined, 2);
 }
 
-/** SARIF 2.1.0, for the code scanning of a forge. Files are paths as the user wrote them. */
-export function sarifReport({ diagnostics }: ValidationResult): string {
+/** SARIF 2.1.0, for the code scanning of a forge. Files are URIs, relative to the folder of the process where they are below it. */
+export function sarifReport({ diagnostics }: ValidationResult, folder = process.cwd()): string {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].sort();
   const run = {
     tool: { driver: { name: 'homeostat', version, rules: codes.map((id) => ({ id })) } },
+    columnKind: 'utf16CodeUnits',
     results: diagnostics.map((diagnostic) => ({
       ruleId: diagnostic.code,
       ruleIndex: codes.indexOf(diagnostic.code),
@@ -31,7 +34,7 @@ export function sarifReport({ diagnostics }: ValidationResult): string {
       locations: [
         {
           physicalLocation: {
-            artifactLocation: { uri: diagnostic.file },
+            artifactLocation: { uri: uriOf(placeOf(diagnostic.file, folder)) },
             region: { startLine: diagnostic.line, startColumn: diagnostic.column },
           },
         },
@@ -42,15 +45,27 @@ export function sarifReport({ diagnostics }: ValidationResult): string {
   return JSON.stringify({ $schema: schema, version: '2.1.0', runs: [run] }, undefined, 2);
 }
 
-/** Workflow commands of GitHub Actions: each diagnostic is shown at its line of the change. */
-export function githubReport({ diagnostics }: ValidationResult): string {
+/** Workflow commands of GitHub Actions: each diagnostic is shown at its line of the change. Files as in {@link sarifReport}. */
+export function githubReport({ diagnostics }: ValidationResult, folder = process.cwd()): string {
   return diagnostics
     .map((diagnostic) => {
-      const { severity, code, file, line, column } = diagnostic;
-      const properties = `file=${escapeProperty(file)},line=${line},col=${column},title=${escapeProperty(code)}`;
+      const { severity, code, line, column } = diagnostic;
+      const file = escapeProperty(placeOf(diagnostic.file, folder));
+      const properties = `file=${file},line=${line},col=${column},title=${escapeProperty(code)}`;
       return `::${severity} ${properties}::${escapeData(textOf(diagnostic))}`;
     })
     .join('\n');
+}
+
+/** A file as a forge finds it: without `./`, and an absolute path below the folder without the folder. */
+function placeOf(file: string, folder: string): string {
+  const below = relative(folder, file);
+  return isAbsolute(file) && !below.startsWith('..') ? below : normalize(file);
+}
+
+function uriOf(file: string): string {
+  if (isAbsolute(file)) return pathToFileURL(file).href;
+  return file.split('/').map(encodeURIComponent).join('/');
 }
 
 function textOf({ message, hint }: Diagnostic): string {
