@@ -70,26 +70,33 @@ export function summaryLine(results: readonly TestResult[]): string {
   return `${tests}: ${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`;
 }
 
-/** The results in the format that CI systems read (JUnit XML). */
+/** The results in the format that CI systems read (JUnit XML). Simulated time is not in it: CI systems show and add up real time. */
 export function junitReport(results: readonly TestResult[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0).length;
-  const cases = results.map((result) => {
-    const { file, name, failures } = result;
-    const attributes = `classname="${escapeMarkup(file)}" name="${escapeMarkup(name)}"`;
-    if (result.skipped !== undefined)
-      return `    <testcase ${attributes}>\n      <skipped message="${escapeMarkup(result.skipped)}"/>\n    </testcase>`;
-    if (failures.length === 0) return `    <testcase ${attributes}/>`;
-    const text = resultLines(result, { hasColor: false }).slice(1).join('\n');
-    const message = escapeMarkup(failures[0]?.message ?? '');
-    return `    <testcase ${attributes}>\n      <failure message="${message}">${escapeMarkup(text)}</failure>\n    </testcase>`;
-  });
+  const skipped = results.filter((result) => result.skipped !== undefined).length;
+  const counts = `tests="${results.length}" failures="${failed}" errors="0" skipped="${skipped}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites tests="${results.length}" failures="${failed}">`,
-    `  <testsuite name="homeostat" tests="${results.length}" failures="${failed}">`,
-    ...cases,
+    `<testsuites ${counts}>`,
+    `  <testsuite name="homeostat" ${counts}>`,
+    ...results.map(junitCase),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+function junitCase(result: TestResult): string {
+  const { file, name, failures, skipped, isReal = false, tookMs } = result;
+  const place = escapeMarkup(file);
+  const time = isReal ? ` time="${(tookMs / 1_000).toFixed(3)}"` : '';
+  const attributes = `classname="${place}" name="${escapeMarkup(name)}" file="${place}"${time}`;
+  const [first] = failures;
+  if (skipped === undefined && first === undefined) return `    <testcase ${attributes}/>`;
+  const text = resultLines(result, { hasColor: false }).slice(1).join('\n');
+  const outcome =
+    first === undefined
+      ? `<skipped message="${escapeMarkup(skipped ?? '')}"/>`
+      : `<failure message="${escapeMarkup(first.message)}">${escapeMarkup(text)}</failure>`;
+  return `    <testcase ${attributes}>\n      ${outcome}\n    </testcase>`;
 }
