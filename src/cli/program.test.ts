@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { homeostatCommand } from '../../test/support/recipes/homeostat-command.ts';
 
@@ -16,4 +19,28 @@ describe('cli/program', () => {
       const lines = await homeostatCommand(args);
       assert.deepEqual([lines[0], lines.at(-1)], [error, help]);
     });
+
+  for (const [args, message] of [
+    [['--seed', '3'], '"--seed" needs "--fuzz"'],
+    [
+      ['--watch', '--coverage-output', 'x'],
+      "error: option '--watch' cannot be used with option '--coverage-output <file>'",
+    ],
+  ] as const)
+    test(`"test ${args.join(' ')}" is wrong use: the flag would have no effect`, async () => {
+      const [first] = await homeostatCommand(['test', 'operators/tests/podset.yaml', ...args]);
+      assert.equal(first, message);
+    });
+
+  test('"test --coverage-output" alone measures coverage', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'program-'));
+    try {
+      const file = join(folder, 'coverage.txt');
+      const args = ['operators/tests/podset.yaml', '--coverage-output', file];
+      await homeostatCommand(['test', ...args]);
+      assert.match(readFileSync(file, 'utf8'), /^Coverage: /);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

@@ -95,13 +95,23 @@ describe('homeostat test', () => {
     assert.match(xml, /<failure message="Deployment &quot;example&quot; is not as expected">/);
   });
 
-  test('errors in a test are printed with their place, and nothing runs', async () => {
+  test('a test with errors has failed, also in the JUnit report; the other tests run', async () => {
     const { lines, errors, output } = recordOutput();
     const text = readFileSync('operators/tests/podset.yaml', 'utf8');
     const path = fileOf('mistake.yaml', text.replace('expect:', 'expects:'));
-    assert.equal(await runTests([path], {}, output), 1);
-    assert.deepEqual(lines, []);
+    const noYaml = fileOf('syntax.yaml', `${text}  - [`);
+    const junit = join(folder, 'mistakes.xml');
+    const paths = [path, noYaml, 'operators/tests/podset.yaml'];
+    assert.equal(await runTests(paths, { junit }, output), 1);
+    const message = `${path}:10:7: Unknown field "expects"`;
+    assert.equal(lines[0], `FAIL ${path}: podset`);
+    assert.ok(lines[1]?.startsWith(`    ${message}. `), lines[1]);
+    assert.match(
+      lines.join('\n'),
+      /FAIL .*syntax\.yaml: podset\n[\s\S]*3 tests: 1 passed, 2 failed/,
+    );
     assert.match(errors.join('\n'), /mistake\.yaml:10:7[\s\S]*Unknown field "expects"/);
+    assert.ok(readFileSync(junit, 'utf8').includes(message.replaceAll('"', '&quot;')));
   });
 
   test('--update writes found values into the expectations that fail, of all steps, and nothing else', async () => {

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -156,7 +164,7 @@ describe('homeostat test --watch', () => {
     save('tests/a.yaml', testOf('a', '[x'));
     assert.match(await until(isIdle), /error\[yaml-syntax\]/);
     save('tests/a.yaml', testOf('a', 'z'));
-    await until(isIdle);
+    assert.match(await until(isIdle), /FAIL .*a\.yaml[\s\S]*1 test: 0 passed, 1 failed/);
     save('samples/thing.yaml', sample.replace('text: x', 'text: z'));
     assert.match(await until(isIdle), /PASS .*a\.yaml[\s\S]*3 tests: 1 passed, 2 failed/);
     save('other/thing.yaml', definition.replace('spec.text }', 'spec.text & "!" }'));
@@ -260,8 +268,39 @@ describe('homeostat render --watch', () => {
   });
 });
 
+describe('homeostat test --watch of a folder that is replaced', () => {
+  test('a change in the new folder of the same name is noticed', async () => {
+    const { folder } = project({ a: testOf('a', 'x') });
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const running = runTests([folder], { watch: true, jobs: 1 }, output, stopper.signal);
+    const isIdle = /^Waiting for changes/;
+    await untilPrinted(lines, isIdle);
+    // At once, as a version control system does.
+    cpSync(join(folder, 'tests'), join(root, 'copy'), { recursive: true });
+    writeFileSync(join(root, 'copy/b.yaml'), testOf('b', 'x'));
+    rmSync(join(folder, 'tests'), { recursive: true });
+    renameSync(join(root, 'copy'), join(folder, 'tests'));
+    assert.match(await untilPrinted(lines, isIdle), /PASS .*b\.yaml/);
+    // Only in this folder: the folders above are watched, too.
+    writeFileSync(join(folder, 'tests/.draft'), testOf('a', 'z'));
+    renameSync(join(folder, 'tests/.draft'), join(folder, 'tests/a.yaml'));
+    assert.match(await untilPrinted(lines, isIdle), /FAIL .*a\.yaml/);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+});
+
 describe('homeostat render', () => {
   const flags = { output: 'yaml', simulate: true } as const;
+
+  test('a folder in place of the resource has one, beside folders that are named like files', async () => {
+    const { folder } = project({});
+    mkdirSync(join(folder, 'samples/old.yaml'));
+    const { lines, output } = recordOutput();
+    const paths = [join(folder, 'thing.yaml'), join(folder, 'samples')] as const;
+    assert.equal(await render(...paths, flags, output), 0, lines.join('\n'));
+  });
 
   test('a wrong resource is reported with its place', async () => {
     const { folder, save } = project({});

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
@@ -109,6 +110,9 @@ function addRender(program: Command, { output, signal, exit }: ProgramContext): 
     });
 }
 
+/** Flags of `test` that measure coverage. */
+const coverageFlags = ['coverage', 'coverageOutput', 'minCoverage'];
+
 function addTest(program: Command, { output, signal, exit }: ProgramContext): void {
   program
     .command('test')
@@ -126,19 +130,19 @@ function addTest(program: Command, { output, signal, exit }: ProgramContext): vo
       new Option(
         '--watch',
         'run tests again when their files, definitions or samples change, until stopped',
-      ).conflicts(['junit', 'update', 'coverage', 'minCoverage', 'fuzz']),
+      ).conflicts(['junit', 'update', ...coverageFlags, 'fuzz']),
     )
     .addOption(
       new Option(
         '--kubeconfig <file>',
         'run tests on this cluster, each in a namespace of its own; steps that need the sandbox are skipped',
-      ).conflicts(['jobs', 'watch', 'update', 'coverage', 'minCoverage', 'fuzz']),
+      ).conflicts(['jobs', 'watch', 'update', ...coverageFlags, 'fuzz']),
     )
     .addOption(
       new Option(
         '--context <name>',
         'context of the kubeconfig (default: its current one)',
-      ).conflicts(['jobs', 'watch', 'update', 'coverage', 'minCoverage', 'fuzz']),
+      ).conflicts(['jobs', 'watch', 'update', ...coverageFlags, 'fuzz']),
     )
     .option('--update', 'write found values into object and status expectations that fail')
     .addOption(
@@ -162,20 +166,24 @@ function addTest(program: Command, { output, signal, exit }: ProgramContext): vo
         'instead of tests, try this many random resources and edits of each definition in the files or folders',
       )
         .argParser(countOf)
-        .conflicts(['junit', 'update', 'coverage', 'minCoverage']),
+        .conflicts(['junit', 'update', ...coverageFlags]),
     )
     .addOption(
-      new Option('--seed <number>', 'with --fuzz: the same seed gives the same resources')
-        .argParser(countOf)
-        .default(1),
+      new Option(
+        '--seed <number>',
+        'with --fuzz: the same seed gives the same resources (default: 1)',
+      ).argParser(countOf),
     )
     .action(async (paths: readonly string[], options: TestOptions & Partial<FuzzFlags>) => {
-      const { fuzz, seed = 1, ...testOptions } = options;
+      const { fuzz, seed, ...testOptions } = options;
       if (fuzz !== undefined) {
         const { fuzzDefinitions } = await import('./fuzz.ts');
-        exit(await fuzzDefinitions(paths, { ...testOptions, fuzz, seed }, output, signal));
+        exit(
+          await fuzzDefinitions(paths, { ...testOptions, fuzz, seed: seed ?? 1 }, output, signal),
+        );
         return;
       }
+      if (seed !== undefined) throw new CliError('"--seed" needs "--fuzz"');
       const { test } = await import('./test.ts');
       exit(await test(paths, testOptions, output, signal));
     });

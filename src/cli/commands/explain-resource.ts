@@ -22,12 +22,12 @@ import { printDiagnostics } from '../print-diagnostics.ts';
 import { type SessionContext, withCluster } from './cluster-session.ts';
 import type { ExplainFlags } from './explain.ts';
 import { planMembers } from './plan-members.ts';
-import { readFiles, readTexts } from './read-files.ts';
+import { readFiles } from './read-files.ts';
 import { targetsOf } from './targets.ts';
 
 /** Whether a file has objects and no definitions. */
 export async function isResourceFile(path: string): Promise<boolean> {
-  const texts = await readTexts([path]);
+  const texts = await loadManifests([path], { mayBeEmpty: true });
   return texts.every(({ text }) => !/^\s*["']?kind["']?:\s*["']?OperatorDefinition\b/m.test(text));
 }
 

@@ -15,11 +15,11 @@ import { didYouMean } from '../../util/did-you-mean.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
+import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { assertAbsent, writeNewFile } from './new-files.ts';
 import { tableLines } from './print-table.ts';
-import { readTexts } from './read-files.ts';
 import { renderedDifferences } from './rendered-differences.ts';
 
 export interface ImportFlags {
@@ -40,8 +40,8 @@ export async function importDefinitions(
   { output: target, syncResponse = [] }: ImportFlags,
   output: Output,
 ): Promise<number> {
-  const sources = await readTexts(paths);
-  const answers = await readTexts(syncResponse);
+  const sources = await loadManifests(paths, { mayBeEmpty: true });
+  const answers = await loadManifests(syncResponse, { mayBeEmpty: true });
   const files = importFiles(sources, { answers });
   printDiagnostics(files.syntaxErrors, [...sources, ...answers], output);
   if (files.syntaxErrors.length > 0) return exitCode.failure;

@@ -15,7 +15,7 @@ import type { Output } from '../output.ts';
 export type CoverageFormat = 'text' | 'lcov' | 'html';
 
 export interface CoverageOptions {
-  /** Reports which expressions of the definitions the tests reach. @default not measured */
+  /** Reports which expressions of the definitions the tests reach. @default 'text' if another of these options is given, else not measured */
   readonly coverage?: CoverageFormat;
   /** File for the coverage. @default text is printed; `coverage.info` for lcov, `coverage.html` for html */
   readonly coverageOutput?: string;
@@ -38,7 +38,8 @@ export function coverageOf({
   coverageOutput,
   minCoverage,
 }: CoverageOptions): CoverageRun | undefined {
-  if (coverage === undefined && minCoverage === undefined) return undefined;
+  if ([coverage, coverageOutput, minCoverage].every((option) => option === undefined))
+    return undefined;
   const format = coverage ?? 'text';
   const collector = new CoverageCollector();
   const files = new Map<string, DefinitionManifest>();

@@ -1,4 +1,4 @@
-import type { DefinitionManifest, ManifestCheck } from '../../check/index.ts';
+import { type DefinitionManifest, diagnosticText, type ManifestCheck } from '../../check/index.ts';
 import {
   createOperatorTestParser,
   type Diagnostic,
@@ -80,7 +80,7 @@ export class TestRunner {
       sources.push(...checked.sources);
       diagnostics.push(...checked.diagnostics);
       const { files } = checked;
-      if (files === undefined) results.push(notRun(test));
+      if (files === undefined) results.push(notRun(titleOf(test), checked.diagnostics));
       else if (update) results.push(await this.#runAndUpdate(test, { files, options, updates }));
       else results.push(await runTest(test, files, options));
     }
@@ -117,9 +117,20 @@ interface UpdateOptions {
   readonly updates: string[];
 }
 
-/** The mistakes are printed as diagnostics. */
-export function notRun({ source, name, steps }: OperatorTest): TestResult {
-  return failedTest({ file: source.file, name, steps: steps.length }, 'A file has errors');
+/** The result of a test that does not run because of mistakes in files, which are printed. */
+export function notRun(
+  test: Pick<TestResult, 'file' | 'name' | 'steps'>,
+  diagnostics: readonly Diagnostic[],
+): TestResult {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [message = 'A file has errors'] = errors.map(diagnosticText);
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return failedTest(test, `${message}${more}`);
+}
+
+/** A test in its result. */
+export function titleOf({ source, name, steps }: OperatorTest) {
+  return { file: source.file, name, steps: steps.length };
 }
 
 /** The result of a test that failed before its first step. */

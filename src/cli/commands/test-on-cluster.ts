@@ -15,7 +15,7 @@ import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts'
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { loadTestFiles } from './test-files.ts';
-import { notRun } from './test-jobs.ts';
+import { notRun, titleOf } from './test-jobs.ts';
 
 interface ClusterTestContext {
   readonly flags: KubeconfigFlags;
@@ -47,7 +47,10 @@ export async function testOnCluster(
       output.progress?.(`Test ${results.length + 1} of ${tests.length}: ${test.name}`);
       const { files, diagnostics, sources } = await checker.checkTest(test);
       printDiagnostics(diagnostics, sources, output);
-      const result = files === undefined ? notRun(test) : await cluster.run(test, files, signal);
+      const result =
+        files === undefined
+          ? notRun(titleOf(test), diagnostics)
+          : await cluster.run(test, files, signal);
       results.push(result);
       for (const line of resultLines(result, output)) output.print(line);
     }

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
 import {
@@ -15,7 +15,7 @@ import { printDiagnostics } from '../print-diagnostics.ts';
 import { runAllJobs } from './run-jobs.ts';
 import { type CoverageOptions, type CoverageRun, coverageOf, writeText } from './test-coverage.ts';
 import { filesWith, loadTestFiles } from './test-files.ts';
-import { failedTest, type TestJob, type TestJobResult } from './test-jobs.ts';
+import { failedTest, notRun, type TestJob, type TestJobResult, titleOf } from './test-jobs.ts';
 import { testOnCluster } from './test-on-cluster.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -48,12 +48,13 @@ export async function test(
 ): Promise<number> {
   if (options.watch === true) return watchTests(paths, options, output, signal);
   const loaded = await loadTests(paths, options, output);
-  if (loaded.hasErrors) return exitCode.failure;
+  for (const each of loaded.rejected) printResult(each, output);
   const coverage = coverageOf(options);
   const isReal = options.kubeconfig !== undefined || options.context !== undefined;
-  const results = isReal
+  const ran = isReal
     ? await testOnCluster(loaded, { flags: options, output }, signal)
     : await runTests(loaded, { options, output, coverage }, signal);
+  const results = [...loaded.rejected, ...ran];
   output.print(summaryLine(results));
   if (signal.aborted) output.error('homeostat: Stopped before all tests have run');
   if (options.junit !== undefined) await writeText(options.junit, junitReport(results));
@@ -88,11 +89,12 @@ async function watchTests(
     if (mistakes !== '' && mistakes !== known) output.error(mistakes);
     const places = loaded?.files.map(({ file }) => file) ?? [];
     const folders = [...paths, ...places.map((file) => dirname(file)), ...paths.map(dirname)];
-    if (loaded === undefined || loaded.hasErrors) {
+    if (loaded === undefined) {
       if (mistakes !== known) printWaiting();
-      // A test that cannot be read names no other folders.
       return [...folders, ...watched];
     }
+    // A test that cannot be read names no other folders.
+    if (loaded.rejected.length > 0) folders.push(...watched);
     const now = new Map<string, string>();
     for (const each of loaded.tests) {
       const sources = await readTestSources(each, loadTestFiles);
@@ -104,11 +106,11 @@ async function watchTests(
     );
     before = now;
     watched = folders;
-    if (affected.length > 0) {
-      const results = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
-      if (signal.aborted) return folders;
-      output.print(summaryLine(results));
-    }
+    const rejected = mistakes === known ? [] : loaded.rejected;
+    for (const each of rejected) printResult(each, output);
+    const results = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
+    if (signal.aborted) return folders;
+    if (rejected.length + results.length > 0) output.print(summaryLine([...rejected, ...results]));
     if (affected.length > 0 || mistakes !== known) printWaiting();
     return folders;
   };
@@ -149,10 +151,14 @@ async function runTests(
       if (outcome.result.coverage !== undefined) coverage?.collector.add(outcome.result.coverage);
     }
     results.push(...found);
-    for (const result of found) for (const line of resultLines(result, output)) output.print(line);
+    for (const result of found) printResult(result, output);
     showProgress();
   }
   return results;
+}
+
+function printResult(result: TestResult, output: Output): void {
+  for (const line of resultLines(result, output)) output.print(line);
 }
 
 /** One for each test. Updates of one file are one job: each changes the whole file. */
@@ -183,19 +189,15 @@ function died(
 ): readonly TestResult[] {
   return tests
     .filter(({ source, name }) => source.file === job.file && job.names.includes(name))
-    .map(({ source, name, steps }) =>
-      failedTest(
-        { file: source.file, name, steps: steps.length },
-        `The worker of the test has ended: ${reason}`,
-      ),
-    );
+    .map((test) => failedTest(titleOf(test), `The worker of the test has ended: ${reason}`));
 }
 
 interface LoadedTests {
   readonly tests: readonly OperatorTest[];
   /** The files of the tests. */
   readonly files: readonly DefinitionManifest[];
-  readonly hasErrors: boolean;
+  /** The results of those with mistakes. */
+  readonly rejected: readonly TestResult[];
 }
 
 /** Prints the mistakes in tests. @throws CliError when there is no test that the options choose. */
@@ -207,16 +209,17 @@ async function loadTests(
   const parser = createOperatorTestParser();
   const tests: OperatorTest[] = [];
   const files: DefinitionManifest[] = [];
-  let hasErrors = false;
+  const rejected: TestResult[] = [];
   for (const path of paths) files.push(...(await filesWith('OperatorTest', path)));
   for (const { file, text } of files) {
     const parsed = parser.parse(text, file);
     printDiagnostics(parsed.diagnostics, files, output);
-    hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');
     tests.push(...parsed.tests);
+    for (const { name, errors } of parsed.rejected)
+      rejected.push(notRun({ file, name: name || basename(file), steps: 0 }, errors));
   }
   const chosen = tests.filter(({ name }) => name.includes(filter));
-  if (chosen.length > 0 || hasErrors) return { tests: chosen, files, hasErrors };
+  if (chosen.length + rejected.length > 0) return { tests: chosen, rejected, files };
   throw new CliError(
     tests.length === 0
       ? `There is no test in ${paths.join(', ')}`

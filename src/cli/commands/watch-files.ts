@@ -22,20 +22,17 @@ export async function watchFiles(
   try {
     while (!signal.aborted) {
       changed = Promise.withResolvers<void>();
+      // Before the work, so that no change is missed; each time, because a folder may be another one of the same name.
+      stop();
+      stop = watchFolders({
+        ...{ folders, clock },
+        onChange: () => changed.resolve(),
+        onFailure: (error) => output.error(`homeostat: Cannot watch: ${fileReason(error)}`),
+      });
       const found = [...new Set(await run())].sort();
-      if (found.join('\0') !== folders.join('\0')) {
-        stop();
-        folders = found;
-        stop = watchFolders({
-          ...{ folders, clock },
-          onChange: () => changed.resolve(),
-          onFailure: (error) => output.error(`homeostat: Cannot watch: ${fileReason(error)}`),
-        });
-        // What changed before the watch began was not noticed.
-        continue;
-      }
-      if (signal.aborted) return;
-      await changed.promise;
+      const isWatched = found.join('\0') === folders.join('\0');
+      folders = found;
+      if (isWatched && !signal.aborted) await changed.promise;
     }
   } finally {
     stop();

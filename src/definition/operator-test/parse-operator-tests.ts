@@ -16,9 +16,17 @@ import {
 } from './operator-test.ts';
 import { operatorTestKind, operatorTestSchema } from './operator-test-schema.ts';
 
+/** A test with errors, or a file that is no YAML. */
+export interface RejectedTest {
+  /** Empty if it cannot be read. */
+  readonly name: string;
+  readonly errors: readonly Diagnostic[];
+}
+
 export interface ParsedOperatorTests {
   /** The documents without an error. */
   readonly tests: readonly OperatorTest[];
+  readonly rejected: readonly RejectedTest[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -37,8 +45,14 @@ export function createOperatorTestParser(): OperatorTestParser {
       const parsed = documents
         .filter(({ value }) => isTest(value))
         .map((document) => parseDocument(document, checkSchema));
+      const isRead = syntaxErrors.length === 0;
       return {
-        tests: syntaxErrors.length > 0 ? [] : parsed.flatMap(({ test }) => (test ? [test] : [])),
+        tests: isRead ? parsed.flatMap(({ test }) => test ?? []) : [],
+        rejected: isRead
+          ? parsed.flatMap(({ name, test, diagnostics }) =>
+              test === undefined ? { name, errors: errorsIn(diagnostics) } : [],
+            )
+          : [{ name: parsed[0]?.name ?? '', errors: errorsIn(syntaxErrors) }],
         diagnostics: arrangeDiagnostics([
           ...syntaxErrors,
           ...parsed.flatMap(({ diagnostics }) => diagnostics),
@@ -48,12 +62,17 @@ export function createOperatorTestParser(): OperatorTestParser {
   };
 }
 
+function errorsIn(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return arrangeDiagnostics(diagnostics.filter(({ severity }) => severity === 'error'));
+}
+
 /** Is a document with this content a test? */
 function isTest(document: Json): boolean {
   return fieldOf(document, 'kind') === operatorTestKind;
 }
 
 interface ParsedDocument {
+  readonly name: string;
   readonly test?: OperatorTest;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -64,17 +83,18 @@ function parseDocument(
 ): ParsedDocument {
   const findings = [...checkSchema(value), ...checkSteps(value)];
   const diagnostics = [...warnings, ...findings.map((finding) => locate(finding, source))];
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const name = String(valueAt(value, '/metadata/name') ?? '');
+  if (errorsIn(diagnostics).length > 0) return { name, diagnostics };
   const definitions = valueAt(value, '/spec/definitions');
   const test: OperatorTest = {
-    name: String(valueAt(value, '/metadata/name')),
+    name,
     ...(Array.isArray(definitions) && { definitions: definitions.map(String) }),
     given: itemsAt(value, '/spec/given').map((item) => testObjects(item.value, testHub)),
     steps: mapsAt(value, '/spec/steps').map((item) => resolveStep(item.value, item.path)),
     source,
     document: value as JsonObject,
   };
-  return { test, diagnostics };
+  return { name, test, diagnostics };
 }
 
 const expectationKinds = [
