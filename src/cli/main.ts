@@ -4,14 +4,15 @@ import { CliError, exitCode, printCliError } from './exit-code.ts';
 import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
 
-/** Reads the command line, runs one command, and sets the exit code: 0 success, 1 diagnostics, 2 wrong use or cannot start. */
+/** Reads the command line, runs one command, and sets the exit code: 0 success, 1 diagnostics, 2 wrong use or cannot start; others of `plan`. */
 export async function main(): Promise<void> {
   const output = createTerminalOutput(process);
   const stopper = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
-  const ending = exitOnBrokenPipe(process, stopper);
+  const errorCode = errorCodeOf(process.argv.slice(2));
+  const ending = exitOnBrokenPipe(process, stopper, errorCode);
   const exit = (code: number) => {
     process.exitCode = code;
   };
@@ -22,23 +23,29 @@ export async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     // The reader of the output ended the command by closing the pipe; no message could reach it.
-    if (!ending.hasBegun) process.exitCode = reportError(error, output);
+    if (!ending.hasBegun) process.exitCode = reportError(error, output, errorCode);
   } finally {
     output.end();
   }
 }
 
-function reportError(error: unknown, output: Output): number {
+/** The exit code for wrong use and for errors. Of `plan`, 2 means changes and nothing else. */
+function errorCodeOf(words: readonly string[]): number {
+  const command = words.find((word) => !word.startsWith('-'));
+  return command === 'plan' || command === 'diff' ? exitCode.failure : exitCode.usage;
+}
+
+function reportError(error: unknown, output: Output, errorCode: number): number {
   // Commander has printed its message (or the help that was asked for) already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : errorCode;
   if (error instanceof CliError) {
     printCliError(error, output);
-    return exitCode.usage;
+    return errorCode;
   }
   output.error(
     `homeostat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
-  return exitCode.usage;
+  return errorCode;
 }
 
 /** The parts of a process that are used. */
@@ -56,14 +63,15 @@ interface OutputProcess {
 function exitOnBrokenPipe(
   writing: OutputProcess,
   stopper: AbortController,
+  errorCode: number,
 ): { readonly hasBegun: boolean } {
   let code: number | undefined;
   for (const stream of [writing.stdout, writing.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (code !== undefined) return;
-      code = error.code === 'EPIPE' ? exitCode.brokenPipe : exitCode.usage;
+      code = error.code === 'EPIPE' ? exitCode.brokenPipe : errorCode;
       stopper.abort(error);
-      if (code === exitCode.usage) writing.stderr.write(`homeostat: ${writeErrorMessage(error)}\n`);
+      if (code === errorCode) writing.stderr.write(`homeostat: ${writeErrorMessage(error)}\n`);
     });
   // A command that has ended may have set its own code before the stream reports an error.
   writing.once('exit', () => {

@@ -209,6 +209,24 @@ describe('integration/dev-commands', () => {
     assert.match(saved.stderr, /"next\.yaml" is not a saved cluster: .*\n +hint: Save one with/);
   });
 
+  test('wrong use of plan is exit code 1: 2 means changes', async () => {
+    writeFileSync(join(dev.folder, 'empty.yaml'), '');
+    for (const [args, message] of [
+      [['plan', 'operators', '-o', 'yaml'], /argument 'yaml' is invalid/],
+      [['diff'], /missing required argument 'path'/],
+      [['plan', 'empty.yaml'], /There is no definition in empty\.yaml/],
+      [['plan', 'operators', '-n', 'default'], /"--namespace" needs "-f"/],
+      [
+        ['plan', 'operators', '--against', 'a.json', '--context', 'a'],
+        /cannot be used with option/,
+      ],
+    ] as const) {
+      const { code, stderr } = await dev.run(...args);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, message);
+    }
+  });
+
   test('apply creates and changes, delete deletes, and events are reported', async () => {
     const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---
 apiVersion: v1\nkind: Event\nmetadata: { name: told }\nreason: Tried\nmessage: a try\ntype: Normal

@@ -281,9 +281,11 @@ function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
       '-f, --filename <path...>',
       'plan only the resources in these files, as if they were applied (default: all resources)',
     )
-    .option(
-      '--against <file>',
-      'use a cluster that "dev --persist" or "sandbox --persist" has saved',
+    .addOption(
+      new Option(
+        '--against <file>',
+        'use a cluster that "dev --persist" or "sandbox --persist" has saved',
+      ).conflicts(['kubeconfig', 'context', 'cluster']),
     )
     .addOption(
       new Option('-o, --output <format>', 'format')

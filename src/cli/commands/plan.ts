@@ -56,11 +56,16 @@ async function printPlan(
   flags: PlanFlags,
 ): Promise<number> {
   const { output } = context;
+  if (context.flags.namespace !== undefined && flags.filename === undefined)
+    throw new CliError('"--namespace" needs "-f": it is the namespace of resources in files', {
+      hint: 'Without "-f" the resources of all namespaces are planned',
+    });
   const texts = await loadManifests(paths);
   const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
   if (errors.length > 0) return exitCode.failure;
+  if (accepted.length === 0) throw new CliError(`There is no definition in ${paths.join(', ')}`);
   const definitions = accepted.map(({ located }) => located);
   const given = flags.filename && (await readLocatedFiles(flags.filename));
   const wanted = {
