@@ -3,6 +3,7 @@ import { checkForEach, checkOnDelete } from './check-children.ts';
 import { checkClusterStatus, warnAboutPlacedSecrets } from './check-clusters.ts';
 import { checkManifests } from './check-manifests.ts';
 import { checkNames } from './check-names.ts';
+import { checkOperands } from './check-operands.ts';
 import { checkPaths } from './check-paths.ts';
 import { checkSelectors } from './check-reads.ts';
 import { checkScope } from './check-scope.ts';
@@ -28,6 +29,7 @@ export const allChecks: readonly Check[] = [
   checkNames,
   checkPaths,
   checkTypes,
+  checkOperands,
   checkManifests,
   checkSources,
   checkStatus,

@@ -1,14 +1,14 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import type { CheckContext } from '../check-context.ts';
-import { helmValueHint, type Reference } from '../language/index.ts';
+import { type ElementPath, helmValueHint, type Reference } from '../language/index.ts';
 import { isHistoryField } from '../schema/history-type.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
-import { fieldsOf, type TemplateNode } from '../template/template.ts';
+import { expressionsOf, fieldsOf, type Slot, type TemplateNode } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
-import { itemTypeOf } from './check-types.ts';
+import { itemTypeOf, typesOf } from './check-types.ts';
 
 type Problem = Omit<Finding, 'path' | 'at'> & {
   readonly offset: number;
@@ -38,15 +38,16 @@ export function checkPaths(context: CheckContext): void {
     });
   }
 
-  function problemOf(reference: Reference, use: TemplateUse): Problem | undefined {
+  function problemOf(reference: Reference, use: TemplateUse, slot: Slot): Problem | undefined {
     const { root, path } = reference;
     const [id = ''] = path;
+    const isTemplate = slot.leaf.kind === 'handlebars';
     switch (root) {
       case 'resource':
         return (
           historyProblem(reference) ??
           withRootHint(
-            walkType(reference, { type: types.root, from: 0, more: rootNames }),
+            walkType(reference, { type: types.root, from: 0, more: rootNames, isTemplate }),
             reference,
             types.resource,
           )
@@ -76,7 +77,7 @@ export function checkPaths(context: CheckContext): void {
   for (const use of templates) {
     const found = use.template.references.map((each) => ({
       ...each,
-      problem: problemOf(each.reference, use),
+      problem: problemOf(each.reference, use, each.slot),
     }));
     for (const { slot, reference, problem } of found) {
       if (problem === undefined || isAfterMixedValue(reference, problem)) continue;
@@ -99,7 +100,30 @@ export function checkPaths(context: CheckContext): void {
       );
       if (!isElsewhere) diagnostics.report({ ...rest, ...positionInLeaf(slot, offset) });
     }
+    for (const slot of use.template.slots) {
+      for (const found of expressionsOf(slot.leaf).flatMap(({ elementPaths }) => elementPaths)) {
+        const problem = elementProblem(found, use, context);
+        if (problem === undefined) continue;
+        const { offset, ...rest } = problem;
+        diagnostics.report({ ...rest, ...positionInLeaf(slot, offset) });
+      }
+    }
   }
+}
+
+/** A path inside `each`, of elements whose type is known. */
+function elementProblem(
+  { of, ...found }: ElementPath,
+  use: TemplateUse,
+  context: CheckContext,
+): Problem | undefined {
+  const list = { ...of, exact: true, offset: found.offset, stepOffsets: [] };
+  const [type, ...others] = typesOf(list, use, context);
+  if (others.length > 0 || (type?.kind !== 'list' && type?.kind !== 'map')) return undefined;
+  const walk = { type: type.item, from: 0, isTemplate: true };
+  const problem = walkType({ root: 'this', ...found }, walk);
+  const hint = type.item.kind === 'scalar' ? 'Write "this" for the element' : undefined;
+  return problem && { ...problem, hint: problem.hint ?? hint };
 }
 
 /** Suggests what the first name probably means: `$item` for `item`, `spec.size` for `size` and for kro's `schema.spec.size`. */
@@ -151,18 +175,25 @@ const rootNames = ['children', 'observed', 'reads', 'vars'];
 const variables = ['item', 'index', 'child', 'previous', 'self', 'definition', 'cluster'];
 const definitionFields = ['name', 'revision'];
 
+/** A path of a reference, or inside `each`. */
+type Path = Pick<Reference, 'path' | 'offset' | 'stepOffsets'> & {
+  readonly root: Reference['root'] | 'this';
+};
+
 interface Walk {
   readonly type: SchemaType | undefined;
   /** Index of the first step to check. */
   readonly from: number;
   /** Additional names for the first step. */
   readonly more?: readonly string[];
+  /** In a Handlebars template. @default false */
+  readonly isTemplate?: boolean;
 }
 
 /** Follows a path through a type. Steps apply to list items, as in expressions. */
 function walkType(
-  reference: Reference,
-  { type: start, from, more = [] }: Walk,
+  reference: Path,
+  { type: start, from, more = [], isTemplate = false }: Walk,
 ): Problem | undefined {
   let type = throughLists(start);
   for (let index = from; index < reference.path.length; index++) {
@@ -172,7 +203,9 @@ function walkType(
       if (type.accepts.includes('unknown')) return undefined;
       return problemAt(reference, index, {
         message: `"${nameBefore(reference, index)}" is ${typeName(type)} and has no field "${step}"`,
-        ...(step === 'length' && { hint: lengthHint(nameBefore(reference, index)) }),
+        hint:
+          outerHint(reference, index, isTemplate) ??
+          (step === 'length' ? lengthHint(nameBefore(reference, index)) : undefined),
       });
     }
     if (type.kind === 'map') {
@@ -186,7 +219,7 @@ function walkType(
       const known = [...type.fields.keys(), ...(index === from ? more : [])];
       return problemAt(reference, index, {
         message: `Unknown field "${nameBefore(reference, index + 1)}"`,
-        hint: outerHint(reference, index) ?? didYouMean(step, known),
+        hint: outerHint(reference, index, isTemplate) ?? didYouMean(step, known),
         ...hyphenatedName(reference, index, known),
       });
     }
@@ -195,11 +228,12 @@ function walkType(
   return undefined;
 }
 
-/** Inside `[ ]`, `.( )` and `.{ }` names are fields of the element. */
-function outerHint({ path }: Reference, index: number): string | undefined {
+/** Inside `[ ]`, `.( )` and `.{ }`, and inside `each` and `with`, names are fields of the element. */
+function outerHint({ root, path }: Path, index: number, isTemplate: boolean): string | undefined {
   const isRoot = [...rootNames, 'spec', 'metadata', 'status'].includes(path[index] ?? '');
-  if (index === 0 || !isRoot || index + 1 === path.length) return undefined;
-  return `Names are fields of the element here; write "$$.${path.slice(index).join('.')}"`;
+  if ((index === 0 && root !== 'this') || !isRoot || index + 1 === path.length) return undefined;
+  const start = isTemplate ? '@root' : '$$';
+  return `Names are fields of the element here; write "${start}.${path.slice(index).join('.')}"`;
 }
 
 /** `list.length` of other languages. */
@@ -209,7 +243,7 @@ function lengthHint(name: string): string {
 
 /** `spec.image-tag` is read as a subtraction. */
 function hyphenatedName(
-  reference: Reference,
+  reference: Path,
   index: number,
   known: readonly string[],
 ): Pick<Problem, 'hint' | 'endOfMeant'> {
@@ -257,7 +291,7 @@ function walkNames(reference: Reference, known: readonly string[]): Problem | un
 }
 
 function problemAt(
-  reference: Reference,
+  reference: Path,
   index: number,
   problem: Pick<Problem, 'message' | 'hint' | 'endOfMeant'>,
 ): Problem {
@@ -269,7 +303,7 @@ function problemAt(
 }
 
 /** The path as written, up to a step. */
-function nameBefore({ root, path }: Reference, end: number): string {
+function nameBefore({ root, path }: Path, end: number): string {
   const prefix = {
     resource: [],
     child: ['$child'],

@@ -1,5 +1,5 @@
 import type { CheckContext } from '../check-context.ts';
-import type { Reference, ResultType } from '../language/index.ts';
+import type { Expression, Reference, ResultType } from '../language/index.ts';
 import { anyType } from '../schema/schema-compiler.ts';
 import {
   fieldForScalar,
@@ -22,7 +22,9 @@ export function checkTypes(context: CheckContext): void {
     for (const slot of use.template.slots) {
       const { type } = slot;
       if (type === undefined) continue;
-      for (const { found, reference, offset, text } of resultsOf(slot, use, context)) {
+      const results = resultsOf(slot, use, context);
+      warnAboutFractions(slot, results, context);
+      for (const { found, reference, offset, text } of results) {
         // Reported with the conditions.
         if (isCondition(use) && reference?.root === 'resource') continue;
         if (text === undefined ? mayFit(found, type) : isOpen(type) || isCoercible(text, type))
@@ -42,14 +44,36 @@ export function checkTypes(context: CheckContext): void {
   }
 }
 
+/** Warns about a number that need not be an integer where only integers are accepted: `replicas: ${ spec.size / 2 }`. */
+function warnAboutFractions(
+  slot: Slot,
+  results: readonly KnownResult[],
+  { diagnostics }: CheckContext,
+): void {
+  const { type, leaf, place } = slot;
+  const found = results.find(({ mayBeFraction }) => mayBeFraction);
+  if (found === undefined || leaf.kind !== 'value' || type?.kind !== 'scalar') return;
+  if (!type.accepts.every((name) => name === 'integer')) return;
+  const whole = results.length === 1 ? leaf.expression.source.trim() : '...';
+  diagnostics.report({
+    severity: 'warning',
+    code: 'suspicious-expression',
+    message: `Expected an integer at ${place.field}, but the result may be a fraction`,
+    hint: `Write "$floor(${whole})", or "$ceil(${whole})" to round up`,
+    ...positionInLeaf(slot, found.offset),
+  });
+}
+
 /** A result of an expression whose type is known. */
-interface KnownResult {
+export interface KnownResult {
   readonly found: SchemaType;
   readonly offset: number;
   /** Of a path. */
   readonly reference?: Reference;
   /** Of a literal. */
   readonly text?: string | undefined;
+  /** Of a number that need not be an integer. */
+  readonly mayBeFraction?: boolean;
 }
 
 /** The results of an expression whose type is known. */
@@ -60,7 +84,16 @@ function resultsOf(
   depth = 0,
 ): readonly KnownResult[] {
   if (role !== 'value' || leaf.kind !== 'value') return [];
-  const { results, references } = leaf.expression;
+  return knownResults(leaf.expression, use, context, depth);
+}
+
+/** Those of the results whose type is known. */
+export function knownResults(
+  { results, references }: Pick<Expression, 'results' | 'references'>,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth = 0,
+): readonly KnownResult[] {
   return results.flatMap((result): readonly KnownResult[] => {
     const { kind, offset } = result;
     if (kind === 'path') {
@@ -68,7 +101,9 @@ function resultsOf(
       if (reference === undefined) return [];
       return typesOf(reference, use, context, depth).map((found) => ({ found, reference, offset }));
     }
-    return [{ found: formTypes[kind], offset, text: kind === 'string' ? result.value : undefined }];
+    const text = kind === 'string' ? result.value : undefined;
+    const mayBeFraction = kind === 'number' && result.mayBeFraction === true;
+    return [{ found: formTypes[kind], offset, text, mayBeFraction }];
   });
 }
 

@@ -151,7 +151,7 @@ function checkArguments(
 }
 
 /** The nodes whose context is the resource: outside of functions, filters, and steps of a path after the first. */
-function* nodesAtRoot(node: SyntaxNode): Iterable<SyntaxNode> {
+export function* nodesAtRoot(node: SyntaxNode): Iterable<SyntaxNode> {
   yield node;
   if (node.type === 'lambda') return;
   const inner = node.type === 'path' ? (node.steps ?? []).slice(0, 1) : childNodes(bare(node));

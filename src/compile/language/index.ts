@@ -5,6 +5,7 @@ export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { helmValueHint } from './foreign-calls.ts';
 export { type LanguageName, languageNames } from './language-names.ts';
 export type {
+  ElementPath,
   Expression,
   Leaf,
   LeafParser,
@@ -15,6 +16,7 @@ export type {
   Scope,
 } from './leaf.ts';
 export { createLeafParser } from './leaf-parser.ts';
+export type { Operand, OperandType } from './operands.ts';
 export { patternProblem } from './parse-tree.ts';
 export { boundedText, roundedNumber } from './plain-json.ts';
 export type { ResultType } from './result-types.ts';

@@ -8,6 +8,7 @@ import type { FunctionDependencies } from './functions.ts';
 import { createJsonataEvaluator, type EvaluatorSource } from './jsonata-evaluator.ts';
 import type { Expression, LeafProblem, Reference } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
+import { findOperands } from './operands.ts';
 import { parseTree } from './parse-tree.ts';
 import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
@@ -53,6 +54,8 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
       isPlainPath: plainPathOf(tree) !== undefined,
       results: resultTypesOf(tree, tokens),
       comparisons: findComparisons(tree, tokens),
+      operands: findOperands(tree, tokens),
+      elementPaths: [],
     };
     const warnings = findSuspiciousExpressions(source, tree, tokens);
     const fast = compileFast(tree);

@@ -6,6 +6,7 @@ import {
 } from './jsonata-compiler.ts';
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
+import type { ResultType } from './result-types.ts';
 import { parseTemplate } from './template/template-parser.ts';
 
 /** At most this many leaves are cached: a parser can serve all definitions of a process. */
@@ -99,17 +100,17 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
   const placed = problems.map((problem) => ({ ...problem, offset: problem.offset + part.offset }));
   if (expression === undefined) return { problems: placed };
   const references = expression.references.map((reference) => shifted(reference, part.offset));
-  const results = expression.results.map((result) => ({
-    ...result,
-    offset: result.offset + part.offset,
-  }));
   const { offset } = part;
+  const moved = (all: readonly ResultType[]) =>
+    all.map((each) => ({ ...each, offset: each.offset + offset }));
+  const results = moved(expression.results);
   const comparisons = expression.comparisons.map((each) => ({
     ...each,
     path: each.path + offset,
   }));
+  const operands = expression.operands.map((each) => ({ ...each, results: moved(each.results) }));
   return {
-    expression: { ...expression, references, results, comparisons, offset },
+    expression: { ...expression, references, results, comparisons, operands, offset },
     problems: placed,
   };
 }

@@ -5,6 +5,7 @@
 
 import type { DiagnosticCode } from '../../definition/index.ts';
 import type { Comparison } from './comparisons.ts';
+import type { Operand } from './operands.ts';
 import type { ResultType } from './result-types.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
@@ -42,6 +43,10 @@ export interface Expression {
   readonly results: readonly ResultType[];
   /** Its comparisons of a path with a literal. Empty for Handlebars. */
   readonly comparisons: readonly Comparison[];
+  /** The operands that must have one type. Empty for Handlebars. */
+  readonly operands: readonly Operand[];
+  /** Of Handlebars: the paths inside `each`. */
+  readonly elementPaths: readonly ElementPath[];
   /**
    * Evaluates the expression. Undefined: no result (also for `null`). The result is plain JSON and never references
    * the input; `__proto__` keys are rejected, numbers are finite.
@@ -97,6 +102,12 @@ export interface Reference {
   readonly isIndirect?: true;
   /** For `now` and `random`: evaluated only if a value read from `observed` is missing (`observed.x.y ?? $now()`). */
   readonly isObservedDefault?: true;
+}
+
+/** A path in the elements of a list or a map, which a template visits with `each`. */
+export interface ElementPath extends Pick<Reference, 'path' | 'offset' | 'stepOffsets'> {
+  /** The list or map. */
+  readonly of: Pick<Reference, 'root' | 'path'>;
 }
 
 /** The cluster of the resource. */

@@ -22,6 +22,7 @@ const cases: readonly (readonly [source: string, ...kinds: readonly string[]])[]
   ['$uppercase(a.text)', 'string'],
   ['$hash(a.text)', 'string'],
   ['$millis()', 'number'],
+  ['$split(a.text, ",")', 'list'],
   ['a.open ? "x" : 1', 'string', 'number'],
   ['a.open ? { "a": 1 }', 'map'],
   ['a.none ?? [1]', 'list', 'path'],
@@ -55,6 +56,30 @@ describe('compile/language/result-types', () => {
   for (const source of unknown)
     test(`${source} has no known result`, () => {
       assert.deepEqual(expressionOf(`\${ ${source} }`).results, []);
+    });
+
+  for (const [source, mayBe] of [
+    ['a.size / 2', true],
+    ['(a.size + 2) / 2 + 1', true],
+    ['a.size * 1.5', true],
+    ['-(a.size / 2)', true],
+    ['$max([1, a.size / 2])', true],
+    ['$average(a.list)', true],
+    ['$round(a.size / 2, 1)', true],
+    ['10 / 2', false],
+    ['10 / 4', true],
+    ['a.size * 2 - 1', false],
+    ['a.size % 2', false],
+    ['$floor(a.size / 2)', false],
+    ['$ceil(a.size / 2) + 1', false],
+    ['$round(a.size / 2)', false],
+    ['$round(a.size / 2, 0)', false],
+    ['$count(a.list)', false],
+  ] as const)
+    test(`${source} may ${mayBe ? '' : 'not '}be a fraction`, () => {
+      const { results } = expressionOf(`\${ ${source} }`);
+      const found = results.map((each) => each.kind === 'number' && each.mayBeFraction === true);
+      assert.deepEqual(found, [mayBe]);
     });
 
   test('the offset is that of the branch in the leaf', () => {

@@ -1,11 +1,13 @@
 import { plainPathOf } from './fast-path.ts';
 import { languageFunctions } from './functions.ts';
-import { firstPosition, type SyntaxNode, walk } from './syntax-tree.ts';
+import { firstPosition, leftOf, type SyntaxNode, walk } from './syntax-tree.ts';
 import { startOf, type Token } from './tokens.ts';
 
 /** A possible result of an expression. The offset is that of its first character; that of a `path` is also that of its reference. */
 export type ResultType = { readonly offset: number } & (
-  | { readonly kind: 'path' | 'number' | 'boolean' | 'list' | 'map' }
+  | { readonly kind: 'path' | 'boolean' | 'list' | 'map' }
+  /** `mayBeFraction`: also where all operands are integers. */
+  | { readonly kind: 'number'; readonly mayBeFraction?: true }
   /** `value`: of a literal. */
   | { readonly kind: 'string'; readonly value?: string }
 );
@@ -15,9 +17,17 @@ export type ResultType = { readonly offset: number } & (
  * left out.
  */
 export function resultTypesOf(tree: SyntaxNode, tokens: readonly Token[]): readonly ResultType[] {
+  return resultFinder(tree, tokens)(tree);
+}
+
+/** As {@link resultTypesOf}, for the parts of an expression. */
+export function resultFinder(
+  tree: SyntaxNode,
+  tokens: readonly Token[],
+): (part: SyntaxNode) => readonly ResultType[] {
   // A variable can have the name of a function.
   const hasOwnFunctions = walk(tree).some(({ type }) => type === 'bind' || type === 'lambda');
-  return [...resultsOf(tree, { tokens, hasOwnFunctions })];
+  return (part) => [...resultsOf(part, { tokens, hasOwnFunctions })];
 }
 
 interface Context {
@@ -43,7 +53,47 @@ function* resultsOf(node: SyntaxNode, context: Context): Generator<ResultType> {
   const offset = startOf(context.tokens, firstPosition(node));
   if (kind === 'string' && node.type === 'string')
     yield { kind, offset, value: String(node.value) };
+  else if (kind === 'number' && mayBeFraction(node)) yield { kind, offset, mayBeFraction: true };
   else yield { kind, offset };
+}
+
+/** Functions whose result can be a fraction although their arguments are integers, or where one of them is. */
+const fractionFunctions = new Set(['average', 'random', 'sqrt']);
+const passingFunctions = new Set(['abs', 'max', 'min', 'sum']);
+
+/** Whether a number can be a fraction although all fields in it are integers: `a / 2`, `a * 1.5`. */
+function mayBeFraction(node: SyntaxNode): boolean {
+  const { type, value, rhs } = node;
+  const left = leftOf(node);
+  const [first, second] = node.arguments ?? [];
+  switch (type) {
+    case 'number':
+      return !Number.isInteger(value);
+    case 'unary':
+      return [node.expression, ...(node.expressions ?? [])].some(isFraction);
+    case 'binary':
+      if (value === '/') return !isWholeQuotient(left, rhs);
+      return binary[String(value)] === 'number' && (isFraction(left) || isFraction(rhs));
+    case 'condition':
+      return isFraction(node.then) || isFraction(node.else);
+    case 'block':
+      return isFraction(node.expressions?.at(-1));
+    case 'function': {
+      const name = String(node.procedure?.value);
+      if (name === 'round') return isFraction(first) && Number(second?.value) > 0;
+      return fractionFunctions.has(name) || (passingFunctions.has(name) && isFraction(first));
+    }
+    default:
+      return false;
+  }
+}
+
+function isFraction(node: SyntaxNode | undefined): boolean {
+  return node !== undefined && mayBeFraction(node);
+}
+
+function isWholeQuotient(left: SyntaxNode | undefined, right: SyntaxNode | undefined): boolean {
+  return Number.isInteger(Number(left?.value) / Number(right?.value));
 }
 
 const unary: Readonly<Record<string, ResultType['kind']>> = {
@@ -95,6 +145,8 @@ const functionResults: ReadonlyMap<string, ResultType['kind']> = new Map<
     'string',
     'base64decode base64encode decodeUrl decodeUrlComponent encodeUrl encodeUrlComponent formatBase formatInteger formatNumber fromMillis join lowercase pad replace string substring substringAfter substringBefore trim type uppercase',
   ),
+  // A list also with one element.
+  ...resultsBy('list', 'split'),
   ...languageFunctions.flatMap(({ name, returns }) =>
     returns === 'string' || returns === 'number' || returns === 'boolean'
       ? [[name, returns] as const]

@@ -32,16 +32,17 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
       throw toExpressionError(error, text, new Set());
     }
   };
-  const references = findTemplateReferences(program, text).map(
-    (reference): Reference => ({
-      ...reference,
-      offset: inLeaf(reference.offset),
-      stepOffsets: reference.stepOffsets.map(inLeaf),
-    }),
-  );
+  const moved = <T extends Pick<Reference, 'offset' | 'stepOffsets'>>(found: T): T => ({
+    ...found,
+    offset: inLeaf(found.offset),
+    stepOffsets: found.stepOffsets.map(inLeaf),
+  });
+  const found = findTemplateReferences(program, text);
+  const references = found.references.map(moved);
+  const elementPaths = found.elementPaths.map(moved);
   const expression = {
-    ...{ source: text, offset: 0, references, evaluate },
-    ...{ isPlainPath: false, results: [], comparisons: [] },
+    ...{ source: text, offset: 0, references, elementPaths, evaluate },
+    ...{ isPlainPath: false, results: [], comparisons: [], operands: [] },
   };
   return { leaf: { kind: 'handlebars', expression }, problems };
 }

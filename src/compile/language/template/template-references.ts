@@ -1,4 +1,4 @@
-import type { Reference } from '../leaf.ts';
+import type { ElementPath, Reference } from '../leaf.ts';
 import { createReferenceRecorder, type Origin } from '../reference-recorder.ts';
 import { isVariableName } from '../runtime-scope.ts';
 import {
@@ -11,15 +11,27 @@ import {
 } from './template-syntax.ts';
 
 interface Place {
-  /** The origin of `this`; undefined: an element of a value that is recorded completely. */
-  readonly context: Origin | undefined;
+  /** The origin of `this`; undefined: it cannot be traced, but it is recorded completely. */
+  readonly context: Origin | Element | undefined;
   readonly parent: Place | undefined;
-  readonly params: ReadonlyMap<string, Origin | undefined>;
+  readonly params: ReadonlyMap<string, Origin | Element | undefined>;
 }
 
-/** Finds all references of a template. Offsets are relative to the template. */
-export function findTemplateReferences(program: Program, text: string): readonly Reference[] {
+/** An element of a list or a map, which is recorded completely. */
+interface Element {
+  readonly elementOf: Origin;
+}
+
+/** The references of a template, and the paths in the elements of what `each` visits. Offsets are relative to the template. */
+export interface TemplateReferences {
+  readonly references: readonly Reference[];
+  readonly elementPaths: readonly ElementPath[];
+}
+
+/** Finds all references of a template. */
+export function findTemplateReferences(program: Program, text: string): TemplateReferences {
   const recorder = createReferenceRecorder();
+  const elementPaths: ElementPath[] = [];
   const root: Origin = { root: 'root', path: [], offset: -1, stepOffsets: [] };
   const top: Place = { context: root, parent: undefined, params: new Map() };
 
@@ -56,8 +68,8 @@ export function findTemplateReferences(program: Program, text: string): readonly
     { block, place }: { readonly block: hbs.AST.BlockStatement; readonly place: Place },
   ): Place {
     if (name !== 'each' && name !== 'with') return place;
-    // Map and list elements cannot be distinguished, so references inside are not traced.
-    const context = name === 'with' ? value : undefined;
+    const element = value === undefined ? undefined : { elementOf: value };
+    const context = name === 'with' ? value : element;
     const params = new Map(place.params);
     for (const [index, param] of (block.program?.blockParams ?? []).entries()) {
       params.set(param, index === 0 ? context : undefined);
@@ -95,6 +107,10 @@ export function findTemplateReferences(program: Program, text: string): readonly
   function visitPath(path: hbs.AST.PathExpression, place: Place): Origin | undefined {
     const offset = offsetOf(text, path.loc.start);
     const { origin, parts } = startOfPath(path, place, offset);
+    if (origin !== undefined && 'elementOf' in origin) {
+      addElementPath(origin.elementOf, parts, offset);
+      return undefined;
+    }
     let current = origin;
     let position = Math.max(0, text.slice(offset).indexOf(parts[0] ?? ''));
     for (const part of parts) {
@@ -111,11 +127,25 @@ export function findTemplateReferences(program: Program, text: string): readonly
     return current;
   }
 
+  /** Up to what is no field: `length` and indexes. */
+  function addElementPath({ root, path }: Origin, parts: readonly string[], offset: number): void {
+    const end = parts.findIndex((part) => part === 'length' || /^\d+$/.test(part));
+    const steps = end < 0 ? parts : parts.slice(0, end);
+    if (root === 'root' || steps.length === 0) return;
+    let position = offset;
+    const stepOffsets = steps.map((step) => {
+      const at = Math.max(position, text.indexOf(step, position));
+      position = at + step.length;
+      return at;
+    });
+    elementPaths.push({ of: { root, path }, path: steps, offset, stepOffsets });
+  }
+
   function startOfPath(
     path: hbs.AST.PathExpression,
     place: Place,
     offset: number,
-  ): { readonly origin: Origin | undefined; readonly parts: readonly string[] } {
+  ): { readonly origin: Origin | Element | undefined; readonly parts: readonly string[] } {
     const [first = '', ...rest] = path.parts;
     if (path.data) return { origin: first === 'root' ? root : undefined, parts: rest };
     if (path.depth === 0 && !isScoped(path)) {
@@ -139,5 +169,5 @@ export function findTemplateReferences(program: Program, text: string): readonly
   }
 
   visitProgram(program, top);
-  return recorder.finish();
+  return { references: recorder.finish(), elementPaths };
 }

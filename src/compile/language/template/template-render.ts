@@ -88,7 +88,8 @@ function compileStatement(statement: TemplateStatement, tools: FunctionDependenc
       const { path, params } = statement as hbs.AST.MustacheStatement;
       const evaluate = compileCall(path as TemplateExpression, params, tools);
       const place = describe(path as TemplateExpression);
-      return (frame) => write(frame.output, printable(place, present(evaluate(frame), place)));
+      return (frame) =>
+        write(frame.output, printable(place, present(evaluate(frame), place, frame)));
     }
     case 'BlockStatement':
       return compileBlock(statement as hbs.AST.BlockStatement, tools);
@@ -103,9 +104,15 @@ function write(output: Output, text: string): void {
   assertTextLength(output.text.length);
 }
 
-function present(value: unknown, place: string): unknown {
+/** `place`: the value as written. */
+function present(value: unknown, place: string, { parent, scope }: Frame): unknown {
   if (value !== undefined && value !== null) return value;
-  throw new ExpressionError('missing-value', `Missing value "${place}"`);
+  const [first = ''] = place.split('.');
+  const isOfRoot = parent !== undefined && Object.hasOwn(scope.root, first);
+  const hint = isOfRoot
+    ? `; inside "each" and "with", names are fields of the element: write "@root.${place}"`
+    : '';
+  throw new ExpressionError('missing-value', `Missing value "${place}"${hint}`);
 }
 
 function describe(expression: TemplateExpression): string {
@@ -214,7 +221,7 @@ function compileCall(
   return (frame) => {
     const values = args.map(({ evaluate, place }) => {
       const value = evaluate(frame);
-      return helper.takesMissing === true ? value : present(value, place);
+      return helper.takesMissing === true ? value : present(value, place, frame);
     });
     const { meter } = frame.output;
     const result = helper.run(values, { tools, meter });

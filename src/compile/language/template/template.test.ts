@@ -114,6 +114,12 @@ describe('compile/language Handlebars', () => {
     ['{{$index}}', 'missing-value', 'Missing value "$index"'],
     ['{{@index}}', 'missing-value', 'Missing value "@index"'],
     ['{{../metadata.name}}', 'missing-value', 'Missing value "../metadata.name"'],
+    [
+      '{{#each spec.words}}{{metadata.name}}{{/each}}',
+      'missing-value',
+      'Missing value "metadata.name"; inside "each" and "with", names are fields of the element: write "@root.metadata.name"',
+    ],
+    ['{{#each spec.words}}{{nope}}{{/each}}', 'missing-value', 'Missing value "nope"'],
     ['{{constructor}}', 'missing-value', 'Missing value "constructor"'],
     ['{{spec.__proto__.x}}', 'missing-value', 'Missing value "spec.__proto__.x"'],
     ['{{lookup spec "constructor"}}', 'missing-value', 'Missing value "lookup"'],
