@@ -57,3 +57,17 @@ export function quotedList(values: readonly unknown[]): string {
   const last = quoted.pop() ?? '';
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }
+
+/** What the boolean words of YAML 1.1 mean. */
+export function booleanMeant(value: string): boolean | undefined {
+  if (/^(?:true|yes|on)$/i.test(value)) return true;
+  return /^(?:false|no|off)$/i.test(value) ? false : undefined;
+}
+
+/** The number or boolean that a string means. */
+export function plainForm(value: string, types: readonly unknown[]): string | undefined {
+  const isNumber = types.includes('integer') || types.includes('number');
+  if (isNumber && /^-?\d+$/.test(value)) return value;
+  if (!types.includes('boolean')) return undefined;
+  return booleanMeant(value)?.toString();
+}

@@ -147,18 +147,37 @@ function checkData({ definition, template }: CompiledChild, diagnostics: Diagnos
   }
 }
 
-/** Warns about a random text where base64 is expected. A random text of a multiple of four characters is accepted, and decoded to other bytes. */
-function warnAboutPlainValue({ text, pointer }: Slot, key: string, diagnostics: Diagnostics): void {
+/**
+ * Warns about a plain text where base64 is expected: a random one, the metadata of the resource, or a text that is no base64 around its
+ * expressions. A plain text of a multiple of four characters is accepted, and decoded to other bytes.
+ */
+function warnAboutPlainValue(slot: Slot, key: string, diagnostics: Diagnostics): void {
+  const { text, pointer } = slot;
   const at = text.indexOf('$randomString(');
-  if (at < 0 || text.includes('$base64encode(')) return;
+  const isRandom = at >= 0 && !text.includes('$base64encode(');
+  if (!isRandom && !isOfMetadata(slot) && !isPlainText(slot)) return;
   diagnostics.report({
     severity: 'warning',
     code: 'suspicious-expression',
     message: `"data.${key}" of a Secret is base64, and this is a plain text`,
-    hint: 'Encode it: "$base64encode($randomString(...))"',
+    hint: isRandom
+      ? 'Encode it: "$base64encode($randomString(...))"'
+      : 'Write it in "stringData", or encode it: "${ $base64encode(...) }"',
     path: pointer,
-    at,
+    ...(isRandom ? { at } : {}),
   });
+}
+
+function isPlainText({ leaf }: Slot): boolean {
+  const parts = leaf.kind === 'text' ? leaf.parts : [];
+  return parts.some((part) => typeof part === 'string' && !/^[A-Za-z0-9+/=\s]*$/.test(part));
+}
+
+/** The name and the labels of the resource are no base64. A field of its spec may be. */
+function isOfMetadata({ leaf }: Slot): boolean {
+  if (leaf.kind !== 'value' || !leaf.expression.isPlainPath) return false;
+  const [reference] = leaf.expression.references;
+  return reference?.root === 'resource' && reference.path[0] === 'metadata';
 }
 
 function isBase64(text: string): boolean {

@@ -49,7 +49,7 @@ export function checkPaths(context: CheckContext): void {
           withRootHint(
             walkType(reference, { type: types.root, from: 0, more: rootNames, isTemplate }),
             reference,
-            types.resource,
+            context,
           )
         );
       case 'previous':
@@ -130,21 +130,35 @@ function elementProblem(
 function withRootHint(
   problem: Problem | undefined,
   { path: [id = '', ...rest], offset }: Reference,
-  resource: SchemaType,
+  context: Pick<CheckContext, 'types' | 'parts'>,
 ): Problem | undefined {
   if (problem?.offset !== offset) return problem;
   const helm = helmValueHint(id, rest.join('.'));
   if (helm !== undefined) return { ...problem, hint: helm };
-  const meant = variables.includes(id) ? `$${id}` : fieldMeant(id, rest, resource);
+  const meant = variables.includes(id) ? `$${id}` : fieldMeant(id, rest, context);
   return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` };
 }
 
-function fieldMeant(id: string, rest: readonly string[], resource: SchemaType): string | undefined {
-  if (id === 'schema' && ['spec', 'status', 'metadata'].includes(rest[0] ?? ''))
-    return rest.join('.');
-  const spec = fieldsOfStruct(throughLists(fieldsOfStruct(resource)?.get('spec')?.type));
-  return spec?.has(id) === true ? ['spec', id, ...rest].join('.') : undefined;
+/** With the root of what has this name; for other names before `spec`, such as `self` and kro's `schema`, without them. */
+function fieldMeant(
+  id: string,
+  rest: readonly string[],
+  { types, parts }: Pick<CheckContext, 'types' | 'parts'>,
+): string | undefined {
+  const spec = fieldsOfStruct(throughLists(fieldsOfStruct(types.resource)?.get('spec')?.type));
+  const root = [
+    { name: 'spec', has: spec?.has(id) },
+    { name: 'vars', has: parts.vars.has(id) },
+    { name: 'children', has: parts.children.some(({ definition }) => definition.id === id) },
+    { name: 'reads', has: parts.reads.some(({ definition }) => definition.id === id) },
+    { name: 'metadata', has: rest.length === 0 && metadataFields.includes(id) },
+  ].find(({ has }) => has);
+  if (root !== undefined) return [root.name, id, ...rest].join('.');
+  const isBefore = rest.length > 1 && ['spec', 'status', 'metadata'].includes(rest[0] ?? '');
+  return isBefore ? rest.join('.') : undefined;
 }
+
+const metadataFields = ['name', 'namespace', 'labels', 'annotations', 'uid', 'generation'];
 
 function fieldsOfStruct(type: SchemaType | undefined) {
   return type?.kind === 'struct' ? type.fields : undefined;
@@ -229,11 +243,21 @@ function walkType(
 }
 
 /** Inside `[ ]`, `.( )` and `.{ }`, and inside `each` and `with`, names are fields of the element. */
-function outerHint({ root, path }: Path, index: number, isTemplate: boolean): string | undefined {
+function outerHint(reference: Path, index: number, isTemplate: boolean): string | undefined {
+  const { root, path } = reference;
   const isRoot = [...rootNames, 'spec', 'metadata', 'status'].includes(path[index] ?? '');
-  if ((index === 0 && root !== 'this') || !isRoot || index + 1 === path.length) return undefined;
-  const start = isTemplate ? '@root' : '$$';
-  return `Names are fields of the element here; write "${start}.${path.slice(index).join('.')}"`;
+  const isStart = index > 0 ? !isAfterDot(reference, index) : root === 'this';
+  if (!isStart || !isRoot || index + 1 === path.length) return undefined;
+  let end = index + 1;
+  while (end < path.length && isAfterDot(reference, end)) end++;
+  const written = path.slice(index, end).join('.');
+  return `Names are fields of the element here; write "${isTemplate ? '@root' : '$$'}.${written}"`;
+}
+
+/** Whether there is only a dot between a step and the one before it. */
+function isAfterDot({ path, stepOffsets }: Path, index: number): boolean {
+  const before = stepOffsets[index - 1] ?? 0;
+  return stepOffsets[index] === before + (path[index - 1]?.length ?? 0) + 1;
 }
 
 /** `list.length` of other languages. */

@@ -1,6 +1,6 @@
 import { nearestName } from '../../util/did-you-mean.ts';
 import { builtinFunctions } from './builtin-functions.ts';
-import { methodHint } from './foreign-calls.ts';
+import { functionHint, methodHint } from './foreign-calls.ts';
 import { languageFunctions } from './functions.ts';
 import type { LeafProblem } from './leaf.ts';
 import { limits } from './limits.ts';
@@ -100,6 +100,7 @@ function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
   const offset = startOf(tokens, step.position);
   const hint =
     methodHint(tokens, offset) ??
+    functionHint(tokens, offset) ??
     (knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions start with "$"');
   return [problem('unknown-name', `Unknown function "${name}"`, offset, hint)];
 }

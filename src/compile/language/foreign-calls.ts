@@ -53,11 +53,30 @@ export function methodHint(tokens: readonly Token[], at: number): string | undef
   return `Write "$${known}(${[value, ...(rest === '' ? [] : [rest])].join(', ')})"`;
 }
 
+/** Functions of CEL, Go templates and other languages. */
+const functions: Readonly<Record<string, string>> = {
+  defined: 'exists',
+  has: 'exists',
+  int: 'number',
+  len: 'count',
+  size: 'count',
+  str: 'string',
+  toString: 'string',
+};
+
+/** The hint for a function of another language, such as `len(spec.tags)`. Undefined: `at` is none. */
+export function functionHint(tokens: readonly Token[], at: number): string | undefined {
+  const index = tokens.findIndex(({ start }) => start === at);
+  const name = tokens[index]?.text ?? '';
+  const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  return known && `Write "$${known}(${argumentsAfter(tokens, index + 1) || '...'})"`;
+}
+
 /** The hint for a value of a Helm chart, `.Values.image`, or a function behind a `|`. Undefined: there is neither. */
 export function helmHint(tokens: readonly Token[]): string | undefined {
   const [dot, root] = tokens;
   if (dot?.text === '.' && root !== undefined)
-    return helmValueHint(root.text, fieldsFrom(tokens, 3));
+    return helmValueHint(root.text, fieldsFrom(tokens, 3)) ?? withoutDot(fieldsFrom(tokens, 1));
   const index = tokens.findIndex(({ text }) => text === '|');
   const name = tokens[index + 1]?.text ?? '';
   if (index < 1) return undefined;
@@ -67,6 +86,10 @@ export function helmHint(tokens: readonly Token[]): string | undefined {
     return 'Leave it out: an expression gives a value, not text with an indentation';
   const known = Object.hasOwn(pipes, name) ? pipes[name] : undefined;
   return known && `Write "$${known}(${value})"`;
+}
+
+function withoutDot(path: string): string | undefined {
+  return path === '' ? undefined : `Write "${path}", without a dot before the first name`;
 }
 
 /** The hint for a name at the root of a Helm template. `field`: the path below it. */

@@ -35,6 +35,7 @@ export function findSuspiciousExpressions(
       ...comparedWithMissing(node, tokens),
       ...greedyDefault(node, source, tokens),
       ...rootInPredicate(node, tokens),
+      ...fieldInBrackets(node, tokens),
       ...addedTexts(node, tokens),
     ]),
   ];
@@ -150,6 +151,25 @@ function greedyDefault(node: SyntaxNode, source: string, tokens: readonly Token[
       offset,
     },
   ];
+}
+
+/** `metadata.annotations["a/b"]`: a text in brackets is a filter that is always true. */
+function fieldInBrackets(node: SyntaxNode, tokens: readonly Token[]): Warning[] {
+  if (node.type !== 'path') return [];
+  const { steps = [] } = node;
+  return steps.flatMap((step, index) =>
+    [...(step.predicate ?? []), ...(step.stages ?? [])].flatMap(({ expr }): Warning[] => {
+      if (expr?.type !== 'string') return [];
+      const name = String(expr.value);
+      return [
+        {
+          message: `["${name}"] selects no field: brackets contain an index or a condition`,
+          hint: `Write "${pathText({ ...node, steps: steps.slice(0, index + 1) })}.\`${name}\`"`,
+          offset: startOf(tokens, expr.position),
+        },
+      ];
+    }),
+  );
 }
 
 /** `reads.pods[metadata.name = spec.pod]`: names in a predicate refer to the element. */

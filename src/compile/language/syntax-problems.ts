@@ -132,6 +132,7 @@ function hintFor(
 ): { hint: string } | undefined {
   const hint = helmHint(tokens);
   if (hint !== undefined) return { hint };
+  if (tokens[0]?.text === 'if') return { hint: 'Write "condition ? value : other"' };
   if (code === 'S0302') return { hint: 'Put the dividend in parentheses' };
   if (code === 'S0213') return { hint: 'Put names with special characters in backquotes' };
   if (code === 'S0202' && token === ':') {

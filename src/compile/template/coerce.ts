@@ -65,8 +65,16 @@ function coerceScalarField(value: unknown, type: ScalarType, target: CoercionTar
     throw new CoercionError('wrong-type', message, 'Larger integers lose digits: use strings');
   }
   const fitted = coerceScalar(value, type);
-  if (fitted === undefined) throw mismatch(scalarNames(type), value, target);
+  if (fitted === undefined)
+    throw mismatch(scalarNames(type), value, target, quantityHint(value, type));
   return fitted;
+}
+
+/** Kubernetes writes units without "B". */
+function quantityHint(value: unknown, { format }: ScalarType): string | undefined {
+  if (format !== 'quantity' || typeof value !== 'string') return undefined;
+  const [, number, unit = ''] = /^([\d.]+) ?([kmgtp])i?b?$/i.exec(value) ?? [];
+  return number && `Write "${number}${unit.toUpperCase()}i"`;
 }
 
 function coerceList(value: unknown, type: ListType, target: CoercionTarget): unknown {
@@ -152,9 +160,10 @@ function mismatch(
   expected: string,
   value: unknown,
   { field, quotes }: CoercionTarget,
+  hint?: string,
 ): CoercionError {
   const found = describeFound(value, quotes);
-  return new CoercionError('wrong-type', `Expected ${expected} at ${field}, found ${found}`);
+  return new CoercionError('wrong-type', `Expected ${expected} at ${field}, found ${found}`, hint);
 }
 
 /** The display name of a type. */

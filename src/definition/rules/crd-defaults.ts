@@ -3,7 +3,7 @@ import { didYouMean } from '../../util/did-you-mean.ts';
 import { isJsonObject, pointerTo } from '../../util/json.ts';
 import { hasExtension, namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
-import { describeFound, fieldOf } from '../tree.ts';
+import { describeFound, fieldOf, plainForm } from '../tree.ts';
 import { schemaNodesOf } from './crd-versions.ts';
 import type { Rule } from './rule.ts';
 
@@ -29,7 +29,9 @@ function* checkValue({ node, value, path }: Value): Iterable<Finding> {
   if (value === null && fieldOf(node.value, 'nullable') === true) return;
   if (typeof type === 'string' && !hasType(value, type)) {
     const message = `Expected a default of type "${type}", found ${describeFound(value)}`;
-    yield { code: 'invalid-crd', path, message };
+    const plain = typeof value === 'string' ? plainForm(value, [type]) : undefined;
+    const hint = plain === undefined ? undefined : `Write ${plain}, without quotes`;
+    yield { code: 'invalid-crd', path, message, hint };
     return;
   }
   const words = fieldOf(node.value, 'enum');

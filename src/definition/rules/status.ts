@@ -1,7 +1,7 @@
 import { pointerTo } from '../../util/json.ts';
 import { standardStatusFields } from '../crd/standard-status.ts';
 import type { Finding } from '../finding.ts';
-import { describeFound, fieldOf, mapAt, mapsAt } from '../tree.ts';
+import { booleanMeant, describeFound, fieldOf, mapAt, mapsAt } from '../tree.ts';
 import { childListPaths } from './namespaces.ts';
 import { containsExpression, isSingleExpression, type Rule } from './rule.ts';
 
@@ -33,17 +33,17 @@ function* checkSingleExpression(value: unknown, path: string, field: string): It
   };
 }
 
+/** How expressions begin: with a root name or a function, maybe in brackets. */
+const rootPattern = /^[(-]*(?:(?:spec|status|metadata|children|observed|reads|vars)\b|\$\w)/;
+
 function expressionHint(value: string, field: string): string | undefined {
   const word = booleanMeant(value);
   if (word !== undefined) return field === 'forEach' ? undefined : `Write ${word}, without quotes`;
-  const isBare = /[.$=<>()]|^\w+$/.test(value) && !/[{}]/.test(value);
-  return isBare ? `Write "\${ ${value} }"` : undefined;
-}
-
-/** The boolean words of YAML 1.1. */
-function booleanMeant(value: string): boolean | undefined {
-  if (/^(?:true|yes|on)$/i.test(value)) return true;
-  return /^(?:false|no|off)$/i.test(value) ? false : undefined;
+  const template = /^\{\{\s*([\w.]+)\s*\}\}$/.exec(value)?.[1];
+  const bare = template ?? value;
+  const negated = /^not\s+(\S+)$/.exec(bare)?.[1];
+  if (negated !== undefined) return `Write "\${ $not(${negated}) }"`;
+  return rootPattern.test(bare) && !/[{}]/.test(bare) ? `Write "\${ ${bare} }"` : undefined;
 }
 
 /** `status` does not map the fields that Homeostat always writes. */

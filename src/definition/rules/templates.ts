@@ -57,7 +57,7 @@ function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
     yield {
       code: 'wrong-type',
       path: at,
-      message: `Expected a string, found ${describeFound(name)}`,
+      message: `Expected a string, found ${name === '' ? 'an empty string' : describeFound(name)}`,
     };
   }
 }

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerSteps, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
-import { describeFound, quotedList } from '../tree.ts';
+import { describeFound, fieldOf, plainForm, quotedList } from '../tree.ts';
 import { unsupportedKeywords } from './crd-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -111,6 +111,7 @@ function unknownField(
       manifestHint(field, known) ??
       didYouMean(field, absent) ??
       didYouMean(field, known) ??
+      deeperHint(field, data, schema) ??
       knownFields(known),
   };
 }
@@ -120,16 +121,31 @@ const placedHints: ReadonlyMap<string, string> = new Map([
   ['/spec/clusters', 'Did you mean "controller.clusters"?'],
 ]);
 
-/** Fields of children in other tools, and our names of them. */
+/** Fields in other tools, and our names of them. */
 const foreignFields: ReadonlyMap<string, string> = new Map([
   ['dependsOn', 'after'],
   ['includeWhen', 'when'],
   ['readyWhen', 'ready'],
+  ['name', 'id'],
+  ['min', 'minimum'],
+  ['max', 'maximum'],
 ]);
 
 function foreignHint(field: string, known: readonly string[]): string | undefined {
   const meant = foreignFields.get(field);
   return meant !== undefined && known.includes(meant) ? `Did you mean "${meant}"?` : undefined;
+}
+
+/** A field that belongs one level deeper: a label of a selector, or `openAPIV3Schema` beside the name of a version. */
+function deeperHint(field: string, data: unknown, schema: JsonSchema): string | undefined {
+  const inner = Object.entries(fieldsOf(schema)).find(([, each]) =>
+    Object.hasOwn(fieldsOf(each as JsonSchema), field),
+  );
+  if (inner !== undefined) return `Move it into "${inner[0]}"`;
+  const value = (data as Readonly<Record<string, unknown>>)[field];
+  return Object.hasOwn(fieldsOf(schema), 'matchLabels') && typeof value === 'string'
+    ? `Write "matchLabels: { ${field}: ${value} }"`
+    : undefined;
 }
 
 /** A manifest beside `template` instead of in it. */
@@ -172,9 +188,11 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
   // As in other schema languages, where each property says whether it is required.
   if (schema.type === 'array' && field === 'required' && typeof value === 'boolean')
     return 'List the names of required fields beside "properties": "required: [name]"';
-  if (schema.type === 'object' && typeof value === 'string') {
-    const meant = fieldWithValue(schema, value);
-    if (meant !== undefined) return `Write "${field}: { ${meant}: ${value} }"`;
+  if (schema.type === 'object') return mapHint(field, value, schema);
+  if (schema.type === 'array' && typeof value === 'object') return listHint(value, schema);
+  if (typeof value === 'string') {
+    const plain = plainForm(value, [schema.type].flat());
+    if (plain !== undefined) return `Write ${plain}, without quotes`;
   }
   if (schema.type === 'array' && ['string', 'number', 'boolean'].includes(typeof value))
     return `Write a list: "${field}: [${String(value)}]"`;
@@ -193,12 +211,36 @@ function patternHint(value: string, pattern: string): string | undefined {
   return matching === undefined ? undefined : `Write "${matching}"`;
 }
 
-/** The field of a map that can have this value: `type` of `updateStrategy`, for `Recreate`. */
-function fieldWithValue(schema: JsonSchema, value: string): string | undefined {
-  return Object.entries(fieldsOf(schema)).find(([, field]) => {
-    const allowed = (field as JsonSchema).enum;
-    return Array.isArray(allowed) && allowed.includes(value);
-  })?.[0];
+/** How another value becomes a map. */
+function mapHint(field: string, value: unknown, schema: JsonSchema): string | undefined {
+  if (typeof value === 'string' && value.trim().includes('\n')) return 'Remove the "|" before it';
+  const meant = Object.entries(fieldsOf(schema)).find(([name, each]) =>
+    fits(value, each as JsonSchema, name),
+  )?.[0];
+  const [first] = Array.isArray(value) ? (value as unknown[]) : [];
+  const name = fieldOf(first, 'name');
+  if (meant === undefined) return name === undefined ? undefined : `Write a map: "${name}: ..."`;
+  if (Array.isArray(value)) return `Write the list into "${meant}"`;
+  const text = String(value);
+  return `Write "${field}: { ${meant}: ${/^\w+$/.test(text) ? text : `'${text}'`} }"`;
+}
+
+/** Whether a field can have this value: `type` of `updateStrategy`, for `Recreate`. */
+function fits(value: unknown, schema: JsonSchema, name: string): boolean {
+  if (Array.isArray(value)) return schema.type === 'array';
+  if (typeof value !== 'string') return false;
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+  if (typeof schema.pattern === 'string') return new RegExp(schema.pattern, 'u').test(value);
+  return name === 'cron' && value.trim().split(/\s+/).length === 5;
+}
+
+/** A map by name where a list of items with that name is expected. */
+function listHint(value: object | null, { items }: JsonSchema): string | undefined {
+  const [name] = Object.keys(value ?? {});
+  const required: unknown = (items as JsonSchema | undefined)?.required;
+  return name !== undefined && Array.isArray(required)
+    ? `Write a list: "- ${String(required[0])}: ${name}"`
+    : 'Write "- " before each item';
 }
 
 function wrongEnumValue(path: string, value: unknown, error: ErrorObject): Finding {
@@ -208,8 +250,25 @@ function wrongEnumValue(path: string, value: unknown, error: ErrorObject): Findi
     code: 'invalid-value',
     path,
     message: expected(quotedList(allowed), value),
-    hint: typeof value === 'string' ? didYouMean(value, allowed.map(String)) : undefined,
+    hint: typeof value === 'string' ? valueHint(value, allowed.map(String)) : undefined,
   };
+}
+
+/** Types in other schema languages. */
+const foreignTypes: ReadonlyMap<string, string> = new Map([
+  ['int', 'integer'],
+  ['list', 'array'],
+  ['map', 'object'],
+  ['bool', 'boolean'],
+  ['float', 'number'],
+  ['double', 'number'],
+  ['text', 'string'],
+]);
+
+function valueHint(value: string, allowed: readonly string[]): string | undefined {
+  const meant = foreignTypes.get(value.toLowerCase());
+  if (meant !== undefined && allowed.includes(meant)) return `Did you mean "${meant}"?`;
+  return didYouMean(value, allowed);
 }
 
 function outOfRange(path: string, value: unknown, what: string): Finding {

@@ -1,6 +1,7 @@
 import Handlebars from 'handlebars';
 import type { LeafProblem } from '../leaf.ts';
 import { limits } from '../limits.ts';
+import { helperTable } from './template-helpers.ts';
 
 /** The supported part of the Handlebars syntax tree. */
 export type Program = hbs.AST.Program;
@@ -82,11 +83,19 @@ export function parseProgram(text: string): Program | LeafProblem {
 
 function hintFor(text: string): { readonly hint?: string } {
   if (/\{\{~?\s*\./.test(text)) return { hint: helmHint };
+  const [, value = '', name = '', args = ''] = filter.exec(text) ?? [];
+  if (helperTable.has(name)) {
+    const inOrder = name === 'indent' ? [args, value] : [value, args];
+    const call = [name, ...inOrder.filter((each) => each !== '')].join(' ');
+    return { hint: `Write "{{${call}}}": the name of a helper comes first` };
+  }
   return /\{\{[^}]*[\w\s](?:[=!]==?|&&|\|\||[<>]=?)[\s\w"']/.test(text)
     ? { hint: operatorHint }
     : {};
 }
 
+/** `{{ value | helper arguments }}`. */
+const filter = /\{\{~?\s*([\w.]+)\s*\|\s*(\w+)\s*([^|}]*?)\s*~?\}\}/;
 const operatorHint = 'Operators are helpers: "{{#if (eq spec.size 1)}}", "{{#if (and a b)}}"';
 const helmHint = 'Write "{{ spec.size }}", without a dot before the first name';
 const unclosed = 'Expected the end of a block, found the end of the template';
