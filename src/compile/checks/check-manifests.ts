@@ -1,4 +1,5 @@
 import { pointerTo } from '../../util/json.ts';
+import { isLabelKey, isLabelValue } from '../../util/label-selector.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { CompiledChild } from '../compiled-templates.ts';
 import type { Diagnostics } from '../diagnostics.ts';
@@ -17,6 +18,7 @@ export function checkManifests({ parts, diagnostics }: CheckContext): void {
   warnAboutObjects(parts.children, diagnostics);
   for (const child of parts.children) {
     checkName(child, diagnostics);
+    checkLabels(child, diagnostics);
     checkSelector(child, diagnostics);
     checkPorts(child, diagnostics);
     checkData(child, diagnostics);
@@ -88,6 +90,29 @@ function warnAboutObjects(children: readonly CompiledChild[], diagnostics: Diagn
 const selecting = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet']);
 const selectorPath = ['spec', 'selector', 'matchLabels'];
 const labelsPath = ['spec', 'template', 'metadata', 'labels'];
+
+/** Literal labels of the object and of its Pods. */
+function checkLabels({ template }: CompiledChild, diagnostics: Diagnostics): void {
+  for (const steps of [['metadata', 'labels'], labelsPath]) {
+    const labels = nodeAt(template.root, steps);
+    for (const [key, node] of (labels && fieldsOf(labels)) ?? []) {
+      const value = node.kind === 'constant' ? node.value : undefined;
+      const path = pointerOf(template.pointer, [...steps, key]);
+      const code = 'invalid-value';
+      // An expression that is wrong, or a path without its braces, has a diagnostic of its own.
+      if ([key, value].some((text) => typeof text === 'string' && text.startsWith('$'))) continue;
+      if (!isLabelKey(key)) {
+        const message = `The API server rejects the label "${key}"`;
+        const hint = 'Use letters, digits, "-", "_" and ".", maybe after a domain and "/"';
+        diagnostics.report({ code, message, hint, path, at: 'key' });
+      } else if (typeof value === 'string' && !isLabelValue(value)) {
+        const message = `The API server rejects the value "${value}" of the label "${key}"`;
+        const hint = 'Use at most 63 letters, digits, "-", "_" and ".", or write an annotation';
+        diagnostics.report({ code, message, hint, path });
+      }
+    }
+  }
+}
 
 /** A workload must select its own Pods. */
 function checkSelector({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {

@@ -61,6 +61,7 @@ function hintFor(
   name: string,
 ): string | undefined {
   if (found.kind === 'list' && isList(expected)) return elementHint(expected, found.item, name);
+  if (found.kind === 'list' && of === '$contains') return `Write "value in ${name}"`;
   if (found.kind === 'list')
     return expected === 'string' && of !== '$length'
       ? `Write "$join(${name}, ',')"`

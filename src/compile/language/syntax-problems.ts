@@ -17,6 +17,7 @@ const foreignOperators: readonly (readonly [operator: string, hint: string])[] =
   ['==', 'Write "=" to compare'],
   ['&&', 'Write "and"'],
   ['||', 'Write "??" for a default value, "or" between conditions'],
+  ['=>', 'Write "function($x) { ... }"'],
   ['?.', 'Write ".": a path through a missing value is no error, and has no value'],
   ['!', 'Write "$not(...)"'],
 ];

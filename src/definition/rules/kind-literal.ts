@@ -17,11 +17,13 @@ export function* checkKindLiteral(options: {
   const value = fieldOf(parent, field);
   const at = pointerTo(path, field);
   if (value === undefined) {
+    const other = Object.keys(parent).find((key) => key.toLowerCase() === field.toLowerCase());
     yield {
       code: 'missing-field',
       path: at,
       at: 'parent-key',
       message: `Missing field "${field}"`,
+      hint: other === undefined ? undefined : `Write "${field}" instead of "${other}"`,
     };
   } else if (typeof value !== 'string' || value === '') {
     yield {
@@ -38,7 +40,9 @@ export function* checkKindLiteral(options: {
     };
   } else if (field === 'apiVersion' && !apiVersionPattern.test(value)) {
     const message = `Expected a version such as "v1" or "apps/v1", found ${describeFound(value)}`;
-    yield { code: 'invalid-value', path: at, message };
+    const lower = value.toLowerCase();
+    const hint = apiVersionPattern.test(lower) ? `Write "${lower}"` : undefined;
+    yield { code: 'invalid-value', path: at, message, hint };
   } else if (field === 'kind' && !/^[A-Z][A-Za-z0-9]*$/.test(value)) {
     const message = `Expected a kind in CamelCase such as "ConfigMap", found ${describeFound(value)}`;
     yield { code: 'invalid-value', path: at, message };

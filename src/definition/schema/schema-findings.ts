@@ -127,6 +127,8 @@ const foreignFields: ReadonlyMap<string, string> = new Map([
   ['includeWhen', 'when'],
   ['readyWhen', 'ready'],
   ['name', 'id'],
+  ['childs', 'children'],
+  ['resources', 'children'],
   ['min', 'minimum'],
   ['max', 'maximum'],
 ]);
@@ -188,6 +190,7 @@ function typeHint(path: string, value: unknown, schema: JsonSchema): string | un
   // As in other schema languages, where each property says whether it is required.
   if (schema.type === 'array' && field === 'required' && typeof value === 'boolean')
     return 'List the names of required fields beside "properties": "required: [name]"';
+  if (field === 'type' && Array.isArray(value)) return typeListHint(value);
   if (schema.type === 'object') return mapHint(field, value, schema);
   if (schema.type === 'array' && typeof value === 'object') return listHint(value, schema);
   if (typeof value === 'string') {
@@ -211,9 +214,17 @@ function patternHint(value: string, pattern: string): string | undefined {
   return matching === undefined ? undefined : `Write "${matching}"`;
 }
 
+/** A CRD schema has one type; null is a keyword of its own. */
+function typeListHint(types: readonly unknown[]): string | undefined {
+  const [type, ...others] = types.filter((each) => each !== 'null');
+  if (others.length > 0) return undefined;
+  return `Write "type: ${type}"${types.includes('null') ? ' and "nullable: true"' : ''}`;
+}
+
 /** How another value becomes a map. */
 function mapHint(field: string, value: unknown, schema: JsonSchema): string | undefined {
   if (typeof value === 'string' && value.trim().includes('\n')) return 'Remove the "|" before it';
+  if (value === true && Object.keys(fieldsOf(schema)).length === 0) return `Write "${field}: {}"`;
   const meant = Object.entries(fieldsOf(schema)).find(([name, each]) =>
     fits(value, each as JsonSchema, name),
   )?.[0];
@@ -254,8 +265,8 @@ function wrongEnumValue(path: string, value: unknown, error: ErrorObject): Findi
   };
 }
 
-/** Types in other schema languages. */
-const foreignTypes: ReadonlyMap<string, string> = new Map([
+/** Values in other schema languages and in Kubernetes. */
+const foreignValues: ReadonlyMap<string, string> = new Map([
   ['int', 'integer'],
   ['list', 'array'],
   ['map', 'object'],
@@ -263,10 +274,11 @@ const foreignTypes: ReadonlyMap<string, string> = new Map([
   ['float', 'number'],
   ['double', 'number'],
   ['text', 'string'],
+  ['retain', 'Orphan'],
 ]);
 
 function valueHint(value: string, allowed: readonly string[]): string | undefined {
-  const meant = foreignTypes.get(value.toLowerCase());
+  const meant = foreignValues.get(value.toLowerCase());
   if (meant !== undefined && allowed.includes(meant)) return `Did you mean "${meant}"?`;
   return didYouMean(value, allowed);
 }
