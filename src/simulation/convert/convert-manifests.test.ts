@@ -341,15 +341,21 @@ describe('simulation/convert: manifests to a definition', () => {
       object('Pod', 'web-test', hook('test')),
       object('Job', 'web-migrate', hook('pre-upgrade, pre-install')),
       object('ConfigMap', 'kube-root-ca.crt'),
+      object('StatefulSet', 'web', {
+        spec: { volumeClaimTemplates: [{ metadata: { name: 'd' } }] },
+      }),
+      object('PersistentVolumeClaim', 'd-web-0'),
+      object('PersistentVolumeClaim', 'd-web-cache'),
     ]);
     assert.deepEqual(
       objects.map(({ metadata }) => metadata.name),
-      ['web-owned', 'web-migrate'],
+      ['web-owned', 'web-migrate', 'web', 'd-web-cache'],
     );
     assert.deepEqual(notes, [
       'Pod "web-1-a" is left out: ReplicaSet "web-1" creates it',
       'Pod "web-test" is left out: Helm creates it for the hook "test"',
-      'ConfigMap "kube-root-ca.crt" is left out: each namespace has it',
+      'ConfigMap "kube-root-ca.crt" is left out: every cluster has it',
+      'PersistentVolumeClaim "d-web-0" is left out: StatefulSet "web" creates it',
     ]);
     assert.deepEqual(convert(objects).objects[1]?.metadata, { name: 'web-migrate' });
   });

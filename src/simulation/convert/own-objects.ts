@@ -11,7 +11,8 @@ export interface OwnObjects {
 
 /** The objects that a definition must create: without those that a controller creates, and without Helm hooks of other moments. Pure. */
 export function ownObjects(all: readonly KubeObject[]): OwnObjects {
-  const judged = all.map((object) => ({ object, reason: reasonToLeaveOut(object) }));
+  const claims = claimsOfStatefulSets(all);
+  const judged = all.map((object) => ({ object, reason: reasonToLeaveOut(object, claims) }));
   return {
     objects: judged.flatMap(({ object, reason }) => (reason === undefined ? [object] : [])),
     notes: judged.flatMap(({ object: { kind, metadata }, reason }) =>
@@ -20,14 +21,39 @@ export function ownObjects(all: readonly KubeObject[]): OwnObjects {
   };
 }
 
-/** What controllers create in each namespace. */
-const ofEachNamespace: ReadonlySet<string> = new Set([
+/** What every cluster has. */
+const ofEachCluster: ReadonlySet<string> = new Set([
   'ConfigMap/kube-root-ca.crt',
+  'Service/kubernetes',
   'ServiceAccount/default',
 ]);
 
-function reasonToLeaveOut({ kind, metadata }: KubeObject): string | undefined {
-  if (ofEachNamespace.has(`${kind}/${metadata.name}`)) return 'each namespace has it';
+interface ClaimsOfSet {
+  readonly set: string;
+  /** How the names of its claims begin, before a number. They have no owner: they outlive the set. */
+  readonly prefix: string;
+}
+
+function claimsOfStatefulSets(all: readonly KubeObject[]): readonly ClaimsOfSet[] {
+  return all.flatMap(({ kind, metadata: { name }, ...content }) => {
+    const { spec } = content as { readonly spec?: { readonly volumeClaimTemplates?: unknown } };
+    const templates = spec?.volumeClaimTemplates;
+    if (kind !== 'StatefulSet' || !Array.isArray(templates)) return [];
+    return (templates as readonly Partial<KubeObject>[]).map(({ metadata }) => ({
+      set: name,
+      prefix: `${metadata?.name}-${name}-`,
+    }));
+  });
+}
+
+function reasonToLeaveOut(
+  { kind, metadata }: KubeObject,
+  claims: readonly ClaimsOfSet[],
+): string | undefined {
+  if (ofEachCluster.has(`${kind}/${metadata.name}`)) return 'every cluster has it';
+  const claim = claims.find(({ prefix }) => metadata.name.replace(/\d+$/, '') === prefix);
+  if (kind === 'PersistentVolumeClaim' && claim !== undefined)
+    return `StatefulSet "${claim.set}" creates it`;
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner !== undefined) return `${owner.kind} "${owner.name}" creates it`;
   const hooks = metadata.annotations?.['helm.sh/hook']?.split(',').map((hook) => hook.trim());
