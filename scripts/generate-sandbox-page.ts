@@ -10,7 +10,11 @@ import { knownDifferences } from '../test/contract/differences/known.ts';
 import { manifestDifferences, unservedKinds } from '../test/contract/differences/manifests.ts';
 import type { ContractCase } from '../test/contract/driver/index.ts';
 import { kubectlScript } from '../test/contract/kubectl/kubectl-script.ts';
-import { defaultCount, readAllowed } from '../test/contract/mutations/ratchet.ts';
+import {
+  defaultCounts,
+  type MutationGroup,
+  readAllowed,
+} from '../test/contract/mutations/ratchet.ts';
 import { behaviours } from '../test/contract/ranked/behaviours.ts';
 import { shownCounts } from '../test/contract/ranked/shown.ts';
 import { kubernetesVersion, oldestKubectlVersion } from '../test/support/control-plane/versions.ts';
@@ -44,7 +48,7 @@ function page(): string {
     'The sandbox is a Kubernetes API server inside the process. A successful run in the sandbox does not prove that a cluster behaves the same.',
     '',
     `${code('npm run test:contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
-    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes and ${mutationCount()} manifests with a mistake.`,
+    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes ${mutationCount('manifests')} manifests with a mistake and ${mutationCount('updates')} changes of stored objects.`,
     `The commands run with kubectl ${newest} and ${oldest}, built for the suite, and with the kubectl of the machine, if there is one.`,
     `The tables below are generated from the suite by ${code('npm run generate:sandbox')}.`,
     '',
@@ -75,10 +79,17 @@ function page(): string {
     '',
     '## Manifests with mistakes',
     '',
-    `The suite changes one value in a manifest, in ${defaultCount} random ways for each kind: a field removed, renamed or null, an item doubled, an empty value, a wrong type, a malformed name, a number out of range.`,
+    `The suite changes one value in a manifest, in ${defaultCounts.manifests} random ways for each kind: a field removed, renamed or null, an item doubled, an empty value, a wrong type, a malformed name, a number out of range.`,
     'It sends each as a dry run to both servers and compares code, object and message. The table lists the kinds with answers that differ; other kinds have none. A test keeps these numbers from growing.',
     '',
-    ...table(['kind', `differ, of ${defaultCount}`], mutationRows()),
+    ...table(['kind', `differ, of ${defaultCounts.manifests}`], mutationRows('manifests')),
+    '',
+    '## Updates',
+    '',
+    `The suite stores every manifest and changes one value of it, in ${defaultCounts.updates} random ways for each kind, by PUT and by server-side apply: a value of another object in the same place, a similar value, a field or item more or less, or one of the mistakes above.`,
+    'It sends each as a dry run to both servers and compares code, object and message. It does not compare how often a cause is repeated, nor the differences and structs that a server prints after some messages.',
+    '',
+    ...table(['kind', `differ, of ${defaultCounts.updates}`], mutationRows('updates')),
     '',
     '## kubectl commands with other output',
     '',
@@ -135,12 +146,13 @@ function manifestRows(): readonly Row[] {
   ]);
 }
 
-function mutationCount(): string {
-  return (Object.keys(readAllowed()).length * defaultCount).toLocaleString('en');
+function mutationCount(group: MutationGroup): string {
+  const kinds = Object.keys(readAllowed()[group]);
+  return (kinds.length * defaultCounts[group]).toLocaleString('en');
 }
 
-function mutationRows(): readonly Row[] {
-  return Object.entries(readAllowed())
+function mutationRows(group: MutationGroup): readonly Row[] {
+  return Object.entries(readAllowed()[group])
     .filter(([kind, count]) => count > 0 && !kind.startsWith('fixtures.'))
     .map(([kind, count]) => [code(kind), String(count)]);
 }

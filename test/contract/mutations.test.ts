@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import {
   type Backend,
   createTestSandbox,
@@ -20,15 +20,17 @@ import { type MutationRequest, mutationRequests } from './mutations/mutation-req
 import {
   type AllowedDifferences,
   allowedFile,
-  defaultCount,
+  defaultCounts,
   defaultSeed,
+  type MutationGroup,
   readAllowed,
 } from './mutations/ratchet.ts';
+import { storeManifests, updateRequests } from './mutations/update-requests.ts';
 
 const shared = useControlPlane({ controllerManager: false });
-const countPerKind = Number(process.env.CONTRACT_MUTATIONS ?? defaultCount);
+const givenCount = process.env.CONTRACT_MUTATIONS;
 const seed = Number(process.env.CONTRACT_SEED ?? defaultSeed);
-const isRatchet = countPerKind === defaultCount && seed === defaultSeed;
+const isRatchet = givenCount === undefined && seed === defaultSeed;
 /** Requests to the real server at the same time. */
 const parallel = 8;
 
@@ -36,60 +38,83 @@ shared.describe('contract/mutations', () => {
   const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   const manifests = readCorpus();
   let server: ReturnType<typeof serverBackend>;
+  let options: Parameters<typeof mutationRequests>[0];
 
   before(async () => {
     server = serverBackend(shared.plane);
     for (const backend of [sandbox, server]) await createPrerequisites(backend, manifests);
+    const paths = await servedPaths(sandbox, manifests);
+    options = { manifests, pathOf: (kind) => paths.get(kind), seed, countPerKind: 0 };
   });
   after(() => server.close());
 
-  test(`${countPerKind} manifests with one mistake of each kind, from seed ${seed}, are judged alike`, async (t) => {
-    const paths = await servedPaths(sandbox, manifests);
-    const requests = mutationRequests({
-      manifests,
-      pathOf: (kind) => paths.get(kind),
-      seed,
-      countPerKind,
-    });
-    const differences = await differencesOf(sandbox, server, requests);
-    const kinds = new Set(requests.map(({ kind }) => kind));
-    const counts = Object.fromEntries(
-      [...kinds].map((kind) => [kind, differences.get(kind)?.length ?? 0]),
-    );
-    t.diagnostic(`${requests.length} answers compared, ${sumOf(counts)} differ`);
-    if (process.env.CONTRACT_PRINT === 'true')
-      for (const text of [...differences.values()].flat()) t.diagnostic(text);
-    if (!isRatchet) return t.diagnostic(JSON.stringify(counts));
-    if (process.env.HOMEOSTAT_UPDATE_MUTATIONS === 'true') writeAllowed(counts);
-    const worse = Object.entries(readAllowed()).filter(
-      ([kind, allowed]) => (counts[kind] ?? 0) > allowed,
-    );
-    const texts = worse.flatMap(([kind]) => differences.get(kind) ?? []);
-    assert.deepEqual(
-      worse,
-      [],
-      `More differences than allowed in ${allowedFile.pathname}\n${texts.join('\n')}`,
-    );
-    assert.deepEqual(Object.keys(readAllowed()).sort(), [...kinds].sort());
+  test(`${countOf('manifests')} manifests with one mistake of each kind, from seed ${seed}, are judged alike`, async (t) => {
+    const requests = mutationRequests({ ...options, countPerKind: countOf('manifests') });
+    compare(t, 'manifests', requests, await differencesOf(sandbox, server, requests));
+  });
+
+  test(`${countOf('updates')} changes of stored objects of each kind, from seed ${seed}, are judged alike`, async (t) => {
+    const stored = await storeManifests(sandbox, server, options);
+    const requests = updateRequests(stored, { seed, countPerKind: countOf('updates') });
+    compare(t, 'updates', requests, await differencesOf(sandbox, server, requests));
   });
 });
+
+/** Mutations of each kind. */
+function countOf(group: MutationGroup): number {
+  return Number(givenCount ?? defaultCounts[group]);
+}
+
+type Differences = ReadonlyMap<string, readonly string[]>;
+
+/** Fails when more mutations of a kind are judged differently than allowed. */
+function compare(
+  t: TestContext,
+  group: MutationGroup,
+  requests: readonly MutationRequest[],
+  differences: Differences,
+): void {
+  const kinds = new Set(requests.map(({ kind }) => kind));
+  const counts = Object.fromEntries(
+    [...kinds].map((kind) => [kind, differences.get(kind)?.length ?? 0]),
+  );
+  t.diagnostic(`${requests.length} answers compared, ${sumOf(counts)} differ`);
+  if (process.env.CONTRACT_PRINT === 'true')
+    for (const text of [...differences.values()].flat()) t.diagnostic(text);
+  if (!isRatchet) {
+    t.diagnostic(JSON.stringify(counts));
+    return;
+  }
+  if (process.env.HOMEOSTAT_UPDATE_MUTATIONS === 'true') writeAllowed(group, counts);
+  const allowed = readAllowed()[group];
+  const worse = Object.entries(allowed).filter(([kind, most]) => (counts[kind] ?? 0) > most);
+  const texts = worse.flatMap(([kind]) => differences.get(kind) ?? []);
+  assert.deepEqual(
+    worse,
+    [],
+    `More differences than allowed in ${allowedFile.pathname}\n${texts.join('\n')}`,
+  );
+  assert.deepEqual(Object.keys(allowed).sort(), [...kinds].sort());
+}
 
 /** What differs, by kind. */
 async function differencesOf(
   sandbox: Backend,
   server: Backend,
   requests: readonly MutationRequest[],
-) {
+): Promise<Differences> {
   const differences = new Map<string, string[]>();
   for (let index = 0; index < requests.length; index += parallel) {
     const some = requests.slice(index, index + parallel);
-    const theirs = await Promise.all(some.map((request) => answerOf(server, request)));
-    for (const [at, request] of some.entries()) {
+    const theirs = await Promise.all(
+      some.map(({ request, theirs = request }) => answerOf(server, theirs)),
+    );
+    for (const [at, { kind, label, request }] of some.entries()) {
       const [mine, other] = [await answerOf(sandbox, request), theirs[at]];
       if (mine === undefined || other === undefined || isSameAnswer(mine, other)) continue;
-      const found = differences.get(request.kind) ?? [];
-      differences.set(request.kind, found);
-      found.push(`${request.kind} ${request.label}\n${differenceText(mine, other)}`);
+      const found = differences.get(kind) ?? [];
+      differences.set(kind, found);
+      found.push(`${kind} ${label}\n${differenceText(mine, other)}`);
     }
   }
   return differences;
@@ -99,7 +124,8 @@ function sumOf(counts: AllowedDifferences): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-function writeAllowed(counts: AllowedDifferences): void {
+function writeAllowed(group: MutationGroup, counts: AllowedDifferences): void {
   const sorted = Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(allowedFile, `${JSON.stringify(sorted, null, 2)}\n`);
+  const all = { ...readAllowed(), [group]: sorted };
+  writeFileSync(allowedFile, `${JSON.stringify(all, null, 2)}\n`);
 }

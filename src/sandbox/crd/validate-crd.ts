@@ -22,13 +22,7 @@ import {
 /** All errors of a CRD. */
 export function validateCrd(crd: JsonObject, rules: SchemaRules): readonly FieldError[] {
   const spec = objectField(crd, 'spec') ?? {};
-  const names = objectField(spec, 'names') ?? {};
-  const group = stringField(spec, 'group') ?? '';
-  const plural = stringField(names, 'plural') ?? '';
-  const name = stringField(objectField(crd, 'metadata') ?? {}, 'name') ?? '';
   const errors: FieldError[] = [];
-  if (name !== `${plural}.${group}`)
-    errors.push(invalidField('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   if (fieldOf(spec, 'preserveUnknownFields') === true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
@@ -45,7 +39,15 @@ export function validateCrd(crd: JsonObject, rules: SchemaRules): readonly Field
 
 /** Errors that reject a new CRD but not the update of an existing one. */
 export function validateNewCrd(crd: JsonObject): readonly FieldError[] {
-  return approvalErrors(crd);
+  const spec = objectField(crd, 'spec') ?? {};
+  const group = stringField(spec, 'group') ?? '';
+  const plural = stringField(objectField(spec, 'names') ?? {}, 'plural') ?? '';
+  const name = stringField(objectField(crd, 'metadata') ?? {}, 'name') ?? '';
+  const detail = 'must be spec.names.plural+"."+spec.group';
+  return [
+    ...(name === `${plural}.${group}` ? [] : [invalidField('metadata.name', name, detail)]),
+    ...approvalErrors(crd),
+  ];
 }
 
 /** Changes of immutable fields of a CRD. */
@@ -90,7 +92,7 @@ function versionErrors(spec: JsonObject, rules: SchemaRules): readonly FieldErro
   const versions = fieldOf(spec, 'versions');
   if (!isJsonList(versions) || versions.length === 0) {
     const detail = 'must have exactly one version marked as storage version';
-    return [invalidField('spec.versions', [], detail)];
+    return [invalidField('spec.versions', versions ?? null, detail)];
   }
   const errors: FieldError[] = [];
   const listed = versions.filter(isJsonObject);

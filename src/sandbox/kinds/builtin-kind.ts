@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import { FieldManager } from '../apply/field-manager.ts';
 import type { FieldType } from '../apply/field-type.ts';
 import { pathSetOf } from '../apply/path-set.ts';
@@ -14,6 +14,7 @@ import type { GoType } from '../schema/go-type-builder.ts';
 import { forbidden } from '../status/api-errors.ts';
 import type { FieldError } from '../status/field-error.ts';
 import type { PatchSchema } from '../strategic/item-order.ts';
+import { changedFields } from './field-checks.ts';
 import { withGeneration, withMetadata } from './generation.ts';
 import {
   type Admission,
@@ -42,6 +43,8 @@ export interface BuiltinRules {
   readonly review?: (object: JsonObject, now: string) => JsonObject;
   readonly hasStatus?: boolean;
   readonly hasGeneration?: boolean;
+  /** Metadata of which a change is a new generation, as is one of any other field. @default none */
+  readonly countedMetadata?: 'annotations' | 'labels';
   readonly scale?: ScalePaths;
   readonly createsOnUpdate?: boolean;
   /** @default true */
@@ -72,6 +75,9 @@ export interface BuiltinRules {
   readonly validate?: (object: JsonObject) => readonly FieldError[];
   /** Errors that reject only new objects. */
   readonly validateCreate?: (object: JsonObject) => readonly FieldError[];
+  /** Fields that no update changes, with what an absent one is in messages: `{ 'spec.selector': null }`. */
+  readonly immutable?: Readonly<Record<string, Json>>;
+  /** Other errors of an update. */
   readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
 }
 
@@ -160,7 +166,8 @@ export function builtinKind({
         ? withField(object, 'status', fieldOf(before, 'status') ?? undefined)
         : object;
       const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
-      return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
+      if (!hasGeneration) return prepared;
+      return withGeneration(prepared, before, ['metadata', 'status'], rules.countedMetadata);
     },
     admit: (object, before, objects) =>
       rules.admit?.(goDecode(goType(), object).object, before, objects) ?? object,
@@ -190,6 +197,7 @@ export function builtinKind({
       if (subresource === 'status') return errors;
       return [
         ...errors,
+        ...changedFields(object, before, rules.immutable ?? {}),
         ...(rules.validateUpdate?.(object, before) ?? []),
         // Most kinds validate an update like a create.
         ...(rules.validate === undefined ? [] : validateMetadata(metadata, metadataRules)),

@@ -1,3 +1,4 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/name-rules.ts';
@@ -27,6 +28,7 @@ export function claimSpecErrors(spec: JsonObject, at: string): readonly FieldErr
     ...labelSelectorErrors(objectField(spec, 'selector') ?? {}, `${at}.selector`),
     ...accessModeErrors(listField(spec, 'accessModes'), `${at}.accessModes`),
     ...errorsOf(sources, spec, at),
+    ...sourceMismatch(spec, at),
     ...storageErrors(requests.storage, `${at}.resources[storage]`),
     ...(storageClass === ''
       ? []
@@ -55,6 +57,13 @@ const source: Check = ({ value, at }) => {
       : []),
   ];
 };
+
+/** The two fields of a source are equal. The server prints an empty struct. */
+function sourceMismatch({ dataSource, dataSourceRef }: JsonObject, at: string) {
+  if (!isJsonObject(dataSource) || !isJsonObject(dataSourceRef)) return [];
+  if (dataSourceRef.namespace || deepEqual(dataSource, dataSourceRef)) return [];
+  return [invalidField(at, {}, 'must match dataSourceRef')];
+}
 
 const sources = fields({ dataSource: source, dataSourceRef: source });
 

@@ -55,11 +55,8 @@ export const secretRules: BuiltinRules = {
       ...typeErrors(object, data),
     ];
   },
-  validateUpdate(object, before) {
-    const [type, old] = [object.type, before.type];
-    const errors = type === old ? [] : [invalidField('type', type, 'field is immutable')];
-    return [...errors, ...immutableErrors(object, before, ['data'])];
-  },
+  immutable: { type: '' },
+  validateUpdate: (object, before) => immutableErrors(object, before, ['data']),
 };
 
 /** `stringData` is write-only: its strings are moved to `data` and take precedence. */
@@ -154,7 +151,10 @@ function jsonObjectProblem(text: string): string | undefined {
     return first === '{'
       ? undefined
       : 'json: cannot unmarshal array into Go value of type map[string]interface {}';
-  } catch {
+  } catch (error) {
+    const extra = /after JSON at position (\d+)/.exec(String(error))?.[1];
+    if (extra !== undefined)
+      return `invalid character '${trimmed.charAt(Number(extra))}' after top-level value`;
     return 'unexpected end of JSON input';
   }
 }

@@ -3,6 +3,7 @@ import { fieldOf, objectField, stringField, withField } from '../json-fields.ts'
 import { pathSegment, qualifiedName } from '../metadata/name-rules.ts';
 import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { changedFields } from './field-checks.ts';
 import { type Conversion, resourceNames } from './served-kind.ts';
 
 const coreFields = [
@@ -133,6 +134,28 @@ export const newEventRules: BuiltinRules = {
   ],
   validate: (event) => eventErrors(conversion.toStored(event), 'reportingController'),
   validateCreate: newEventErrors,
+  validateUpdate: (event, before) =>
+    changedFields(conversion.toStored(event), conversion.toStored(before), fixed).map((error) => ({
+      ...error,
+      field: error.field.replace('Component', 'Controller'),
+    })),
+};
+
+/** What an update in `events.k8s.io` does not change, by the names in the core form. */
+const fixed = {
+  involvedObject: null,
+  reason: '',
+  message: '',
+  source: null,
+  firstTimestamp: null,
+  lastTimestamp: null,
+  count: 0,
+  type: '',
+  eventTime: null,
+  action: '',
+  related: null,
+  reportingComponent: '',
+  reportingInstance: '',
 };
 
 /** Events created in `events.k8s.io` must not set fields of the core form. */

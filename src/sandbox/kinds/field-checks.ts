@@ -1,3 +1,4 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList } from '../json-fields.ts';
 import type { NameRule } from '../metadata/name-rules.ts';
@@ -41,6 +42,24 @@ export function fields(checks: Checks): Check {
 /** Validates an object, or a part of it that is at this path. */
 export function errorsOf(check: Check, object: JsonObject, at = ''): readonly FieldError[] {
   return check({ value: object, at, owner: object });
+}
+
+/** An error for each of these fields that differs, with what an absent one is: `{ 'spec.selector': null }`. */
+export function changedFields(
+  object: JsonObject,
+  before: JsonObject,
+  fixed: Readonly<Record<string, Json>>,
+): readonly FieldError[] {
+  return Object.entries(fixed).flatMap(([path, absent]) => {
+    const [value, old] = [object, before].map((each) => valueAt(each, path.split('.')) ?? absent);
+    return deepEqual(value, old) ? [] : [invalidField(path, value, 'field is immutable')];
+  });
+}
+
+function valueAt(object: JsonObject, [name = '', ...rest]: readonly string[]): Json | undefined {
+  const value = fieldOf(object, name);
+  if (rest.length === 0) return value;
+  return isJsonObject(value) ? valueAt(value, rest) : undefined;
 }
 
 interface Step {

@@ -2,15 +2,22 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
 
-/** The object with its generation, which increases when any field except the named ones changed. */
+/** The object with its generation, which increases when a field of the metadata or any field except the named ones changed. */
 export function withGeneration(
   object: JsonObject,
   before: JsonObject,
   ignored: readonly string[],
+  counted?: string,
 ): JsonObject {
   const old = objectField(before, 'metadata')?.generation;
   const generation = typeof old === 'number' ? old : 0;
-  const isSame = isSameBut(object, before, ignored) && isSameBut(before, object, ignored);
+  const [next, last] = [object, before].map(
+    (each) => objectField(objectField(each, 'metadata') ?? {}, counted ?? '') ?? {},
+  );
+  const isSame =
+    isSameBut(object, before, ignored) &&
+    isSameBut(before, object, ignored) &&
+    deepEqual(next, last);
   return withMetadata(object, 'generation', isSame ? generation : generation + 1);
 }
 

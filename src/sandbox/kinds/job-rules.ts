@@ -1,4 +1,3 @@
-import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { dnsLabel } from '../metadata/name-rules.ts';
@@ -58,6 +57,9 @@ export function jobSelectorErrors(job: JsonObject): readonly FieldError[] {
   const malformed = selector === undefined ? [] : labelSelectorErrors(selector, 'spec.selector');
   return [
     ...(selector === undefined ? [requiredField('spec.selector')] : malformed),
+    ...(spec.manualSelector === true || selector === undefined
+      ? []
+      : missingLabels(labels ?? {}, generated)),
     ...(isGenerated
       ? []
       : [invalidField('spec.selector', selector, '`selector` not auto-generated')]),
@@ -67,6 +69,15 @@ export function jobSelectorErrors(job: JsonObject): readonly FieldError[] {
       : []),
     ...podNameErrors(spec, stringField(metadata, 'name') ?? ''),
   ];
+}
+
+/** The labels that a Job sets on its pods. */
+function missingLabels(labels: JsonObject, generated: JsonObject): readonly FieldError[] {
+  return Object.entries(generated).flatMap(([name, value]) => {
+    const at = `spec.template.metadata.labels[${name}]`;
+    if (labels[name] === undefined) return [requiredField(at, `must be '${value}'`)];
+    return labels[name] === value ? [] : [invalidField(at, labels, `must be '${value}'`)];
+  });
 }
 
 function podNameErrors(
@@ -105,27 +116,9 @@ function replacementErrors(spec: JsonObject): readonly FieldError[] {
   return [unsupportedValue('spec.podReplacementPolicy', policy, choices)];
 }
 
-const fixed = [
-  'completionMode',
-  'podFailurePolicy',
-  'backoffLimitPerIndex',
-  'managedBy',
-  'successPolicy',
-];
-
-/** Changes of immutable fields of a Job. */
-export function immutableFieldErrors(job: JsonObject, before: JsonObject): readonly FieldError[] {
+/** Completions change only with the parallelism of an Indexed Job. */
+export function completionErrors(job: JsonObject, before: JsonObject): readonly FieldError[] {
   const [spec, old] = [objectField(job, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
-  const immutable = 'field is immutable';
-  return [
-    ...completionErrors(spec, old),
-    ...fixed
-      .filter((name) => !deepEqual(spec[name], old[name]))
-      .map((name) => invalidField(`spec.${name}`, spec[name], immutable)),
-  ];
-}
-
-function completionErrors(spec: JsonObject, old: JsonObject): readonly FieldError[] {
   const { completions, parallelism } = spec;
   if (completions === old.completions) return [];
   if (spec.completionMode !== 'Indexed')

@@ -1,6 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, stringField } from '../json-fields.ts';
-import { invalidField } from '../status/field-error.ts';
+import { isJsonObject, type Json } from '../../util/json.ts';
+import { listField, objectField } from '../json-fields.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf } from './field-checks.ts';
 import { ingressClassErrors, ingressErrors } from './ingress-rules.ts';
@@ -43,15 +42,8 @@ export const ingressClassRules: BuiltinRules = {
     return { ...ingressClass, spec: { ...spec, parameters: filled } };
   },
   validate: (ingressClass) => errorsOf(ingressClassChecks, ingressClass),
-  validateUpdate(ingressClass, before) {
-    const [next, old] = [controllerOf(ingressClass), controllerOf(before)];
-    return next === old ? [] : [invalidField('spec.controller', next, 'field is immutable')];
-  },
+  immutable: { 'spec.controller': '' },
 };
-
-function controllerOf(ingressClass: JsonObject): string {
-  return stringField(objectField(ingressClass, 'spec') ?? {}, 'controller') ?? '';
-}
 
 export const networkPolicyRules: BuiltinRules = {
   names: resourceNames({
@@ -114,6 +106,7 @@ export const endpointSliceRules: BuiltinRules = {
     namespaced: true,
   }),
   hasGeneration: true,
+  countedMetadata: 'labels',
   writtenZeros: (slice) => withDefaults(slice, { endpoints: null, ports: null }),
   fillDefaults(slice) {
     const ports = listField(slice, 'ports');
@@ -126,8 +119,5 @@ export const endpointSliceRules: BuiltinRules = {
     };
   },
   validate: (slice) => errorsOf(sliceChecks, slice),
-  validateUpdate(slice, before) {
-    const [next, old] = [slice.addressType, before.addressType];
-    return next === old ? [] : [invalidField('addressType', next, 'field is immutable')];
-  },
+  immutable: { addressType: '' },
 };

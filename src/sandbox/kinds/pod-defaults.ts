@@ -149,6 +149,11 @@ function withVolumeDefaults(volume: JsonObject): JsonObject {
     if (source !== undefined)
       return withFields(volume, { [name]: withDefaults(withParts(source), { defaultMode: 420 }) });
   }
+  return withHostPathType(volume);
+}
+
+/** A directory of the node without a type has an empty one. */
+export function withHostPathType(volume: JsonObject): JsonObject {
   const hostPath = objectField(volume, 'hostPath');
   if (hostPath === undefined) return volume;
   return withFields(volume, { hostPath: withDefaults(hostPath, { type: '' }) });

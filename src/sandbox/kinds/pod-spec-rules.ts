@@ -43,6 +43,7 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
   return [
     ...errors,
     ...containersErrors(containers, volumes, `${at}.containers`),
+    ...(spec.hostNetwork === true ? nodePortErrors(containers, `${at}.containers`) : []),
     ...initErrors(spec, volumes, `${at}.initContainers`),
     ...choiceErrors(restartPolicy, restartPolicies, `${at}.restartPolicy`),
     ...choiceErrors(dnsPolicy, dnsPolicies, `${at}.dnsPolicy`),
@@ -111,6 +112,18 @@ function isNew(container: JsonObject, known: Set<string>): boolean {
   if (known.has(name)) return false;
   known.add(name);
   return true;
+}
+
+/** With hostNetwork, a port of a container is a port of its node. */
+function nodePortErrors(containers: readonly JsonObject[], at: string): readonly FieldError[] {
+  const detail = 'must match `containerPort` when `hostNetwork` is true';
+  return containers.flatMap((container, index) =>
+    listField(container, 'ports').flatMap((port, number) => {
+      const { hostPort = 0, containerPort } = isJsonObject(port) ? port : {};
+      if (hostPort === 0 || hostPort === containerPort) return [];
+      return [invalidField(`${at}[${index}].ports[${number}].hostPort`, hostPort, detail)];
+    }),
+  );
 }
 
 /** Only one container may use a host port. */

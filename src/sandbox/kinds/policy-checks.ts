@@ -6,6 +6,7 @@ import {
   type FieldError,
   forbiddenField,
   invalidField,
+  invalidStruct,
   requiredField,
 } from '../status/field-error.ts';
 import {
@@ -105,7 +106,7 @@ const scopeSelector: Check = ({ value, at, owner }) =>
           ? []
           : [invalidField(`${place}.scopeName`, scope, 'unsupported scope')]),
         ...unlimited(owner, scope).map(() =>
-          invalidField(place, value, 'unsupported scope applied to resource'),
+          invalidStruct(place, structOf(value), 'unsupported scope applied to resource'),
         ),
         ...(existingScopes.includes(scope) && operator !== 'Exists'
           ? [invalidField(`${place}.operator`, operator, only)]
@@ -113,6 +114,20 @@ const scopeSelector: Check = ({ value, at, owner }) =>
         ...scopeOperatorErrors(operator, values, place),
       ];
     });
+
+/** A scope selector as the server prints it. */
+function structOf(selector: Json | undefined): Json {
+  const expressions = listField(isJsonObject(selector) ? selector : {}, 'matchExpressions');
+  return {
+    MatchExpressions: expressions
+      .filter(isJsonObject)
+      .map(({ scopeName = '', operator = '', values = null }) => ({
+        ScopeName: scopeName,
+        Operator: operator,
+        Values: values,
+      })),
+  };
+}
 
 function scopeOperatorErrors(
   operator: string,

@@ -1,8 +1,9 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, withField } from '../json-fields.ts';
-import { forbiddenField, invalidField, requiredField } from '../status/field-error.ts';
+import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { forbiddenField, requiredField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { errorsOf, fields, notNegative } from './field-checks.ts';
+import { errorsOf, fields, isEmpty, notNegative } from './field-checks.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { limitRangeChecks, nodeChecks, priorityChecks, quotaChecks } from './policy-checks.ts';
@@ -58,7 +59,7 @@ export const priorityClassRules: BuiltinRules = {
   }),
   prepareCreate: (priority) => withMetadata(priority, 'generation', 1),
   fillDefaults: (priority) => withDefaults(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
-  validate(priority) {
+  validateCreate(priority) {
     const value = Number(priority.value ?? 0);
     const name = String(objectField(priority, 'metadata')?.name ?? '');
     const limit = 1_000_000_000;
@@ -68,14 +69,9 @@ export const priorityClassRules: BuiltinRules = {
       ...errorsOf(priorityChecks, priority),
     ];
   },
-  validateUpdate: (priority, before) => [
-    ...(priority.value === before.value
-      ? []
-      : [forbiddenField('value', 'may not be changed in an update.')]),
-    ...(priority.preemptionPolicy === before.preemptionPolicy
-      ? []
-      : [invalidField('preemptionPolicy', priority.preemptionPolicy, 'field is immutable')]),
-  ],
+  immutable: { preemptionPolicy: null },
+  validateUpdate: ({ value }, before) =>
+    value === before.value ? [] : [forbiddenField('value', 'may not be changed in an update.')],
 };
 
 export const nodeRules: BuiltinRules = {
@@ -90,11 +86,24 @@ export const nodeRules: BuiltinRules = {
   keepsStatus: true,
   fillDefaults(node) {
     const spec = objectField(node, 'spec') ?? {};
-    if (typeof spec.podCIDR !== 'string' || spec.podCIDRs !== undefined) return node;
-    return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
+    const [first] = listField(spec, 'podCIDRs');
+    const podCIDR = stringField(spec, 'podCIDR') || first;
+    if (podCIDR === undefined) return node;
+    const podCIDRs = first === podCIDR ? spec.podCIDRs : [podCIDR];
+    return { ...node, spec: { ...spec, podCIDR, podCIDRs } };
   },
   prepareCreate: withNotReadyTaint,
   validate: (node) => errorsOf(nodeChecks, node),
+  validateUpdate(node, before) {
+    const [spec, old] = [objectField(node, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
+    return [['podCIDRs', 'podCIDR'] as const, ['providerID', 'providerID'] as const].flatMap(
+      ([field, name]) => {
+        if (isEmpty(old[field]) || deepEqual(spec[field], old[field])) return [];
+        const detail = `node updates may not change ${name} except from "" to valid`;
+        return [forbiddenField(`spec.${field}`, detail)];
+      },
+    );
+  },
   selectableFields: ['spec.unschedulable'],
 };
 
@@ -117,6 +126,7 @@ export const controllerRevisionRules: BuiltinRules = {
     plural: 'controllerrevisions',
     namespaced: true,
   }),
+  immutable: { data: null },
   validate: (revision) => errorsOf(fields({ revision: notNegative }), revision),
   validateCreate: ({ data }) => {
     if (isJsonObject(data)) return [];

@@ -133,15 +133,15 @@ function bindingRules(kind: string, plural: string, namespaced: boolean): Builti
     validateUpdate(binding, before) {
       const role = binding.roleRef ?? null;
       if (deepEqual(role, before.roleRef)) return [];
-      return [invalidStruct('roleRef', inOrder(role), 'cannot change roleRef')];
+      return [invalidStruct('roleRef', structOf(role), 'cannot change roleRef')];
     },
   };
 }
 
-/** The fields of roleRef in Go's order. */
-function inOrder(role: Json): Json {
+/** A roleRef as the server prints it. */
+function structOf(role: Json): Json {
   const { apiGroup = '', kind = '', name = '' } = isJsonObject(role) ? role : {};
-  return { apiGroup, kind, name };
+  return { APIGroup: apiGroup, Kind: kind, Name: name };
 }
 
 function withSubjects(binding: JsonObject): JsonObject {

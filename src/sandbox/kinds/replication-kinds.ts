@@ -86,9 +86,9 @@ function controllerTemplateErrors(
   template: JsonObject,
   selector: readonly (readonly [name: string, value: unknown])[],
 ): readonly FieldError[] {
-  const labels = labelsOf(template);
+  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels');
   const spec = objectField(template, 'spec') ?? {};
-  const isMet = selector.every(([name, value]) => labels[name] === value);
+  const isMet = selector.every(([name, value]) => labels?.[name] === value);
   const at = 'spec.template';
   const mismatch = '`selector` does not match template `labels`';
   const deadline = 'activeDeadlineSeconds in ReplicationController is not Supported';

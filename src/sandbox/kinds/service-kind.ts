@@ -2,13 +2,17 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { dnsLabel } from '../metadata/name-rules.ts';
-import { type FieldError, invalidField } from '../status/field-error.ts';
+import { type FieldError, forbiddenField, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './served-kind.ts';
 import { withServiceAddresses } from './service-addresses.ts';
-import { serviceErrors } from './service-rules.ts';
-import { withOldNodePorts, withoutFieldsOfOldType } from './service-transitions.ts';
+import { addressErrors, serviceErrors } from './service-rules.ts';
+import {
+  needsHealthCheck,
+  withOldNodePorts,
+  withoutFieldsOfOldType,
+} from './service-transitions.ts';
 
 export const serviceRules: BuiltinRules = {
   names: resourceNames({
@@ -29,7 +33,7 @@ export const serviceRules: BuiltinRules = {
   prepareUpdate,
   admit: withServiceAddresses,
   validate: (service) => serviceErrors(objectField(service, 'spec') ?? {}),
-  validateUpdate: addressErrors,
+  validateUpdate: transitionErrors,
 };
 
 function withServiceDefaults(spec: JsonObject): JsonObject {
@@ -84,11 +88,44 @@ function withAllocated(written: JsonObject, old: JsonObject): JsonObject {
   });
 }
 
-/** The address of a Service is immutable while it is set. */
-function addressErrors(service: JsonObject, before: JsonObject): readonly FieldError[] {
+/** The addresses of a Service are immutable while they are set, and so are their families. */
+function transitionErrors(service: JsonObject, before: JsonObject): readonly FieldError[] {
   const [spec, old] = [objectField(service, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
-  if (spec.type === 'ExternalName' || old.type === 'ExternalName') return [];
-  const [next, address] = [spec.clusterIPs ?? [], old.clusterIPs ?? []];
-  if (deepEqual(next, address) || !Array.isArray(next)) return [];
-  return [invalidField('spec.clusterIPs[0]', next, 'may not change once set')];
+  const isHeadless = ({ clusterIPs }: JsonObject) => deepEqual(clusterIPs, ['None']);
+  const hasNoAddress = [spec, old].some(({ type }) => type === 'ExternalName');
+  if (!hasNoAddress && addressErrors(spec).length > 0) return [];
+  const isEither = isHeadless(spec) || isHeadless(old);
+  return [
+    ...(hasNoAddress || (isHeadless(spec) && isHeadless(old))
+      ? []
+      : changedItems('clusterIPs', spec, old)),
+    ...(hasNoAddress || isEither ? [] : changedItems('ipFamilies', spec, old)),
+    ...(isBalanced(spec) && isBalanced(old) && spec.loadBalancerClass !== old.loadBalancerClass
+      ? [invalidField('spec.loadBalancerClass', spec.loadBalancerClass, unchangeable)]
+      : []),
+    ...(needsHealthCheck(spec) && needsHealthCheck(old)
+      ? changedHealthCheck(spec.healthCheckNodePort, old.healthCheckNodePort)
+      : []),
+  ];
+}
+
+const unchangeable = 'may not change once set';
+
+/** The first of a list stays; so does each of a list as long as before. */
+function changedItems(name: string, spec: JsonObject, old: JsonObject): readonly FieldError[] {
+  const [list, before] = [listField(spec, name), listField(old, name)];
+  const compared = list.length === before.length ? before : before.slice(0, 1);
+  return compared.flatMap((item, index) =>
+    index >= list.length || item === list[index]
+      ? []
+      : [invalidField(`spec.${name}[${index}]`, list as Json, unchangeable)],
+  );
+}
+
+function isBalanced({ type }: JsonObject): boolean {
+  return type === 'LoadBalancer';
+}
+
+function changedHealthCheck(port: Json | undefined, old: Json | undefined): readonly FieldError[] {
+  return port === old ? [] : [forbiddenField('spec.healthCheckNodePort', 'field is immutable')];
 }

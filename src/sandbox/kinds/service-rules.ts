@@ -112,12 +112,18 @@ function addressesOf(spec: JsonObject): readonly Json[] {
   return list.length === 0 && first !== '' ? [first] : list;
 }
 
-function addressErrors(spec: JsonObject): readonly FieldError[] {
+/** Errors of the addresses and their families, which no update is checked beyond. */
+export function addressErrors(spec: JsonObject): readonly FieldError[] {
   const addresses = addressesOf(spec);
   const first = stringField(spec, 'clusterIP') ?? '';
   const at = 'spec.clusterIPs';
   const isNone = addresses[0] === 'None';
   const malformed = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+  const wrong = addresses.flatMap((address, index) =>
+    (index === 0 && isNone) || isIpAddress(String(address))
+      ? []
+      : [invalidField(`${at}[${index}]`, address, malformed)],
+  );
   return [
     ...(first !== '' && addresses[0] !== first
       ? [invalidField(at, addresses, 'first value must match `clusterIP`')]
@@ -128,12 +134,17 @@ function addressErrors(spec: JsonObject): readonly FieldError[] {
     ...(isNone && addresses.length > 1
       ? [invalidField(at, addresses, "'None' must be the first and only value")]
       : []),
-    ...addresses.flatMap((address, index) =>
-      (index === 0 && isNone) || isIpAddress(String(address))
-        ? []
-        : [invalidField(`${at}[${index}]`, address, malformed)],
-    ),
+    ...errorsOf(familyChecks, spec, 'spec'),
+    ...wrong,
+    ...(addresses.length > 2 ? [invalidField(at, addresses, 'may only hold up to 2 values')] : []),
+    ...(wrong.length === 0 && !isNone && addresses.length > 1 && !isDual(addresses)
+      ? [invalidField(at, addresses, 'may specify no more than one IP for each IP family')]
+      : []),
   ];
+}
+
+function isDual(addresses: readonly Json[]): boolean {
+  return new Set(addresses.map((address) => String(address).includes(':'))).size === 2;
 }
 
 function repeatedErrors(ports: readonly JsonObject[], type: string): readonly FieldError[] {
@@ -181,13 +192,20 @@ const balancerChecks = fields({
   loadBalancerClass: optional(qualified),
 });
 
+const familyChecks = fields({
+  'ipFamilies[]': oneOf('IPv4', 'IPv6'),
+  ipFamilies: ({ value, at }) =>
+    (Array.isArray(value) ? value : []).flatMap((family: Json, index, all) =>
+      all.indexOf(family) < index ? [duplicateField(`${at}[${index}]`, family)] : [],
+    ),
+  ipFamilyPolicy: optional(oneOf('PreferDualStack', 'RequireDualStack', 'SingleStack')),
+});
+
 const serviceChecks = fields({
   'externalIPs[]': (found) => [
     ...ipAddress(found),
     ...(isIpAddress(String(found.value)) ? endpointAddress(found) : []),
   ],
-  'ipFamilies[]': oneOf('IPv4', 'IPv6'),
-  ipFamilyPolicy: optional(oneOf('PreferDualStack', 'RequireDualStack', 'SingleStack')),
   trafficDistribution: optional(oneOf('PreferClose', 'PreferSameNode', 'PreferSameZone')),
 });
 

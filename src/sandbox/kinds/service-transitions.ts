@@ -29,8 +29,7 @@ const typeDependentFields: readonly TypeDependentFields[] = [
   },
   {
     fields: ['healthCheckNodePort'],
-    isNeeded: ({ type, externalTrafficPolicy }) =>
-      type === 'LoadBalancer' && externalTrafficPolicy === 'Local',
+    isNeeded: needsHealthCheck,
   },
   {
     fields: ['allocateLoadBalancerNodePorts', 'loadBalancerClass'],
@@ -45,6 +44,11 @@ const typeDependentFields: readonly TypeDependentFields[] = [
   },
 ];
 
+/** Whether a Service has a port that tells whether a node has endpoints. */
+export function needsHealthCheck({ type, externalTrafficPolicy }: JsonObject): boolean {
+  return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+}
+
 /** Whether the ports of a Service have node ports. */
 function needsNodePorts({ type, allocateLoadBalancerNodePorts }: JsonObject): boolean {
   return (
@@ -52,14 +56,13 @@ function needsNodePorts({ type, allocateLoadBalancerNodePorts }: JsonObject): bo
   );
 }
 
-/** Keeps the node port of each port that a write leaves out. A port is known by its protocol and number. */
+/** Keeps the node port of each port that a write leaves out. A port is known by its name. */
 export function withOldNodePorts(spec: JsonObject, old: JsonObject): JsonObject {
   if (!needsNodePorts(spec) || !needsNodePorts(old)) return spec;
-  const keyOf = ({ protocol = 'TCP', port }: JsonObject) => `${protocol} ${port}`;
-  const known = new Map(portsOf(old).map((port) => [keyOf(port), port.nodePort]));
+  const known = new Map(portsOf(old).map(({ name, nodePort }) => [name, nodePort]));
   const used = new Set(portsOf(spec).map(({ nodePort }) => nodePort));
   const ports = portsOf(spec).map((port) => {
-    const nodePort = known.get(keyOf(port));
+    const nodePort = known.get(port.name);
     const isFree = port.nodePort === undefined && nodePort !== undefined && !used.has(nodePort);
     return isFree ? { ...port, nodePort } : port;
   });

@@ -20,13 +20,7 @@ import { withDefaults } from './pod-defaults.ts';
 import { scheduleErrors, timeZoneErrors } from './schedule-rules.ts';
 import { resourceNames } from './served-kind.ts';
 import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
-import {
-  countErrors,
-  selectorIsImmutable,
-  templateOf,
-  withSpec,
-  workloadErrors,
-} from './workload-rules.ts';
+import { countErrors, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 
 export const statefulSetRules: BuiltinRules = {
   names: resourceNames({
@@ -47,6 +41,7 @@ export const statefulSetRules: BuiltinRules = {
   },
   fillDefaults: (set) => withSpec(set, withStatefulDefaults),
   validate: statefulErrors,
+  validateCreate: claimTemplateErrors,
   validateUpdate: statefulUpdateErrors,
 };
 
@@ -99,11 +94,15 @@ const retentions = ['Retain', 'Delete'];
 const statefulStrategyType: Check = ({ value, at }) => {
   const { type = '', rollingUpdate } = isJsonObject(value) ? value : {};
   if (type === '') return [requiredField(at)];
-  if (type === 'RollingUpdate' || type === 'OnDelete') return [];
+  if (type === 'RollingUpdate' || (type === 'OnDelete' && rollingUpdate === undefined)) return [];
   const { partition = 0, maxUnavailable = null } = isJsonObject(rollingUpdate) ? rollingUpdate : {};
   const rolling = isJsonObject(rollingUpdate)
     ? { Partition: partition, MaxUnavailable: maxUnavailable }
     : null;
+  if (type === 'OnDelete') {
+    const only = "only allowed for updateStrategy 'RollingUpdate'";
+    return [invalidStruct(`${at}.rollingUpdate`, rolling, only)];
+  }
   const detail = "must be 'RollingUpdate' or 'OnDelete'";
   return [invalidStruct(at, { Type: type, RollingUpdate: rolling }, detail)];
 };
@@ -147,13 +146,20 @@ function statefulErrors(set: JsonObject): readonly FieldError[] {
   return [
     ...managementErrors(spec),
     ...errorsOf(statefulChecks, spec, 'spec'),
-    ...claims.flatMap((claim, index) =>
-      claimSpecErrors(objectField(claim, 'spec') ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
-    ),
     ...serviceNameErrors(stringField(spec, 'serviceName') ?? ''),
     ...workloadErrors({ ...set, spec: { ...spec, template: whole } }, words),
     ...templateLabelErrors(template),
   ];
+}
+
+/** No update changes the templates of claims. */
+function claimTemplateErrors(set: JsonObject): readonly FieldError[] {
+  const claims = listField(objectField(set, 'spec') ?? {}, 'volumeClaimTemplates');
+  return claims
+    .filter(isJsonObject)
+    .flatMap((claim, index) =>
+      claimSpecErrors(objectField(claim, 'spec') ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
+    );
 }
 
 function managementErrors(spec: JsonObject): readonly FieldError[] {
@@ -291,7 +297,7 @@ export const daemonSetRules: BuiltinRules = {
       );
     }),
   validate: (set) => [...workloadErrors(set, daemonWords), ...errorsOf(daemonChecks, set)],
-  validateUpdate: selectorIsImmutable,
+  immutable: { 'spec.selector': null },
 };
 
 const templateGenerationAnnotation = 'deprecated.daemonset.template.generation';

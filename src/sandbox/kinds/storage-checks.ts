@@ -112,10 +112,11 @@ const unchecked = [
   'storageos',
 ];
 
+/** The fields of which a volume has one. */
+export const volumeSources = ['hostPath', ...unchecked, 'nfs', 'iscsi', 'local', 'csi'];
+
 function sourceErrors(spec: JsonObject, at: string): readonly FieldError[] {
-  const present = ['hostPath', ...unchecked, 'nfs', 'iscsi', 'local', 'csi'].filter((name) =>
-    isJsonObject(spec[name]),
-  );
+  const present = volumeSources.filter((name) => isJsonObject(spec[name]));
   const [first, ...others] = present;
   if (first === undefined) return [requiredField(at, 'must specify a volume type')];
   return [

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { immutableFieldErrors, jobSelectorErrors, jobSpecErrors } from './job-rules.ts';
+import { completionErrors, jobSelectorErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './served-kind.ts';
 import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
-import { selectorIsImmutable, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
+import { templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 
 const scale = {
   specReplicas: ['spec', 'replicas'],
@@ -37,7 +37,7 @@ export const replicaSetRules: BuiltinRules = {
   fillDefaults: (set) =>
     withSpec(set, (spec) => withDefaults(withFields(spec, templateOf(spec)), { replicas: 1 })),
   validate: (set) => workloadErrors(set, words),
-  validateUpdate: selectorIsImmutable,
+  immutable: { 'spec.selector': null },
 };
 
 export const deploymentRules: BuiltinRules = {
@@ -51,6 +51,7 @@ export const deploymentRules: BuiltinRules = {
   }),
   hasStatus: true,
   hasGeneration: true,
+  countedMetadata: 'annotations',
   scale,
   fillDefaults: (deployment) =>
     withSpec(deployment, (spec) =>
@@ -65,7 +66,7 @@ export const deploymentRules: BuiltinRules = {
     ...strategyErrors(objectField(deployment, 'spec') ?? {}),
     ...deadlineErrors(objectField(deployment, 'spec') ?? {}),
   ],
-  validateUpdate: selectorIsImmutable,
+  immutable: { 'spec.selector': null },
 };
 
 export const jobRules: BuiltinRules = {
@@ -82,33 +83,41 @@ export const jobRules: BuiltinRules = {
   fillDefaults: (job) => withTemplateLabels(withSpec(job, withJobDefaults)),
   prepareCreate: withJobSelector,
   validate: (job) => [...jobSpecErrors(objectField(job, 'spec') ?? {}), ...jobSelectorErrors(job)],
+  immutable: {
+    'spec.selector': null,
+    'spec.completionMode': null,
+    'spec.podFailurePolicy': null,
+    'spec.backoffLimitPerIndex': null,
+    'spec.managedBy': null,
+    'spec.successPolicy': null,
+  },
   validateUpdate: (job, before) => [
-    ...selectorIsImmutable(job, before),
     ...templateIsImmutable(job, before),
-    ...immutableFieldErrors(job, before),
+    ...completionErrors(job, before),
   ],
 };
 
 /** Fields of the pod spec that may change while a Job is suspended. */
-const mutableWhenSuspended = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
+const mutableWhenSuspended = ['nodeSelector', 'tolerations', 'schedulingGates'];
 
 function templateIsImmutable(job: JsonObject, before: JsonObject): readonly FieldError[] {
   const isSuspended = objectField(before, 'spec')?.suspend === true;
-  const [now, old] = [job, before].map((object) => immutableTemplate(object, isSuspended));
+  const [now = {}, old] = [job, before].map((object) => {
+    const template = objectField(objectField(object, 'spec') ?? {}, 'template') ?? {};
+    return isSuspended ? fixedWhenSuspended(objectField(template, 'spec') ?? {}) : template;
+  });
   if (deepEqual(now, old)) return [];
-  const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
-  return [invalidField('spec.template', template, 'field is immutable')];
+  const at = isSuspended ? 'spec.template.spec' : 'spec.template';
+  return [invalidField(at, now, 'field is immutable')];
 }
 
-function immutableTemplate(job: JsonObject, isSuspended: boolean): JsonObject {
-  const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
-  if (!isSuspended) return template;
-  const spec = objectField(template, 'spec') ?? {};
+function fixedWhenSuspended(spec: JsonObject): JsonObject {
   const fixed = Object.entries(spec).filter(([name]) => !mutableWhenSuspended.includes(name));
+  const { nodeAffinity: _, ...affinity } = objectField(spec, 'affinity') ?? {};
   const containers = listField(spec, 'containers')
     .filter(isJsonObject)
     .map((container) => withField(container, 'resources', undefined));
-  return { spec: { ...Object.fromEntries(fixed), containers } };
+  return { ...Object.fromEntries(fixed), affinity, containers };
 }
 
 function strategyErrors(spec: JsonObject): readonly FieldError[] {

@@ -1,4 +1,3 @@
-import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import {
   fieldOf,
@@ -131,11 +130,4 @@ export function templateErrors(
   if (policy === 'Always')
     return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
   return [...errors, unsupportedValue(field, policy, restartPolicies)];
-}
-
-export function selectorIsImmutable(object: JsonObject, before: JsonObject): readonly FieldError[] {
-  const selector = objectField(objectField(object, 'spec') ?? {}, 'selector') ?? {};
-  const old = objectField(objectField(before, 'spec') ?? {}, 'selector') ?? {};
-  if (deepEqual(selector, old)) return [];
-  return [invalidField('spec.selector', selector, 'field is immutable')];
 }

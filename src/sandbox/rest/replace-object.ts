@@ -49,7 +49,7 @@ export function replaceObject(
   const { store } = context;
   const before = inVersion(kind, stored);
   const oldMetadata = objectField(before, 'metadata') ?? {};
-  if (isUidPrecondition) assertUid(kind, stored, next);
+  if (isUidPrecondition) assertUid(kind, stored, next, dryRun);
   const current = withCurrentVersion(kind, stored, next);
   const prepared = withImmutableMetadata(
     kind.prepareUpdate(withOldGeneration(current, oldMetadata), before, subresource),
@@ -66,7 +66,9 @@ export function replaceObject(
   }
   const warnings = [...tolerated, ...kind.warnings(prepared, before)];
   const admitted = kind.admit(prepared, before, objectLister(context));
-  const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);
+  const timed = withOldTimesIfSame(admitted, before);
+  const keepsLink = dryRun && !isUidPrecondition;
+  const settled = keepsLink ? timed : withMetadata(timed, 'selfLink', undefined);
   const normalised = kind.normalise(settled);
   context.assertStorable?.(normalised);
   // The server compares the merged object, not its stored shape.
@@ -93,19 +95,35 @@ function declaredKind(object: JsonObject, kind: ServedKind): string {
   return stringField(object, 'kind') ?? kind.names.kind;
 }
 
-function assertUid(kind: ServedKind, stored: StoredObject, next: JsonObject): void {
+function assertUid(
+  kind: ServedKind,
+  stored: StoredObject,
+  next: JsonObject,
+  dryRun: boolean,
+): void {
   const uid = stringField(objectField(next, 'metadata') ?? {}, 'uid') ?? '';
   const found = stringField(objectField(stored.object, 'metadata') ?? {}, 'uid') ?? '';
   if (uid === '' || uid === found) return;
   const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-  const because = `StorageError: invalid object, Code: 4, Key: ${registryKey(kind, stored)}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
+  const because = `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${registryKey(kind, stored)}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
   throw conflict(kind.names, stored.name, because);
 }
 
-/** The key of the object in the server's etcd. */
+/** Kinds that have another name in the server's etcd. */
+const registryNames: Readonly<Record<string, string>> = {
+  endpoints: 'services/endpoints',
+  ingresses: 'ingress',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  services: 'services/specs',
+};
+
+/** The key of the object in the server's etcd, below its root. */
 function registryKey({ names, isCustom }: ServedKind, { namespace, name }: StoredObject): string {
-  const collection = isCustom ? `${names.group}/${names.plural}` : names.plural;
-  return `/registry/${collection}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+  const { group, plural } = names;
+  const isExtension = isCustom || group === 'apiextensions.k8s.io';
+  const collection = isExtension ? `${group}/${plural}` : (registryNames[plural] ?? plural);
+  return `/${collection}/${namespace === '' ? '' : `${namespace}/`}${name}`;
 }
 
 /** Checks the resourceVersion of the body, and sets it where the kind allows unconditional updates. */

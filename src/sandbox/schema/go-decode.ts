@@ -345,6 +345,9 @@ function isCanonicalTime(value: string): boolean {
 function timeError(type: GoScalar, value: string): DecodeError {
   const zone = type.format === 'time' ? '' : '.000000';
   const layout = `2006-01-02T15:04:05${zone}Z07:00`;
+  const extra = /T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(.+)$/.exec(value)?.[1];
+  if (extra !== undefined)
+    return new DecodeError(`parsing time ${timeText(value)}: extra text: ${timeText(extra)}`);
   const rest = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(.*)$/.exec(value)?.[1];
   const [found, wanted] = rest === undefined ? [value, '2006'] : [rest, zone || 'Z07:00'];
   return new DecodeError(
@@ -362,6 +365,10 @@ function timeText(text: string): string {
   return `"${quoted.join('')}"`;
 }
 
+/** Up to the padding, after which nothing may follow; with the line breaks that Go skips. */
+const paddedBase64 =
+  /^(?:(?:[A-Za-z0-9+/][\r\n]*){4})*(?:[A-Za-z0-9+/][\r\n]*){2}(?:=[\r\n]*=|[A-Za-z0-9+/][\r\n]*=)[\r\n]*/;
+
 function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
   if (isJsonList(value) && value.length > 0) {
     const item = value[0] ?? null;
@@ -371,7 +378,8 @@ function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
   const text = value.replaceAll(/[\r\n]/g, '');
   const valid = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
   if (valid.test(text)) return text;
-  const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
+  const padded = paddedBase64.exec(value)?.[0].length;
+  const bad = padded ?? /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
   const prefix = at.reading.reader === 'merged' ? 'error decoding from json: ' : '';
   throw new DecodeError(`${prefix}illegal base64 data at input byte ${bad}`);
 }

@@ -82,10 +82,11 @@ function valueText(value: Json | undefined): string {
   return String(value);
 }
 
-/** Go prints the keys of maps in order. */
+/** Go prints the keys of maps in order; of its structs, only label selectors have another order. */
 function sorted(value: Json): Json {
   if (isJsonList(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const rank = (key: string) => (key === 'matchLabels' ? '' : key);
+  const entries = Object.entries(value).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
   return Object.fromEntries(entries.map(([key, field]) => [key, sorted(field ?? null)]));
 }

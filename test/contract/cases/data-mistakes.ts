@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
-import { configMap, configMaps, merge, post } from './requests.ts';
+import { configMap, configMaps, jsonPatch, merge, post } from './requests.ts';
 
 const secrets = '/api/v1/namespaces/$(ns)/secrets';
 const claims = '/api/v1/namespaces/$(ns)/persistentvolumeclaims';
@@ -26,6 +26,36 @@ function rejectedClaim(name: string, spec: JsonObject): ContractCase {
     steps: [post(claims, claim(spec), { status: 422 })],
   };
 }
+
+const storageClasses = '/apis/storage.k8s.io/v1/storageclasses';
+const pods = '/api/v1/namespaces/$(ns)/pods';
+
+function storageClass(name: string): JsonObject {
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: `${name}-$(ns)` },
+    provisioner: 'csi.example.org',
+  };
+}
+
+function sized(size: string): JsonObject {
+  return { spec: { resources: { requests: { storage: size } } } };
+}
+
+const shownChange = 'shows how the spec changed';
+const bound = { status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
+
+function container(name: string): JsonObject {
+  return { name, image: 'web' };
+}
+
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'x' },
+  spec: { containers: [container('c')] },
+};
 
 function storage(name: string, size: string): ContractCase {
   return rejectedClaim(name, { resources: { requests: { storage: size } } });
@@ -115,6 +145,61 @@ export const dataMistakes: readonly ContractCase[] = [
       post(secrets, secret({ data: { a: 'YQ==' }, immutable: true }), { status: 201 }),
       merge(`${secrets}/x`, { stringData: { a: 'b' } }, { status: 422 }),
       merge(`${secrets}/x`, { type: 'other' }, { status: 422 }),
+    ],
+  },
+  {
+    name: 'a bound claim grows where its class allows it, and does not shrink',
+    ranked: [42],
+    steps: [
+      post(storageClasses, storageClass('fixed'), { status: 201 }),
+      post(
+        storageClasses,
+        { ...storageClass('grows'), allowVolumeExpansion: true },
+        { status: 201 },
+      ),
+      post(claims, claim({ storageClassName: 'grows-$(ns)' }), { status: 201 }),
+      merge(`${claims}/x`, sized('2Gi'), {
+        status: 422,
+        message: /is immutable after creation/,
+        differs: { message: shownChange, 'details.causes': shownChange },
+      }),
+      merge(`${claims}/x/status`, bound, { status: 200 }),
+      merge(`${claims}/x`, sized('512Mi'), {
+        status: 422,
+        message: /requests\.storage: Forbidden: field can not be less than status\.capacity$/,
+      }),
+      merge(`${claims}/x`, sized('2Gi'), { status: 200 }),
+      merge(`${claims}/x`, sized('1.5Gi'), { status: 200 }),
+      merge(`${claims}/x`, sized('1Gi'), { status: 422 }),
+      post(
+        claims,
+        { ...claim({ storageClassName: 'fixed-$(ns)' }), metadata: { name: 'y' } },
+        { status: 201 },
+      ),
+      merge(`${claims}/y/status`, bound, { status: 200 }),
+      merge(`${claims}/y`, sized('2Gi'), { status: 403, message: /only dynamically provisioned/ }),
+      merge(`${claims}/y`, sized('1024Mi'), { status: 200 }),
+    ],
+  },
+  {
+    name: 'the containers and tolerations of a pod stay',
+    ranked: [42],
+    steps: [
+      post(pods, pod, { status: 201 }),
+      merge(
+        `${pods}/x`,
+        { spec: { containers: [container('c'), container('d')] } },
+        { status: 422, message: /may not add or remove containers/ },
+      ),
+      merge(`${pods}/x`, { spec: { tolerations: [] } }, { status: 200 }),
+      jsonPatch(
+        `${pods}/x`,
+        [{ op: 'replace', path: '/spec/tolerations/0/operator', value: 'Equal' }],
+        { status: 422 },
+      ),
+      merge(`${pods}/x`, { spec: { activeDeadlineSeconds: 60 } }, { status: 200 }),
+      merge(`${pods}/x`, { spec: { activeDeadlineSeconds: 90 } }, { status: 422 }),
+      merge(`${pods}/x`, { spec: { activeDeadlineSeconds: null } }, { status: 422 }),
     ],
   },
 ];

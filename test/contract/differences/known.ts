@@ -18,7 +18,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Validation of built-in kinds',
     sandbox:
-      'All served kinds are validated with the messages of a real server; see [manifests with mistakes](#manifests-with-mistakes). A cluster also validates volumes of less common types, devices, resource claims, sysctls, AppArmor and options for Windows.',
+      'All served kinds are validated with the messages of a real server; see [manifests with mistakes](#manifests-with-mistakes) and [updates](#updates). A cluster also validates volumes of less common types, devices, resource claims, sysctls, AppArmor and options for Windows.',
   },
   {
     about: 'Rules of CRDs (CEL)',
@@ -42,7 +42,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Pods',
     sandbox:
-      'No container runs. Logs are one line that says so. No exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
+      'No container runs. Logs are one line that says so. No exec, attach, port forwarding, eviction, resizing or ephemeral containers. An update can set `nodeName` once.',
   },
   {
     about: 'Services',
@@ -51,7 +51,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     about: 'Volumes',
-    sandbox: 'Every claim is bound to a simulated volume at once, whatever its class.',
+    sandbox:
+      'Every claim is bound to a simulated volume at once, whatever its class. As on a server, it can grow only if its StorageClass exists and allows that; its capacity stays.',
   },
   {
     about: 'CronJobs',

@@ -1,14 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/util/json.ts';
 import type { SeededRandom } from '../../support/model/seeded-random.ts';
 
-/** A manifest with one mistake. */
+/** One change of an object. */
 export interface Mutation {
   /** `spec.replicas = -1`. */
   readonly what: string;
-  readonly manifest: JsonObject;
+  /** Changes an object that has the same paths. */
+  readonly change: (object: JsonObject) => JsonObject;
 }
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 /** Undefined = the value is removed. */
 type Change = readonly [what: string, value: Json | undefined];
 
@@ -31,19 +32,28 @@ const badNames = [
 ];
 const numbers = [-1, 0, 1, 1.5, 65_536, 2_147_483_648, 9_007_199_254_740_991];
 
-/** Changes one value of a manifest: any value, in one of the ways in which people make mistakes. */
-export function mutate(manifest: JsonObject, random: SeededRandom): Mutation {
+/** One value of a manifest, changed in one of the ways in which people make mistakes. */
+export function mistakeIn(manifest: JsonObject, random: SeededRandom): Mutation {
   const path = random.pick([...pathsIn(manifest, [])]) ?? [];
   const [what, value] = random.pick(changesOf(manifest, path)) ?? ['removed', undefined];
   if (what === 'renamed')
-    return { what: `${path.join('.')} ${what}`, manifest: renamed(manifest, path) };
+    return { what: `${path.join('.')} ${what}`, change: (object) => renamed(object, path) };
   if (what === 'doubled')
-    return { what: `${path.join('.')} ${what}`, manifest: doubled(manifest, path) };
-  const shown = value === undefined ? what : `= ${JSON.stringify(value)}`;
-  return { what: `${path.join('.')} ${shown}`, manifest: changed(manifest, path, () => value) };
+    return { what: `${path.join('.')} ${what}`, change: (object) => doubled(object, path) };
+  return valueChange(path, value);
 }
 
-function* pathsIn(value: Json, path: Path): Generator<Path> {
+/** Sets one value, or removes it. */
+export function valueChange(path: Path, value: Json | undefined): Mutation {
+  const shown = value === undefined ? 'removed' : `= ${JSON.stringify(value)}`;
+  return {
+    what: `${path.join('.')} ${shown}`,
+    change: (object) => changed(object, path, () => value),
+  };
+}
+
+/** The paths of all values that can change. */
+export function* pathsIn(value: Json, path: Path): Generator<Path> {
   if (path.length > 0 && !fixed.has(path.join('.'))) yield path;
   if (!Array.isArray(value) && !isJsonObject(value)) return;
   for (const [key, item = null] of Object.entries(value))
@@ -108,6 +118,7 @@ function changed(
   return copy.root as JsonObject;
 }
 
-function valueAt(root: Json, path: Path): Json {
+/** Null where there is none. */
+export function valueAt(root: Json, path: Path): Json {
   return path.reduce<Json>((value, step) => (value as JsonObject)[step] ?? null, root);
 }

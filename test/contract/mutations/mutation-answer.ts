@@ -3,10 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
-import type { Backend } from '../../support/backends/index.ts';
+import type { Backend, BackendRequest } from '../../support/backends/index.ts';
 import { smallestDifferences } from '../driver/index.ts';
 import { Normaliser } from '../driver/normaliser.ts';
-import type { MutationRequest } from './mutation-requests.ts';
 
 /** The code, and the object or the Status, without what no two servers have in common. */
 export interface MutationAnswer {
@@ -17,25 +16,52 @@ export interface MutationAnswer {
 /** Undefined when the server closes the connection twice: some mistakes make its handler panic. */
 export async function answerOf(
   backend: Backend,
-  mutation: MutationRequest,
+  request: BackendRequest,
   triesLeft = 1,
 ): Promise<MutationAnswer | undefined> {
   try {
-    return await answered(backend, mutation);
+    return await answered(backend, request);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error;
-    return triesLeft === 0 ? undefined : answerOf(backend, mutation, triesLeft - 1);
+    return triesLeft === 0 ? undefined : answerOf(backend, request, triesLeft - 1);
   }
 }
 
 /** A server adds the claims of a StatefulSet to the volumes of its template in no order. */
 const claimVolume = /(spec\.template\.spec\.volumes)\[\d+\]/g;
 
-async function answered(backend: Backend, { request }: MutationRequest): Promise<MutationAnswer> {
+async function answered(backend: Backend, request: BackendRequest): Promise<MutationAnswer> {
   const { status, text } = await backend.request(request);
   const stable = text.replaceAll(claimVolume, '$1[*]');
   const body: Json = stable.startsWith('{') ? JSON.parse(stable) : stable;
-  return { status, body: new Normaliser().normalise(withoutSuffix(body)) };
+  return { status, body: new Normaliser().normalise(withoutSuffix(withoutPrints(body))) };
+}
+
+/** What a change is, as a server prints it below a message. */
+const printedDiff = /\n(?:@@ .*)?$/s;
+/** A pod template, the versions of a CRD, the policies of a Job: the server prints structs of its own. */
+const printedStruct =
+  /Invalid value: (?:\{|\[\{).*"(?:containers|openAPIV3Schema|rules|nodeSelectorTerms|versions)":.*?(?:\}|\}\])(?=: )/is;
+
+/** A Status without the values that the server prints in the form of its code; an update repeats causes as often as it finds them. */
+function withoutPrints(body: Json): Json {
+  if (!isJsonObject(body) || body.kind !== 'Status') return body;
+  const details = isJsonObject(body.details) ? body.details : {};
+  if (!Array.isArray(details.causes)) return body;
+  const causes = new Map<string, Json>();
+  for (const cause of details.causes.filter(isJsonObject)) {
+    const plain = { ...cause, message: withoutPrint(String(cause.message)) };
+    causes.set(JSON.stringify(plain), plain);
+  }
+  return {
+    ...body,
+    message: causes.size > 1 ? (body.message ?? '') : withoutPrint(String(body.message)),
+    details: { ...details, causes: [...causes.values()] },
+  };
+}
+
+function withoutPrint(message: string): string {
+  return message.replace(printedDiff, '').replace(printedStruct, 'Invalid value: {...}');
 }
 
 export function isSameAnswer(mine: MutationAnswer, theirs: MutationAnswer): boolean {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { BackendRequest } from '../../support/backends/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
-import { mutate } from './mutate.ts';
+import { mistakeIn } from './mutate.ts';
 
 /** A dry run of a manifest with one mistake. */
 export interface MutationRequest {
@@ -11,6 +11,8 @@ export interface MutationRequest {
   /** `corpus/web, apply: spec.replicas = -1`. */
   readonly label: string;
   readonly request: BackendRequest;
+  /** To the real server, whose objects have other uids and addresses. @default the same request */
+  readonly theirs?: BackendRequest;
 }
 
 export interface MutationRequestsOptions {
@@ -32,7 +34,7 @@ export function mutationRequests({
   return [...kinds].flatMap(([kind, ofKind]) => {
     const path = pathOf(kind);
     if (path === undefined) return [];
-    const random = new SeededRandom(seed * 1_000_003 + hashOf(kind));
+    const random = new SeededRandom(seedOf(kind, seed));
     return Array.from({ length: countPerKind }, () => mutationRequest(kind, path, ofKind, random));
   });
 }
@@ -45,7 +47,8 @@ function mutationRequest(
 ): MutationRequest {
   const manifest = random.pick(manifests) ?? manifests[0];
   if (manifest === undefined) throw new Error(`Expected a manifest of ${kind}`);
-  const { what, manifest: mutated } = mutate(manifest as unknown as JsonObject, random);
+  const object = manifest as unknown as JsonObject;
+  const { what, change } = mistakeIn(object, random);
   const { namespace = 'default', name = '' } = manifest.metadata;
   const collection = path.replace('$(namespace)', namespace);
   const isApply = name !== '' && random.chance(0.5);
@@ -60,9 +63,14 @@ function mutationRequest(
         'content-type': isApply ? 'application/apply-patch+yaml' : 'application/json',
         'user-agent': 'contract',
       },
-      body: JSON.stringify(mutated),
+      body: JSON.stringify(change(object)),
     },
   };
+}
+
+/** A seed for the choices of a kind. */
+export function seedOf(kind: string, seed: number): number {
+  return seed * 1_000_003 + hashOf(kind);
 }
 
 function hashOf(text: string): number {
