@@ -48,7 +48,7 @@ function page(): string {
     'The sandbox is a Kubernetes API server inside the process. A successful run in the sandbox does not prove that a cluster behaves the same.',
     '',
     `${code('npm run test:contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
-    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes ${mutationCount('manifests')} manifests with a mistake and ${mutationCount('updates')} changes of stored objects.`,
+    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes, ${mutationCount('manifests')} manifests with a mistake and ${mutationCount('updates')} changes of stored objects.`,
     `The commands run with kubectl ${newest} and ${oldest}, built for the suite, and with the kubectl of the machine, if there is one.`,
     `The tables below are generated from the suite by ${code('npm run generate:sandbox')}.`,
     '',
