@@ -91,7 +91,7 @@ describe('homeostat test', () => {
       '1 test: 0 passed, 1 failed',
     ]);
     const xml = readFileSync(junit, 'utf8');
-    assert.match(xml, /<testsuites tests="1" failures="1">/);
+    assert.match(xml, /<testsuites tests="1" failures="1" errors="0" skipped="0">/);
     assert.match(xml, /<failure message="Deployment &quot;example&quot; is not as expected">/);
   });
 

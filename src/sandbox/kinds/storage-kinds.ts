@@ -112,14 +112,17 @@ function withStorage(spec: JsonObject, storage: Json | undefined): JsonObject {
   return { ...spec, resources };
 }
 
-/** @throws StatusError 403 for a larger claim whose class does not allow it */
+/**
+ * A claim of a class that does not exist has a simulated volume, which can grow.
+ * @throws StatusError 403 for a larger claim whose class does not allow it
+ */
 function assertExpandable(claim: JsonObject, before: JsonObject, objects: ObjectLister): void {
   const [spec, old] = [objectField(claim, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
   if (billionthsOf(storageOf(spec)) <= billionthsOf(storageOf(old))) return;
   const storageClass = objects
     .list('storage.k8s.io/storageclasses')
     .find(({ metadata }) => isJsonObject(metadata) && metadata.name === old.storageClassName);
-  if (storageClass?.allowVolumeExpansion === true) return;
+  if (storageClass === undefined || storageClass.allowVolumeExpansion === true) return;
   const because =
     'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
   const { names } = claimRules;

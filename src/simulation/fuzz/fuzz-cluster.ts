@@ -119,7 +119,7 @@ export class FuzzCluster {
       this.#writes = [];
       await this.simulation.advance(idleMs);
       if (this.#writes.length === 0) {
-        await this.#forgetDeleted();
+        await this.#readApplied();
         return [];
       }
     } while (clock.monotonicMs() < endMs);
@@ -170,10 +170,14 @@ export class FuzzCluster {
     return this.simulation.close();
   }
 
-  /** Children are also deleted by the garbage collector and by users. */
-  async #forgetDeleted(): Promise<void> {
-    for (const [key, { cluster, path }] of this.#applied)
-      if ((await this.apiOf(cluster).get(path)) === undefined) this.#applied.delete(key);
+  /** Children are also deleted by the garbage collector and by users, and an apply that would make one of another child may be rejected. */
+  async #readApplied(): Promise<void> {
+    for (const [key, child] of this.#applied) {
+      const object = (await this.apiOf(child.cluster).get(child.path)) as KubeObject | undefined;
+      const id = object?.metadata.labels?.[childLabel];
+      if (object === undefined) this.#applied.delete(key);
+      else if (id !== undefined && id !== child.id) this.#applied.set(key, { ...child, id });
+    }
   }
 
   #onRequest(request: ApiRequest, cluster: string): ApiAnswer | undefined {

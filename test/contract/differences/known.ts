@@ -52,7 +52,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Volumes',
     sandbox:
-      'Every claim is bound to a simulated volume at once, whatever its class. As on a server, it can grow only if its StorageClass exists and allows that; its capacity stays.',
+      'Every claim is bound to a simulated volume at once, whatever its class. It can grow unless its StorageClass exists and does not allow that; its capacity stays. On a server, the class must exist and allow it.',
   },
   {
     about: 'CronJobs',
