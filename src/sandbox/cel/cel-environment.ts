@@ -2,6 +2,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { isJsonList } from '../json-fields.ts';
 import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
+import { registerQuantities } from './cel-quantity.ts';
 
 /** Parses rules. */
 export type CelEnvironment = Pick<Environment, 'parse'>;
@@ -17,7 +18,7 @@ export function createCelEnvironment(): CelEnvironment {
   };
 }
 
-/** With functions that the library lacks. Not supported: URLs, addresses, quantities, versions, formats. */
+/** With functions that the library lacks. Not supported: URLs, addresses, versions, formats. */
 function buildEnvironment(): Environment {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
@@ -26,6 +27,7 @@ function buildEnvironment(): Environment {
   });
   environment.registerVariable('self', 'dyn').registerVariable('oldSelf', 'dyn');
   for (const [signature, handler] of functions) environment.registerFunction(signature, handler);
+  registerQuantities(environment);
   return environment;
 }
 

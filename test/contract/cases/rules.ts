@@ -77,6 +77,32 @@ function ruleSteps(one: RuleCase): readonly (RequestStep | ContractCase['steps']
 
 const ruleCases: Readonly<Record<string, RuleCase>> = {
   'numbers are compared': { rule: { rule: 'self.size <= 3' }, good: { size: 3 }, bad: { size: 4 } },
+  'quantities are compared': {
+    at: 'text',
+    rule: { rule: 'quantity(self).compareTo(quantity("1Gi")) >= 0' },
+    good: { text: '1024Mi' },
+    bad: { text: '1G' },
+  },
+  'quantities are numbers': {
+    rule: {
+      rule: 'isQuantity(self.text) && quantity(self.text).isInteger() && quantity(self.text).add(1).sub(quantity("500m")).isGreaterThan(quantity(self.mode)) && sign(quantity(self.mode)) == 1 && !(quantity(self.text) == quantity(self.mode))',
+    },
+    good: { text: '2k', mode: '1999500m' },
+    bad: { text: '2k', mode: '2000.6' },
+  },
+  'a text is a quantity': {
+    rule: {
+      rule: 'quantity(self.text).asInteger() == 2 && quantity(self.mode).asApproximateFloat() < 0.2',
+    },
+    good: { text: '2', mode: '100m' },
+    bad: { text: '2000m', mode: '100m' },
+  },
+  'a text that is no quantity fails': {
+    at: 'text',
+    rule: { rule: 'quantity(self).isLessThan(quantity("1"))' },
+    good: { text: '-1' },
+    bad: { text: '1GB' },
+  },
   'a field is asked for': {
     rule: { rule: 'has(self.text) || has(self.size)', message: 'one of them' },
     good: { text: 'a' },

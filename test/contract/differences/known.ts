@@ -23,7 +23,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Rules of CRDs (CEL)',
     sandbox:
-      'Evaluated, except functions of URLs, addresses, quantities, semantic versions and formats. A CRD with such a rule gets a warning, and the rule is not enforced. The cost of rules is not estimated, so a cluster can reject a CRD that the sandbox accepts. Regular expressions are those of JavaScript.',
+      'Evaluated, except functions of URLs, addresses, semantic versions and formats. A CRD with such a rule gets a warning, and the rule is not enforced. The cost of rules is not estimated, so a cluster can reject a CRD that the sandbox accepts. Regular expressions are those of JavaScript.',
   },
   {
     about: 'Schemas of CRDs',
