@@ -97,13 +97,14 @@ function kindsUsedBy(
 
 function resultLines(
   name: string,
-  { runs, rejected, failure }: FuzzResult,
+  { runs, rejected, rejection, failure }: FuzzResult,
   seed: number,
 ): readonly string[] {
   if (rejected === runs)
     return [
       `FAIL ${name}: the API server rejects every random resource (${runs})`,
-      '  hint: Add a document "kind: OperatorFuzz" with "values" that the kind accepts',
+      ...(rejection === undefined ? [] : [`  the last one: ${rejection}`]),
+      '  hint: Add a resource to the folder "samples" beside the definition, or a document "kind: OperatorFuzz" with "values"',
     ];
   const done = runs - rejected;
   const count = `${done} ${done === 1 ? 'history' : 'histories'}${rejected === 0 ? '' : ` (the API server rejected ${rejected} other resources)`}`;

@@ -25,11 +25,11 @@ export interface FuzzFailure {
 }
 
 /**
- * The result of one run. `rejected`: the server rejected the first content, so nothing was tried. `isLeft`: the resource still exists,
- * because the rule of its deletion is skipped.
+ * The result of one run. `rejected`: the server rejected the first content with this message, so nothing was tried. `isLeft`: the resource
+ * still exists, because the rule of its deletion is skipped.
  */
 export type RunResult =
-  | { readonly kind: 'rejected' }
+  | { readonly kind: 'rejected'; readonly message: string }
   | { readonly kind: 'passed'; readonly isLeft: boolean }
   | ({ readonly kind: 'failed' } & FuzzFailure);
 
@@ -53,7 +53,8 @@ export class FuzzRun {
 
   async run({ content, actions }: History): Promise<RunResult> {
     const logged = this.#cluster.logged.length;
-    if (!(await this.#apply(content))) return { kind: 'rejected' };
+    const rejection = await this.#apply(content);
+    if (rejection !== undefined) return { kind: 'rejected', message: rejection };
     const failure =
       (await this.#settled()) ??
       (await this.#runActions(content, actions)) ??
@@ -78,7 +79,7 @@ export class FuzzRun {
     this.#cluster.failNext(0, 0);
     if (this.#hasTrouble) await this.#act({ kind: 'outcome', is: 'ready' });
     // The server may reject the way back: an empty list takes a required field away.
-    const isBack = actions.length === 0 || (await this.#apply(content));
+    const isBack = actions.length === 0 || (await this.#apply(content)) === undefined;
     return (
       (await this.#settled()) ??
       (isBack && !this.#hasTrouble ? this.#reversed(before) : undefined) ??
@@ -117,13 +118,13 @@ export class FuzzRun {
     }
   }
 
-  /** Returns whether the server has accepted the content. */
-  async #apply(content: Content): Promise<boolean> {
+  /** Returns why the server has rejected the content; undefined: it has accepted it. */
+  async #apply(content: Content): Promise<string | undefined> {
     try {
       await this.#cluster.objects.apply(resourceOf(this.#target, this.#name, content));
-      return true;
+      return undefined;
     } catch (error) {
-      if (error instanceof KubeError) return false;
+      if (error instanceof KubeError) return error.message;
       throw error;
     }
   }

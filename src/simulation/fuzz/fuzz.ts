@@ -33,6 +33,8 @@ export interface FuzzResult {
   readonly runs: number;
   /** Histories whose first content the server has rejected. */
   readonly rejected: number;
+  /** The message of the last rejection. */
+  readonly rejection?: string;
   /** The smallest history that fails. Undefined: none fails. */
   readonly failure?: FuzzFailure & { readonly history: History };
 }
@@ -59,6 +61,7 @@ class FuzzSession {
   #shared: FuzzCluster | undefined;
   #runs = 0;
   #rejected = 0;
+  #rejection: string | undefined;
   #shrinks = 0;
   #failure: (FuzzFailure & { readonly history: History }) | undefined;
 
@@ -77,6 +80,7 @@ class FuzzSession {
     return {
       runs: this.#runs,
       rejected: this.#rejected,
+      ...(this.#rejection !== undefined && { rejection: this.#rejection }),
       ...(this.#failure && { failure: this.#failure }),
     };
   }
@@ -91,7 +95,10 @@ class FuzzSession {
     this.#shared ??= await FuzzCluster.start(this.#options);
     this.#runs += 1;
     const result = await this.#runOn(this.#shared, history, `fuzz-${this.#runs}`);
-    if (result.kind === 'rejected') this.#rejected += 1;
+    if (result.kind === 'rejected') {
+      this.#rejected += 1;
+      this.#rejection = result.message;
+    }
     if (result.kind === 'passed' && result.isLeft) await this.close();
     return this.#note(result, history);
   }
