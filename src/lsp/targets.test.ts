@@ -105,15 +105,15 @@ describe('lsp/targets', () => {
   });
 
   for (const [what, text, part, written, lines] of [
-    ['a var, at its definition', database, 'ordinals: "', 'ordi|||nals: "', [41, 70, 82, 92]],
+    ['a var, at its definition', database, 'ordinals: "', 'ordi|||nals: "', [47, 76, 88, 98]],
     [
       'a var, at a name',
       database,
       'forEach: ${ vars.ordinals }\n      deleteWhen',
       'forEach: ${ vars.ordi|||nals }\n      deleteWhen',
-      [41, 70, 82, 92],
+      [47, 76, 88, 98],
     ],
-    ['a child, also in "after"', database, '- id: secret', '- id: sec|||ret', [47, 54, 95]],
+    ['a child, also in "after"', database, '- id: secret', '- id: sec|||ret', [53, 60, 101]],
     ['a property of the CRD', webApp, 'host: { type', 'ho|||st: { type', [32, 113, 120, 142, 142]],
     ['no name', webApp, 'pathType: Prefix', 'path|||Type: Prefix', []],
   ] as const) {
