@@ -8,12 +8,14 @@ import {
   type CollectedCoverage,
   type CoverageCollector,
   type RunTestOptions,
+  resultLines,
   runTest,
   TestChecker,
   type TestFiles,
   type TestResult,
   updateTest,
 } from '../../simulation/index.ts';
+import type { Output } from '../output.ts';
 import { writeText } from './test-coverage.ts';
 import { loadTestFiles, readText } from './test-files.ts';
 
@@ -126,6 +128,10 @@ export function notRun(
   const [message = 'A file has errors'] = errors.map(diagnosticText);
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return failedTest(test, `${message}${more}`);
+}
+
+export function printResult(result: TestResult, output: Output): void {
+  for (const line of resultLines(result, output)) output.print(line);
 }
 
 /** A test in its result. */

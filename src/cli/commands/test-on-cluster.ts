@@ -2,12 +2,7 @@ import { checkedOnce, createManifestCheck } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { OperatorTest } from '../../definition/index.ts';
 import { KubeError } from '../../kube/index.ts';
-import {
-  RealClusterTests,
-  resultLines,
-  TestChecker,
-  type TestResult,
-} from '../../simulation/index.ts';
+import { RealClusterTests, TestChecker, type TestResult } from '../../simulation/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError } from '../exit-code.ts';
@@ -15,7 +10,7 @@ import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts'
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { loadTestFiles } from './test-files.ts';
-import { notRun, titleOf } from './test-jobs.ts';
+import { notRun, printResult, titleOf } from './test-jobs.ts';
 
 interface ClusterTestContext {
   readonly flags: KubeconfigFlags;
@@ -52,7 +47,7 @@ export async function testOnCluster(
           ? notRun(titleOf(test), diagnostics)
           : await cluster.run(test, files, signal);
       results.push(result);
-      for (const line of resultLines(result, output)) output.print(line);
+      printResult(result, output);
     }
     return results;
   } catch (error) {

@@ -4,7 +4,6 @@ import { createOperatorTestParser, type OperatorTest } from '../../definition/in
 import {
   junitReport,
   readTestSources,
-  resultLines,
   summaryLine,
   type TestResult,
 } from '../../simulation/index.ts';
@@ -15,7 +14,14 @@ import { printDiagnostics } from '../print-diagnostics.ts';
 import { runAllJobs } from './run-jobs.ts';
 import { type CoverageOptions, type CoverageRun, coverageOf, writeText } from './test-coverage.ts';
 import { filesWith, loadTestFiles } from './test-files.ts';
-import { failedTest, notRun, type TestJob, type TestJobResult, titleOf } from './test-jobs.ts';
+import {
+  failedTest,
+  notRun,
+  printResult,
+  type TestJob,
+  type TestJobResult,
+  titleOf,
+} from './test-jobs.ts';
 import { testOnCluster } from './test-on-cluster.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -155,10 +161,6 @@ async function runTests(
     showProgress();
   }
   return results;
-}
-
-function printResult(result: TestResult, output: Output): void {
-  for (const line of resultLines(result, output)) output.print(line);
 }
 
 /** One for each test. Updates of one file are one job: each changes the whole file. */

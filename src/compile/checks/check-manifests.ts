@@ -1,3 +1,4 @@
+import { isDnsLabel } from '../../definition/index.ts';
 import { pointerTo } from '../../util/json.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-selector.ts';
 import type { CheckContext } from '../check-context.ts';
@@ -31,18 +32,18 @@ const freeNameGroup = 'rbac.authorization.k8s.io';
 
 /** What the names of a kind look like, and their literal parts. */
 interface NameRule {
-  readonly whole: RegExp;
+  readonly isName: (text: string) => boolean;
   readonly part: RegExp;
   readonly hint: string;
 }
 
 const subdomain: NameRule = {
-  whole: /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/,
+  isName: (text) => /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/.test(text),
   part: /^[-a-z0-9.]*$/,
   hint: 'Use lowercase letters, digits, "-" and ".", with a letter or digit at both ends',
 };
 const label: NameRule = {
-  whole: /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+  isName: isDnsLabel,
   part: /^[-a-z0-9]*$/,
   hint: 'Use at most 63 lowercase letters, digits and "-": names of this kind have no "."',
 };
@@ -54,8 +55,8 @@ function checkName({ definition, template }: CompiledChild, diagnostics: Diagnos
   const name = textAt(template, ['metadata', 'name']);
   const { group, kind } = definition.gvk;
   if (name === undefined || group === freeNameGroup) return;
-  const { whole, part, hint } = labelKinds.has(`${group} ${kind}`) ? label : subdomain;
-  if (name.isLiteral ? whole.test(name.text) : name.parts.every((text) => part.test(text))) return;
+  const { isName, part, hint } = labelKinds.has(`${group} ${kind}`) ? label : subdomain;
+  if (name.isLiteral ? isName(name.text) : name.parts.every((text) => part.test(text))) return;
   diagnostics.report({
     code: 'invalid-value',
     message: `The API server rejects the name "${name.text}"`,

@@ -13,7 +13,7 @@ import { parseTree } from './parse-tree.ts';
 import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
-import { resultTypesOf } from './result-types.ts';
+import { resultFinder } from './result-types.ts';
 import { findSuspiciousExpressions } from './suspicious-expressions.ts';
 import { firstPosition, type SyntaxNode, walk } from './syntax-tree.ts';
 import { startOf, type Token } from './tokens.ts';
@@ -46,15 +46,16 @@ export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompi
     const { parsed, tree } = found;
     const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
     if (problems.length > 0) return { problems };
+    const resultsOf = resultFinder(tree, tokens);
     // The analysis must run before `prepare`, which rewrites the tree.
     const facts = {
       source,
       offset: 0,
       references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
-      results: resultTypesOf(tree, tokens),
+      results: resultsOf(tree),
       comparisons: findComparisons(tree, tokens),
-      operands: findOperands(tree, tokens),
+      operands: findOperands(tree, tokens, resultsOf),
       elementPaths: [],
     };
     const warnings = findSuspiciousExpressions(source, tree, tokens);

@@ -1,6 +1,6 @@
 import { builtinFunctions } from './builtin-functions.ts';
 import { nodesAtRoot } from './check-tree.ts';
-import { type ResultType, resultFinder } from './result-types.ts';
+import { definesNames, isArithmetic, type ResultFinder, type ResultType } from './result-types.ts';
 import { leftOf, type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
 
@@ -27,14 +27,14 @@ const types: ReadonlyMap<string, OperandType> = new Map<string, OperandType>([
   ['numbers', 'list of numbers'],
 ]);
 
-const arithmetic = new Set(['+', '-', '*', '/', '%']);
-
 /** The operands of an expression whose type matters. The tree must not have been rewritten. */
-export function findOperands(tree: SyntaxNode, tokens: readonly Token[]): readonly Operand[] {
-  const resultsOf = resultFinder(tree, tokens);
+export function findOperands(
+  tree: SyntaxNode,
+  tokens: readonly Token[],
+  resultsOf: ResultFinder,
+): readonly Operand[] {
   const nodes = [...walk(tree)];
-  // A variable can have the name of a function.
-  const hasVariables = nodes.some(({ type }) => type === 'bind' || type === 'lambda');
+  const hasVariables = definesNames(nodes);
   const applied = new Map(
     nodes.flatMap((node) => (node.type === 'apply' ? [[node.rhs, leftOf(node)] as const] : [])),
   );
@@ -82,7 +82,7 @@ function argumentsOf(
 function sidesOf(node: SyntaxNode, tokens: readonly Token[]): readonly Written[] {
   const of = String(node.value);
   const sides = [leftOf(node), node.rhs].filter((side) => side !== undefined);
-  if (node.type !== 'binary' || !arithmetic.has(of)) return [];
+  if (node.type !== 'binary' || !isArithmetic(of)) return [];
   const isName = of === '-' && isJoined(tokens, node.position);
   if (isName || sides.some(({ type }) => type === 'string')) return [];
   return sides.map((value) => ({ of, expected: 'number', value }));

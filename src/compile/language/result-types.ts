@@ -12,22 +12,21 @@ export type ResultType = { readonly offset: number } & (
   | { readonly kind: 'string'; readonly value?: string }
 );
 
+/** What an expression, or a part of it, may result in. */
+export type ResultFinder = (part: SyntaxNode) => readonly ResultType[];
+
 /**
- * What an expression may result in: the branches of `? :` and `??`, by their form alone. What is not known, and no result at all, is
- * left out.
+ * Finds the results of an expression and of its parts: the branches of `? :` and `??`, by their form alone. What is not known, and no
+ * result at all, is left out.
  */
-export function resultTypesOf(tree: SyntaxNode, tokens: readonly Token[]): readonly ResultType[] {
-  return resultFinder(tree, tokens)(tree);
+export function resultFinder(tree: SyntaxNode, tokens: readonly Token[]): ResultFinder {
+  const hasOwnFunctions = definesNames(walk(tree));
+  return (part) => [...resultsOf(part, { tokens, hasOwnFunctions })];
 }
 
-/** As {@link resultTypesOf}, for the parts of an expression. */
-export function resultFinder(
-  tree: SyntaxNode,
-  tokens: readonly Token[],
-): (part: SyntaxNode) => readonly ResultType[] {
-  // A variable can have the name of a function.
-  const hasOwnFunctions = walk(tree).some(({ type }) => type === 'bind' || type === 'lambda');
-  return (part) => [...resultsOf(part, { tokens, hasOwnFunctions })];
+/** Whether nodes define variables: one can have the name of a function. */
+export function definesNames(nodes: Iterable<SyntaxNode>): boolean {
+  return Iterator.from(nodes).some(({ type }) => type === 'bind' || type === 'lambda');
 }
 
 interface Context {
@@ -73,7 +72,7 @@ function mayBeFraction(node: SyntaxNode): boolean {
       return [node.expression, ...(node.expressions ?? [])].some(isFraction);
     case 'binary':
       if (value === '/') return !isWholeQuotient(left, rhs);
-      return binary[String(value)] === 'number' && (isFraction(left) || isFraction(rhs));
+      return isArithmetic(String(value)) && (isFraction(left) || isFraction(rhs));
     case 'condition':
       return isFraction(node.then) || isFraction(node.else);
     case 'block':
@@ -108,6 +107,11 @@ const binary: Readonly<Record<string, ResultType['kind']>> = {
     ['=', '!=', '<', '<=', '>', '>=', 'in', 'and', 'or'].map((operator) => [operator, 'boolean']),
   ),
 };
+
+/** Whether an operator calculates with numbers. */
+export function isArithmetic(operator: string): boolean {
+  return binary[operator] === 'number';
+}
 
 function kindOf(node: SyntaxNode, { hasOwnFunctions }: Context): ResultType['kind'] | undefined {
   if (plainPathOf(node) !== undefined) return 'path';

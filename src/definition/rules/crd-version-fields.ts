@@ -62,11 +62,11 @@ function missingField(from: unknown, other: unknown, path = ''): string | undefi
 /** The API server accepts a printer column without a field, which is then always empty. */
 export const checkCrdPrinterColumns: Rule = function* (document) {
   for (const version of versionsOf(document)) {
-    const schema = mapAt(version.value, '/schema/openAPIV3Schema');
+    const root = withStandardStatus(mapAt(version.value, '/schema/openAPIV3Schema'), true);
     for (const { value, path } of mapsAt(version.value, '/additionalPrinterColumns')) {
       const jsonPath = fieldOf(value, 'jsonPath');
       if (typeof jsonPath !== 'string' || !jsonPath.startsWith('.')) continue;
-      const problem = columnProblem(withStandardStatus(schema, true), jsonPath);
+      const problem = columnProblem(root, jsonPath);
       const at = pointerTo(version.path + path, 'jsonPath');
       if (problem !== undefined)
         yield { severity: 'warning', code: 'invalid-crd', path: at, ...problem };
