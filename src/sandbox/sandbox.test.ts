@@ -183,7 +183,7 @@ describe('sandbox', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('a watch without any writes sends only the first bookmark', async () => {
+  test('a watch gets bookmarks also where nothing is written', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock, controllers: false });
     const query = 'watch=1&allowWatchBookmarks=true&timeoutSeconds=200';
@@ -192,8 +192,14 @@ describe('sandbox', () => {
     const annotations = { 'k8s.io/initial-events-end': 'true' };
     const metadata = first?.object.metadata as JsonObject | undefined;
     assert.deepEqual(metadata?.annotations, annotations);
-    await clock.advance(200_000);
-    assert.deepEqual(await watch.next(), []);
+    for (let minute = 1; minute <= 3; minute += 1) {
+      await clock.advance(60_000);
+      const [{ type, object } = assert.fail(), ...more] = await watch.next();
+      assert.equal(type, 'BOOKMARK');
+      const { resourceVersion } = object.metadata as JsonObject;
+      assert.equal(resourceVersion, metadata?.resourceVersion);
+      assert.deepEqual(more, []);
+    }
   });
 
   test('a watch that its reader closes releases its resources', async () => {

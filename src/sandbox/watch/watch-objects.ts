@@ -64,8 +64,6 @@ class WatchSession {
   readonly #cancels: (() => void)[] = [];
   /** Changes up to this version are not sent. */
   #seenVersion = 0;
-  /** The last version that was sent to the reader. */
-  #sentVersion = 0;
 
   constructor(watch: WatchOptions) {
     this.#watch = watch;
@@ -90,7 +88,6 @@ class WatchSession {
       }
       for (const event of missed) this.#onEvent(event);
       this.#seenVersion = Math.max(from, store.version);
-      this.#sentVersion = Math.max(from, this.#sentVersion);
     }
     const unsubscribe = store.subscribe((event) => {
       // A watch that is opened while listeners run has sent these changes already.
@@ -121,15 +118,14 @@ class WatchSession {
     this.#cancels.push(clock.after(limitMs, () => this.#stream.end()));
     if (!allowsBookmarks) return;
     const beforeEndMs = limitMs - 2000;
-    if (beforeEndMs > 0)
-      this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmarkIfAdvanced()));
+    if (beforeEndMs > 0) this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmark()));
     this.#scheduleBookmark();
   }
 
   #scheduleBookmark(): void {
     const { clock } = this.#watch;
     const cancel = clock.after(bookmarkIntervalMs, () => {
-      this.#bookmarkIfAdvanced();
+      this.#bookmark();
       this.#scheduleBookmark();
     });
     this.#cancels.push(cancel);
@@ -141,7 +137,6 @@ class WatchSession {
     const { before, after, last } = event;
     const wasWatched = before !== undefined && this.#isWatched(before);
     const isWatched = after !== undefined && this.#isWatched(after);
-    if (isWatched || wasWatched) this.#sentVersion = event.version;
     if (isWatched) this.#send(wasWatched ? 'MODIFIED' : 'ADDED', after);
     else if (wasWatched) this.#send('DELETED', after === undefined ? last : asOf(before, last));
     this.#seenVersion = Math.max(this.#seenVersion, event.version);
@@ -164,19 +159,14 @@ class WatchSession {
     return JSON.stringify(convert === undefined ? object : convert(object));
   }
 
-  /** Sends a bookmark only if the store has changed since the last one sent. */
-  #bookmarkIfAdvanced(): void {
-    if (this.#watch.store.version > this.#sentVersion) this.#bookmark(undefined);
-  }
-
-  #bookmark(annotations: JsonObject | undefined): void {
+  /** Sent also where nothing has changed: in a cluster with nodes something always has, and a watch without data is taken for dead. */
+  #bookmark(annotations?: JsonObject): void {
     const { kind, convertBookmark: showBookmark, store } = this.#watch;
-    this.#sentVersion = Math.max(this.#seenVersion, store.version);
     const bookmark = {
       kind: kind.names.kind,
       apiVersion: kind.apiVersion,
       metadata: {
-        resourceVersion: String(this.#sentVersion),
+        resourceVersion: String(Math.max(this.#seenVersion, store.version)),
         ...(annotations === undefined ? {} : { annotations }),
       },
     };
