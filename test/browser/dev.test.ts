@@ -9,6 +9,7 @@ import {
   type ConsolePage,
   launchBrowser,
   openConsole,
+  pressChord,
   shownUid,
 } from './support/browser.ts';
 
@@ -77,9 +78,7 @@ describe('browser/dev', () => {
     const { page } = app;
     await app.go('#/');
     await app.untilText('web-app');
-    await page.keyboard.press('g');
-    await page.keyboard.press('r');
-    await page.waitForURL(/#\/resources$/);
+    await pressChord(page, ['g', 'r'], '#/resources');
     await app.untilText('default/site');
     await page.keyboard.press('/');
     await page.keyboard.type('webapp');
@@ -172,7 +171,7 @@ describe('browser/dev', () => {
     await page.keyboard.type('nonsense: true\n');
     await app.untilText(/Unknown field "nonsense"/);
     await page.getByRole('button', { name: 'Save' }).click();
-    await app.untilText(/is saved/);
+    await app.untilText(/web-app\.yaml is saved/);
     assert.match(readFileSync(path, 'utf8'), /^nonsense: true/);
     await page.locator('header.page .state.failing').waitFor();
     await page.locator('.editor .cm-content').click();

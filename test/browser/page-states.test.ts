@@ -9,6 +9,7 @@ import {
   type ConsolePage,
   launchBrowser,
   openConsole,
+  pressChord,
 } from './support/browser.ts';
 import { condition, type ServedCluster, thing } from './support/served-cluster.ts';
 import { withThings } from './support/with-things.ts';
@@ -198,8 +199,7 @@ describe('browser/page-states', () => {
       assert.match((await rows.first().textContent()) ?? '', /us-1.*Unreachable/);
       assert.match((await rows.last().textContent()) ?? '', /eu-1.*thing 1\/2/);
       await assertAccessible(app, 'clusters');
-      await app.page.keyboard.press('g');
-      await app.page.keyboard.press('d');
+      await pressChord(app.page, ['g', 'd'], '#/');
       await app.untilText('Definition');
       await app.close();
     });

@@ -162,8 +162,20 @@ export async function grantAll(plane: Plane, user: string): Promise<void> {
   });
 }
 
+/** Resolves when the server no longer allows anything: it learns of its own objects by a watch. */
 export async function revokeAll(plane: Plane, user: string): Promise<void> {
-  await plane.client().delete(`/apis/${rbac}/v1/clusterrolebindings/${user}`);
+  const client = plane.client();
+  await client.delete(`/apis/${rbac}/v1/clusterrolebindings/${user}`);
+  const resourceAttributes = { verb: 'patch', resource: 'configmaps' };
+  const isAllowed = async () => {
+    const review = await client.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user, resourceAttributes },
+    });
+    return (review.status as { readonly allowed: boolean }).allowed;
+  };
+  while (await isAllowed()) await client.sleep(20);
 }
 
 /** Lanes that tests borrow. */

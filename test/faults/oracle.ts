@@ -17,7 +17,7 @@ const heapAllowanceBytes = 12 * 2 ** 20;
 
 /** Waits until a runtime has sent nothing for three seconds. */
 export function untilQuiet(audit: AuditLog, { user }: Lane): Promise<void> {
-  return audit.quiet(3_000, { user, limitMs: 30_000, ofDefinitions: true });
+  return audit.quiet(3_000, { user, ofDefinitions: true });
 }
 
 export async function holdingsOf(lane: Lane): Promise<Holdings> {

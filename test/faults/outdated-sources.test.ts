@@ -55,8 +55,9 @@ shared.describe('faults/outdated-sources', () => {
   function start(kubeconfig: string, namespace: string): HomeostatProcess {
     const flags = [
       ...['--sources', 'configmaps', '--namespace', namespace],
-      ...['--leader-elect', '--lease-duration', '8s'],
-      ...['--renew-deadline', '6s', '--retry-period', '1s'],
+      // No Lease runs out: neither process loses it where the machine stands still.
+      ...['--leader-elect', '--lease-duration', '90s'],
+      ...['--renew-deadline', '60s', '--retry-period', '1s'],
     ];
     const process = new HomeostatProcess({ kubeconfig, flags });
     running.add(process);

@@ -104,7 +104,7 @@ async function runPhases(faultCase: FaultCase, options: PhaseOptions) {
         proxy.clear();
       }
       views.push(await run.untilEqual());
-      await Promise.all(injected.map((fault) => fault.untilCount(1, 1_000)));
+      await Promise.all(injected.map((fault) => fault.untilCount(1)));
       proxy.clear();
       counts.push(injected.map(({ fault, count }) => `${fault.name}: ${count}`).join(', '));
     }

@@ -201,6 +201,8 @@ shared.describe('integration/children-life', () => {
       await client.apply(thing('scaled', namespace, { auto: true, size: 2, image: 'one' }));
       const path = webPath(namespace);
       await client.untilObject<Deployment>(path, (object) => object?.spec.replicas === 1);
+      // The line of its creation may come after the watch event.
+      await atRest();
       const mark = shared.audit.mark();
       for (const replicas of [3, 5, 4]) {
         await client.patch(`${path}/scale`, { spec: { replicas } });

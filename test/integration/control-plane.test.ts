@@ -137,6 +137,7 @@ shared.describe('integration/control-plane', () => {
     await client.get(`/api/v1/namespaces/${namespace}/configmaps/missing`);
     await client.request({ method: 'GET', path: '/apis' });
     await shared.client('admin').list(`/api/v1/namespaces/${namespace}/configmaps`);
+    await shared.audit.untilSeen((entries) => entries.length >= 2, { user: 'operator', since });
     await shared.audit.quiet(100);
     assert.deepEqual(shared.audit.count({ since }), {
       total: 2,

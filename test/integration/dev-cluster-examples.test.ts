@@ -74,12 +74,10 @@ describe('integration/dev-cluster-examples', () => {
   });
 
   test('"explain" names the member of each object', async () => {
-    const { stdout } = await dev.run(
-      'explain',
-      'operators/node-agent.yaml',
-      'nodeagent/node-agent',
+    await until(
+      /agent: DaemonSet "node-agent" in cluster "dev-2": ready/,
+      ...['explain', 'operators/node-agent.yaml', 'nodeagent/node-agent'],
     );
-    assert.match(stdout, /agent: DaemonSet "node-agent" in cluster "dev-2": ready/);
   });
 
   test('"plan" says which member it cannot look at', async () => {

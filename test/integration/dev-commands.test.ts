@@ -52,7 +52,7 @@ describe('integration/dev-commands', () => {
     for (const name of ['podsets', 'ps', 'PodSet', 'podset.apps.example.com']) {
       const [header, row] = await lines('get', name);
       assert.match(header ?? '', /^NAME {6}READY {3}REASON {5}AGE$/);
-      assert.match(row ?? '', /^example {3}True {4}AllReady {3}\d+s$/);
+      assert.match(row ?? '', /^example {3}True {4}AllReady {3}[\dms]+$/);
     }
     const both = await lines('get', 'ps,deploy', '-A');
     assert.match(
@@ -82,19 +82,23 @@ describe('integration/dev-commands', () => {
       onErrors: () => {},
     });
     try {
-      await until(/^NAME +READY +REASON +AGE\nexample +True +AllReady +\d+s\n/);
+      await until(/^NAME +READY +REASON +AGE\nexample +True +AllReady +[\dms]+\n/);
       dev.save(
         'more/podset.yaml',
         shippedText('samples/podset.yaml').replace(/size: \d/, 'size: 2'),
       );
       await lines('apply', '-f', 'operators/more/podset.yaml', '--force-conflicts');
-      await until(/AllReady +\d+s\n(?:.*\n)*example +\w+ +\w+ +\d+s\n/);
+      await until(/AllReady +[\dms]+\n(?:.*\n)*example +\w+ +\w+ +[\dms]+\n/);
     } finally {
       await watching.stop(patienceMs);
     }
     dev.save('more/podset.yaml', shippedText('samples/podset.yaml'));
     await lines('apply', '-f', 'operators/more/podset.yaml', '--force-conflicts');
     dev.remove('more/podset.yaml');
+    // Other tests find it ready.
+    await untilLines(['tree', 'podset', 'example'], (found) =>
+      found.some((line) => line.includes('3/3 ready')),
+    );
     const { code, stderr } = await dev.run('get', 'podset,deploy', '-w');
     assert.deepEqual([code, stderr.includes('Expected one kind with --watch')], [2, true]);
   });

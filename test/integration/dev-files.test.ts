@@ -134,7 +134,8 @@ describe('integration/dev-files', () => {
     mkdirSync(kept);
     const dev = start(folder, '--persist', 'kept/cluster.json');
     await dev.untilSaid(/Operator "foobar" is running/);
-    rmSync(kept, { recursive: true });
+    // It may be saving.
+    rmSync(kept, { recursive: true, maxRetries: 10 });
     const create = (name: string) => dev.run('apply', '-f', `${name}.yaml`);
     for (const name of ['one', 'two']) {
       const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
@@ -147,7 +148,7 @@ describe('integration/dev-files', () => {
     mkdirSync(kept);
     await dev.untilSaid(/The cluster is saved in "kept\/cluster\.json" again/);
     assert.equal(dev.output.match(/The cluster (?:is|cannot be) saved/g)?.length, 2);
-    rmSync(kept, { recursive: true });
+    rmSync(kept, { recursive: true, maxRetries: 10 });
     rmSync(join(folder, 'one.yaml'));
     assert.equal((await dev.run('delete', 'configmap', 'one')).code, 0);
     assert.equal(await dev.stop(), 2);

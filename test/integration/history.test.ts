@@ -312,9 +312,10 @@ shared.describe('integration/history', () => {
   });
 
   test('two resources that read one object have versions of their own', async () => {
-    const { client, namespace, until } = await setUp();
+    const { client, namespace, until, untilRecords } = await setUp();
     const other = thing('own', namespace, {}, 'other');
     await client.apply(other);
+    await untilRecords(2);
     const untilOther = (count: number) =>
       client.untilObject(
         thingPath('own', namespace, 'other'),

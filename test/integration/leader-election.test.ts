@@ -19,10 +19,12 @@ const leasePath = '/apis/coordination.k8s.io/v1/namespaces/homeostat-system/leas
 /** Shorter than the defaults, and long enough for a machine that is busy. */
 const flags = [
   '--leader-elect',
-  ...['--lease-duration', '8s'],
-  ...['--renew-deadline', '6s'],
+  ...['--lease-duration', '15s'],
+  ...['--renew-deadline', '12s'],
   ...['--retry-period', '1s'],
 ];
+/** Where no Lease is to run out, however long the machine stands still. */
+const lasting = ['--lease-duration', '90s', '--renew-deadline', '60s'];
 const definitions = {
   'elected.yaml': thingDefinition(
     'elected',
@@ -83,11 +85,11 @@ shared.describe('integration/leader-election', () => {
   }
 
   /** One that leads, and one that follows. */
-  async function startTwo(): Promise<readonly [Replica, Replica]> {
-    const leader = start();
+  async function startTwo(more: readonly string[] = []): Promise<readonly [Replica, Replica]> {
+    const leader = start(more);
     await leader.process.whenLogged('Became leader');
     await leader.process.whenReady();
-    const follower = start();
+    const follower = start(more);
     await follower.process.whenLogged('Follower, another process is the leader');
     await untilStatus(follower.process, '/readyz', 200);
     return [leader, follower];
@@ -133,7 +135,7 @@ shared.describe('integration/leader-election', () => {
 
   test('one works, the other is ready and writes nothing; asked to stop, the first hands over', async () => {
     const namespace = await shared.namespace();
-    const [first, second] = await startTwo();
+    const [first, second] = await startTwo(lasting);
     await apply(namespace, 1);
     await untilCopied(namespace, 1);
     await apply(namespace, 2);

@@ -140,6 +140,9 @@ shared.describe('integration/member-clusters', () => {
     // Numbers of resources are written later.
     await shared.audit.quiet(12_000, { ofDefinitions: true });
     await homeostat.stop();
+    // What it sent at its end is on record.
+    for (const audit of [shared.audit, members.audit('east'), members.audit('west')])
+      await audit.quiet(1_000, { ofDefinitions: true });
     const marks = ['east', 'west'].map((name) => [name, members.audit(name).mark()] as const);
     const mark = shared.audit.mark();
     homeostat = start();
@@ -214,6 +217,7 @@ shared.describe('integration/member-clusters', () => {
 
   test('a runtime of the member itself does not change the CRD of the hub, nor its resources', async () => {
     const east = members.client('east');
+    await members.audit('east').quiet(1_000);
     const mark = members.audit('east').mark();
     const crd = await east.get(crdPath('labels'));
     const text = widgets('labels').replace(/ {2}controller: .*\n/, '');
@@ -385,6 +389,7 @@ shared.describe('integration/member-clusters', () => {
     const labels = { labels: 'true', tier: 'test' };
     await members.register('west', { labels, spec: { paused: true } });
     await members.untilReason('west', 'Paused', 'Ready');
+    await members.audit('west').quiet(1_000);
     const mark = members.audit('west').mark();
     await members.client('west').apply(widget('labels', 'one', 'paused'));
     await members.client('east').apply(widget('labels', 'one', 'not paused'));

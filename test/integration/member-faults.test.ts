@@ -102,7 +102,7 @@ shared.describe('integration/member-faults', () => {
     launch({
       flags: [
         ...['--sources', 'objects', '--namespace', 'homeostat-test', '--leader-elect'],
-        ...['--lease-duration', '8s', '--renew-deadline', '6s', '--retry-period', '1s'],
+        ...['--lease-duration', '20s', '--renew-deadline', '16s', '--retry-period', '1s'],
         ...['--runtime', 'hub-of-faults', '--cluster-secrets', 'default'],
       ],
     });

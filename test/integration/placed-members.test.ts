@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
   statusOf,
@@ -84,7 +84,11 @@ shared.describe('integration/placed-members', () => {
     return reason === 'ClusterUnreachable' && message.includes(`"${member}"`);
   };
   const writesIn = (member: string, since: number) => members.audit(member).writes({ since });
-  const marks = () => new Map(names.map((name) => [name, members.audit(name).mark()]));
+  /** Marks to count from, once what was sent before is on record. */
+  async function marks(): Promise<ReadonlyMap<string, number>> {
+    await Promise.all(names.map((name) => members.audit(name).quiet(1_000)));
+    return new Map(names.map((name) => [name, members.audit(name).mark()]));
+  }
 
   before(async () => {
     homeostat = start();
@@ -123,7 +127,8 @@ shared.describe('integration/placed-members', () => {
     // The numbers of placed objects are written later.
     await shared.audit.quiet(12_000, { ofDefinitions: true });
     await homeostat.stop();
-    const since = marks();
+    const since = await marks();
+    await shared.audit.quiet(1_000, { ofDefinitions: true });
     const mark = shared.audit.mark();
     homeostat = start();
     for (const name of names)
@@ -149,22 +154,22 @@ shared.describe('integration/placed-members', () => {
   });
 
   test('the object of a changed cluster is created there first, then removed from the old one', async () => {
-    const since = marks();
+    const since = await marks();
     await apply({ level: 'info', main: 'east' });
     await members.client('west').untilGone(mainPath());
     await untilReady(names);
-    const timeOf = (member: string, verb: string) => {
-      const found = writesIn(member, since.get(member) ?? 0).find(
-        (each) => each.resource === 'secrets' && each.verb === verb,
-      );
-      assert.ok(found, `${verb} in ${member}`);
-      return found.atMs;
+    const timeOf = async (member: string, verb: string) => {
+      const isIt = (each: AuditEntry) => each.resource === 'secrets' && each.verb === verb;
+      const from = since.get(member) ?? 0;
+      const audit = members.audit(member);
+      await audit.untilSeen((entries) => entries.some(isIt), { since: from });
+      return audit.entries({ since: from }).find(isIt)?.atMs ?? 0;
     };
-    assert.ok(timeOf('east', 'patch') <= timeOf('west', 'delete'));
+    assert.ok((await timeOf('east', 'patch')) <= (await timeOf('west', 'delete')));
   });
 
   test('a label that no longer matches prunes in that member only', async () => {
-    const since = marks();
+    const since = await marks();
     await members.register('south', { labels: {} });
     await members.client('south').untilGone(agentPath());
     await untilReady(['east', 'west']);
@@ -190,7 +195,7 @@ shared.describe('integration/placed-members', () => {
       },
       data: { level: 'theirs' },
     });
-    const since = marks();
+    const since = await marks();
     await apply({ level: 'info' }, 'two');
     const found = await untilThing((object) => conditionOf(object)?.reason === 'Conflict', 'two');
     const message =

@@ -133,6 +133,7 @@ shared.describe('integration/scope', () => {
   }
 
   test('children of elsewhere are made, in a resource that waits for us, with labels only; afterwards nothing is sent', async () => {
+    await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
     const { client, home, away, made, copy, role } = await makeFar('made');
     assert.deepEqual(made?.metadata.finalizers, ['homeostat.dev/far']);

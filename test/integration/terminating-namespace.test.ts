@@ -56,6 +56,7 @@ shared.describe('integration/terminating-namespace', () => {
       `/api/v1/namespaces/${namespace}`,
       (object) => object?.metadata.deletionTimestamp !== undefined,
     );
+    await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
     const lines = homeostat.entries.length;
     await client.patch(thingPath('ending', namespace), { spec: { on: true } });

@@ -35,6 +35,14 @@ describe('test/virtual-time', () => {
     assert.ok(Math.abs(wallPassedMs - passedMs) < 1_000, `${wallPassedMs} and ${passedMs}`);
   });
 
+  test('stands still while the process does: what has arrived meanwhile is read before a deadline falls due', () => {
+    const { clock } = time;
+    const beforeMs = clock.monotonicMs();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    const passedMs = clock.monotonicMs() - beforeMs;
+    assert.ok(passedMs < 1_000, `${passedMs} ms`);
+  });
+
   test('does not skip while files are read, however many one after the other', async () => {
     let hasRun = false;
     const cancel = time.clock.after(hourMs, () => {

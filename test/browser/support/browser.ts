@@ -35,7 +35,12 @@ export async function openConsole(
   url: string,
   { theme = 'light', width = 1280, height = 800 }: OpenOptions = {},
 ): Promise<ConsolePage> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    // In the middle of a transition a color is neither of the two that are to be checked.
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
   const problems: string[] = [];
@@ -80,6 +85,15 @@ export async function openConsole(
       await context.close();
     },
   };
+}
+
+/** Presses two keys that belong together until the page follows: they count as two when much time is between them. */
+export async function pressChord(page: Page, keys: readonly string[], hash: string): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  do {
+    if (performance.now() > deadline) assert.fail(`${keys.join(' ')} does not lead to ${hash}`);
+    for (const key of keys) await page.keyboard.press(key);
+  } while ((await page.evaluate(() => location.hash)) !== hash);
 }
 
 /** Fails with all violations in both themes and both widths. */

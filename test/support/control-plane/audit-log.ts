@@ -1,11 +1,13 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
 import { patienceMs } from '../patience.ts';
 import type { VirtualTime } from '../virtual-time/index.ts';
 
 /** One answered request, or one watch that was opened. */
 export interface AuditEntry {
+  /** When the server received it. */
   readonly atMs: number;
   readonly user: string;
   readonly verb: string;
@@ -65,11 +67,14 @@ export class AuditLog {
   #rest = '';
 
   readonly #time: VirtualTime | undefined;
+  /** Of a virtual time, hours would pass while a real timer runs. */
+  readonly #clock: Clock;
 
   constructor(plane: { readonly auditFile: string | undefined; readonly time?: VirtualTime }) {
     if (plane.auditFile === undefined) throw new Error('This control plane has no audit log');
     this.#file = plane.auditFile;
     this.#time = plane.time;
+    this.#clock = plane.time?.clock ?? createSystemClock();
   }
 
   /** A mark to count from. */
@@ -144,7 +149,7 @@ export class AuditLog {
     while (!check(this.entries(filter))) {
       if (performance.now() > deadline)
         throw new Error(`Waited in vain for requests; last: ${this.#last(filter)}`);
-      await sleep(pollMs);
+      await this.#clock.sleep(pollMs, new AbortController().signal);
     }
   }
 
@@ -206,7 +211,7 @@ export class AuditLog {
     if (event.stage !== (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) return;
     const { resource = '', subresource, namespace = '', name = '' } = objectRef ?? {};
     this.#entries.push({
-      atMs: Date.parse(event.stageTimestamp),
+      atMs: Date.parse(event.requestReceivedTimestamp),
       user: event.user.username,
       verb,
       resource: subresource === undefined ? resource : `${resource}/${subresource}`,
@@ -220,7 +225,7 @@ export class AuditLog {
 
 interface AuditEvent {
   readonly stage: string;
-  readonly stageTimestamp: string;
+  readonly requestReceivedTimestamp: string;
   readonly verb: string;
   readonly requestURI: string;
   readonly user: { readonly username: string };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { PlaneClient } from './plane-client.ts';
 
@@ -54,7 +53,7 @@ async function listWhenServed(client: PlaneClient, options: FollowOptions): Prom
       throw new Error(`GET ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     }
     // What is not served cannot be watched: this is the one place that asks again and again.
-    await sleep(50, undefined, { signal });
+    await client.sleep(50, signal);
   }
 }
 

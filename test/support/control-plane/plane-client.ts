@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 import { type KindInfo, parseKinds } from './discovery.ts';
@@ -30,6 +30,8 @@ export interface PlaneClientOptions {
   readonly caCertificate: string;
   /** @default 'test' */
   readonly userAgent?: string;
+  /** Of the waits between two requests: on a virtual time, hours would pass while a real timer runs. @default the system's */
+  readonly clock?: Clock;
 }
 
 export interface PlaneRequest {
@@ -79,6 +81,7 @@ export class PlaneClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #requests: HttpAgent;
   readonly #watches: HttpAgent;
+  readonly #clock: Clock;
   readonly #kinds = new Map<string, Promise<readonly KindInfo[]>>();
 
   constructor(options: PlaneClientOptions) {
@@ -90,6 +93,7 @@ export class PlaneClient {
       isPlain ? new HttpAgent(agentOptions) : new Agent({ ...agentOptions, ca });
     this.#requests = makeAgent({ keepAlive: true, maxSockets: 32 });
     this.#watches = makeAgent({ keepAlive: false });
+    this.#clock = options.clock ?? createSystemClock();
   }
 
   /**
@@ -101,7 +105,7 @@ export class PlaneClient {
     for (;;) {
       const answer = await this.#ask(request);
       if (answer.status !== 429 || performance.now() > deadline) return answer;
-      await sleep(Number(answer.headers['retry-after'] ?? 1) * 1_000);
+      await this.sleep(Number(answer.headers['retry-after'] ?? 1) * 1_000);
     }
   }
 
@@ -209,8 +213,13 @@ export class PlaneClient {
       this.#kinds.delete(root);
       if (performance.now() > deadline)
         throw new Error(`Expected a kind that the server knows, found "${apiVersion}/${kind}"`);
-      await sleep(50);
+      await this.sleep(50);
     }
+  }
+
+  /** Waits on the clock of its server. */
+  sleep(ms: number, signal = new AbortController().signal): Promise<void> {
+    return this.#clock.sleep(ms, signal);
   }
 
   /** Lists and watches a collection: see {@link FollowOptions}. */

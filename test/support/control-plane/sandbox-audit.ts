@@ -16,7 +16,7 @@ export function auditLine({ user, request, status }: AuditedRequest): string {
   const verb = verbOf(request.method, { isWatch, hasName: objectRef?.name !== undefined });
   return `${JSON.stringify({
     stage: verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete',
-    stageTimestamp: new Date().toISOString(),
+    requestReceivedTimestamp: new Date().toISOString(),
     verb,
     requestURI: request.path,
     user: { username: user },

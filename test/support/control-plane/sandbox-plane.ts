@@ -105,7 +105,8 @@ export class SandboxPlane implements Plane {
     const known = this.#clients.get(user);
     if (known !== undefined) return known;
     const { url: server } = this.#doorFor(user);
-    const client = new PlaneClient({ server, caCertificate: '', token: this.token(user) });
+    const { clock } = this.time;
+    const client = new PlaneClient({ server, caCertificate: '', token: this.token(user), clock });
     this.#clients.set(user, client);
     return client;
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
+import { patienceMs } from '../patience.ts';
 
 /** What counts of each object, by `<plural>/<name>`: the same for two namespaces in the same state. */
 export type ClusterState = Readonly<Record<string, unknown>>;
@@ -39,7 +40,7 @@ export async function untilState(
   const { client, namespace, collections } = options;
   const states = new Map<string, readonly KubeObject[]>();
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.limitMs ?? 60_000)]);
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.limitMs ?? patienceMs)]);
   let last: StateView | undefined;
   let met: StateView | undefined;
   const follow = async ([root, plural]: readonly [string, string]) =>

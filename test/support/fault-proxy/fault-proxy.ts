@@ -4,6 +4,7 @@ import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patienceMs } from '../patience.ts';
 import type { Fault, RequestAction, RequestFault } from './fault.ts';
 import { FaultList } from './fault-list.ts';
 import { HeldAnswers } from './held-answers.ts';
@@ -80,7 +81,7 @@ export class FaultProxy {
   }
 
   /** Resolves when what is open satisfies the check. @throws Error that names what is open, after `limitMs`. */
-  untilOpen(isMet: () => boolean, limitMs = 60_000): Promise<void> {
+  untilOpen(isMet: () => boolean, limitMs = patienceMs): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { patienceMs } from '../patience.ts';
 import type { Fault } from './fault.ts';
 import type { ProxiedRequest } from './proxied-request.ts';
 
@@ -47,8 +48,8 @@ export class InjectedFault<T extends Fault = Fault> {
     });
   }
 
-  /** Resolves when it has acted so often. @throws Error that names it, after `limitMs`: 60 s unless told. */
-  untilCount(count: number, limitMs = 60_000): Promise<void> {
+  /** Resolves when it has acted so often. @throws Error that names it, after `limitMs`: `patienceMs` unless told. */
+  untilCount(count: number, limitMs = patienceMs): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);

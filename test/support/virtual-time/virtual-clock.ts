@@ -6,14 +6,29 @@ interface Timer {
   readonly run: () => void;
 }
 
+/**
+ * The most that passes between two looks at the clock, in ms. A process that gets no turn for longer stands still, and the clock with it:
+ * else its deadlines would fall due before it has read the answers that are there.
+ */
+const mostStepMs = 200;
+
 /** A clock that runs like the real one, and can be moved ahead: timers that fall due on the way run in their order. */
 export class VirtualClock implements Clock {
-  /** How far it is ahead of the real clock, in ms. */
-  #aheadMs = 0;
+  /** Is it, at present, the time of other processes, too, which do not stand still with this one? */
+  readonly #isShared: () => boolean;
+  /** From the monotonic time to that on the wall, in ms. */
+  readonly #wallOffsetMs = Date.now() - performance.now();
+  #nowMs = performance.now();
+  /** The real time at the last look, in ms. */
+  #lookedAtMs = this.#nowMs;
   #alarm: NodeJS.Timeout | undefined;
   #activity = 0;
   #hasStopped = false;
   readonly #timers = new Set<Timer>();
+
+  constructor(isShared: () => boolean) {
+    this.#isShared = isShared;
+  }
 
   /** Grows whenever a timer is set or runs. */
   get activity(): number {
@@ -21,11 +36,15 @@ export class VirtualClock implements Clock {
   }
 
   nowMs(): number {
-    return Math.floor(Date.now() + this.#aheadMs);
+    return Math.floor(this.#wallOffsetMs + this.monotonicMs());
   }
 
   monotonicMs(): number {
-    return performance.now() + this.#aheadMs;
+    const realMs = performance.now();
+    const passedMs = realMs - this.#lookedAtMs;
+    this.#lookedAtMs = realMs;
+    this.#nowMs += passedMs <= mostStepMs || this.#isShared() ? passedMs : mostStepMs;
+    return this.#nowMs;
   }
 
   after(ms: number, callback: () => void): () => void {
@@ -47,7 +66,7 @@ export class VirtualClock implements Clock {
   skipToNextTimer(): boolean {
     const next = this.#next();
     if (next === undefined) return false;
-    this.#aheadMs += Math.max(0, next.dueMs - this.monotonicMs());
+    this.#nowMs += Math.max(0, next.dueMs - this.monotonicMs());
     this.#runDue();
     return true;
   }

@@ -10,7 +10,7 @@ const pollMs = 2;
  * next timer as soon as nothing is. A test waits for what comes, however late, and no wait takes longer than the work in it.
  */
 export class VirtualTime {
-  readonly clock = new VirtualClock();
+  readonly clock = new VirtualClock(hasChildProcess);
   readonly #stopper = new AbortController();
   #activity = 0;
   /** Those for whom time stands still. */
@@ -59,6 +59,8 @@ export class VirtualTime {
 
   async #flow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      // Looked at in each turn of the loop, so that only a process without turns stands still.
+      this.clock.monotonicMs();
       const isFree = (await this.isIdle()) && this.#holds === 0;
       if (isFree && !signal.aborted && this.clock.skipToNextTimer()) continue;
       await sleep(pollMs);
