@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { breakingChanges } from '../../src/check/index.ts';
 import type { JsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -73,7 +72,7 @@ shared.describe('integration/crd-change-server', () => {
       if (found !== undefined && check(found)) return found;
       if (performance.now() > deadline)
         throw new Error(`Waited in vain on ${path}; last seen: ${JSON.stringify(found)}`);
-      await sleep(50);
+      await shared.client().sleep(50);
     }
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { conditionOf, thingDefinition } from '../support/definitions.ts';
@@ -133,14 +134,18 @@ describe('integration/dev-clusters-persist', () => {
       await first.untilSaid(new RegExp(`Cluster ${name} > Thing one > ConfigMap one`));
       await first.untilSaid(new RegExp(`Cluster ${name} > Secret far`));
     }
-    const before = await until('the hub has counted', async () => {
+    let last: Awaited<ReturnType<typeof allObjects>> | undefined;
+    const before = await until('the hub has counted, and writes no more', async () => {
       const clusters = await untilRunning(first, ['True', 'True', 'True']);
       const things = await list(serverOf(first), '/apis/placed.example.com/v1/things');
       const isDone = clusters.every(({ status }) => {
         const { placed: count, definitions = [] } = status as Status;
         return count === 1 && definitions.every(({ ready }) => ready === 1);
       });
-      return isDone && conditionOf(things[0])?.status === 'True' ? allObjects(first) : undefined;
+      if (!isDone || conditionOf(things[0])?.status !== 'True') return undefined;
+      const [earlier, now] = [last, await allObjects(first)];
+      last = now;
+      return isDeepStrictEqual(now, earlier) ? now : undefined;
     });
     assert.equal(await first.stop(), 0);
 

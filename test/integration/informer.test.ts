@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createRightsWatcher } from '../../src/kube/access/rights-watcher.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
@@ -209,7 +208,7 @@ shared.describe('integration/informer', () => {
     for (;;) {
       const served = await client.get(`${collection}/a`);
       if (!JSON.stringify(served?.spec).includes('red')) break;
-      await sleep(50);
+      await client.sleep(50);
     }
     informers.relist(gadget);
     await untilHeld(informer, 'a', (held) => !JSON.stringify(held?.spec).includes('red'));

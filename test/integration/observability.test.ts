@@ -94,8 +94,9 @@ shared.describe('integration/observability', () => {
     assert.match(text, /^ {2}\[!\]No definition runs until the API server responds$/m);
     await untilStatus(homeostat, '/healthz', 200);
     await untilStatus(homeostat, '/readyz?exclude=api-server', 200);
-    const reachable = valueOfSamples(await scrape(homeostat), 'homeostat_api_server_reachable');
-    assert.equal(reachable, 0);
+    await untilScraped(homeostat, (now) =>
+      assert.equal(valueOfSamples(now, 'homeostat_api_server_reachable'), 0),
+    );
     const told = homeostat.entries
       .slice(before)
       .filter(({ level }) => level !== 'info' && level !== 'debug')

@@ -120,14 +120,14 @@ function missingIn(some: ReadonlySet<string>, others: ReadonlySet<string>): read
 }
 
 /**
- * How often each request was sent. How often the status of the definition counts its resources depends on the time between the steps, and
- * how often the list of OpenAPI documents is read on when two kinds are needed at the same time.
+ * How often each write was sent, and which reads. How often the status of the definition counts its resources depends on the time between
+ * the steps; what is read again depends on when a server ends watches, and whether two kinds are needed at the same time.
  */
 function tally(lines: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const line of lines) {
     const dependsOnTime =
-      line.includes('/operatordefinitions/alone/status') || line.endsWith(' /openapi/v3');
+      line.includes('/operatordefinitions/alone/status') || /^(?:get|list|watch) /.test(line);
     counts[line] = dependsOnTime ? 1 : (counts[line] ?? 0) + 1;
   }
   return counts;

@@ -125,7 +125,7 @@ export class PageRunner {
       ((last.code !== 0) === fails &&
         (isShown(output, last.lines) ||
           (this.#isRewriting && performance.now() - sinceMs > quietMs))) ||
-      performance.now() - startMs > patienceMs / 4;
+      performance.now() - startMs > patienceMs;
     while (!isDone()) {
       await delay(betweenLooksMs);
       const next = await this.#once(text);
@@ -157,7 +157,7 @@ export class PageRunner {
   /** Waits for lines in any order, as several things happen at once. What is printed besides does not matter. */
   async #untilPrinted(shown: readonly string[]): Promise<readonly string[]> {
     const wanted = shown.filter((line) => line !== '' && line !== '...').map(masked);
-    const limitMs = performance.now() + (this.#isRewriting ? 10_000 : patienceMs / 4);
+    const limitMs = performance.now() + (this.#isRewriting ? 10_000 : patienceMs);
     for (;;) {
       const lines = (this.#running?.lines() ?? []).slice(this.#seen).map(masked);
       const missing = wanted.filter((line) => !lines.includes(line));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseObjects } from '../../../src/dev/samples.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { SharedControlPlane } from '../control-plane/index.ts';
@@ -171,7 +170,7 @@ export class RecipeRun {
     const deadline = performance.now() + (update ? updateAfterMs : patienceMs);
     while (!(await look())) {
       if (performance.now() > deadline) return false;
-      await sleep(pollMs);
+      await shared.client().sleep(pollMs);
     }
     return true;
   }
