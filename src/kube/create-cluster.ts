@@ -109,9 +109,11 @@ export interface KubeCluster extends Cluster {
   readonly unreachable: ServerUnreachable | undefined;
   /** Undefined until a write of an Event is denied. */
   readonly eventsDenied: EventsDenied | undefined;
+  /** Call it when the CRD of a kind was created. Discovery is refreshed, and informers of missing kinds retry. */
+  kindCreated(gvk: Gvk): void;
   /**
-   * Call it when the CRD of a kind was installed or changed. Discovery is refreshed, informers of missing kinds
-   * retry, and informers of this kind list again: a watch opened earlier keeps pruning by the old schema.
+   * Call it when the CRD of a kind was changed. As {@link kindCreated}, and informers of this kind list again, at once and some seconds
+   * later: the API servers apply a new schema at different times, and new defaults are no events.
    */
   kindChanged(gvk: Gvk): void;
   /**
@@ -309,10 +311,14 @@ class ClientCluster implements KubeCluster {
     return this.#recorder.denied;
   }
 
-  kindChanged(gvk: Gvk): void {
+  kindCreated(gvk: Gvk): void {
     this.#discovery.invalidate(gvk.group);
-    this.#informers.relist(gvk);
     this.#informers.retryNow();
+  }
+
+  kindChanged(gvk: Gvk): void {
+    this.kindCreated(gvk);
+    this.#informers.relist(gvk);
   }
 
   dryRunApply(

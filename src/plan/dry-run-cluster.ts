@@ -110,6 +110,7 @@ export class DryRunCluster implements RuntimeCluster {
   readonly onGranted: RuntimeCluster['onGranted'] = () => () => undefined;
   readonly onAuthenticated: RuntimeCluster['onAuthenticated'] = () => () => undefined;
   readonly observe = () => undefined;
+  readonly kindCreated = () => undefined;
   readonly kindChanged = () => undefined;
 
   /**

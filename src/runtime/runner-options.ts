@@ -76,6 +76,8 @@ export interface RuntimeCluster extends Cluster {
   readonly eventsDenied: EventsDenied | undefined;
   /** Updates the gauges before a scrape. */
   observe(): void;
-  /** Call after a kind's CRD was installed or changed. */
+  /** Call after a kind's CRD was created. */
+  kindCreated(gvk: Gvk): void;
+  /** Call after a kind's CRD was changed. */
   kindChanged(gvk: Gvk): void;
 }

@@ -133,6 +133,27 @@ shared.describe('integration/crd-change', () => {
     );
   });
 
+  test('a new default is applied to resources that nothing else changes', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const homeostat = await startHomeostat({ 'a.yaml': definition('filled', { fields: plain }) });
+    const names = ['one', 'two', 'three'];
+    for (const name of names) await client.apply(thing('filled', namespace, { size: 1 }, name));
+    for (const name of names)
+      await client.untilObject(configMapPath(namespace, name), (object) => textOf(object) === '1');
+    const filled = {
+      fields: `${plain}, mode: { type: string, default: slow }`,
+      says: 'spec.mode ?? "none"',
+      policy: '{ allowBreakingChanges: true }',
+    };
+    homeostat.write('a.yaml', definition('filled', filled));
+    for (const name of names)
+      await client.untilObject(
+        configMapPath(namespace, name),
+        (object) => textOf(object) === 'slow',
+      );
+  });
+
   test('what the server itself rejects it rejects with the override, too, in its words', async () => {
     const client = shared.client();
     const policy = '{ allowBreakingChanges: true }';

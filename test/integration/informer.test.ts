@@ -218,6 +218,44 @@ shared.describe('integration/informer', () => {
     informer.release();
   });
 
+  test('reads all objects again when others changed the schema of their kind', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const crd = (properties: object) =>
+      customKind({
+        group: 'others.example.com',
+        kind: 'Gadget',
+        properties: { spec: { type: 'object', properties } },
+      });
+    await client.installCrd(crd({ changes: { type: 'integer' } }));
+    const collection = `/apis/others.example.com/v1/namespaces/${namespace}/gadgets`;
+    const kind = { apiVersion: 'others.example.com/v1', kind: 'Gadget' };
+    // More than one page.
+    await inParallel(
+      Array.from({ length: 501 }, (_, at) => `g-${at}`),
+      (name) => client.create(collection, { ...kind, metadata: { name }, spec: {} }),
+    );
+    const informer = await synced({ gvk: gvkOf(kind.apiVersion, kind.kind), namespace });
+    // The watch is open.
+    await client.patch(`${collection}/g-0`, { spec: { changes: 0 } });
+    await untilHeld(informer, 'g-0', (held) => (held?.spec as { changes?: number })?.changes === 0);
+    await client.apply(
+      crd({ changes: { type: 'integer' }, size: { type: 'integer', default: 3 } }),
+    );
+    // The server keeps the old watch for a second, and what happens then would allow to resume it.
+    let isNew = false;
+    const changing = (async () => {
+      for (let changes = 1; !isNew; changes++) {
+        await client.patch(`${collection}/g-0`, { spec: { changes } });
+        await sleep(20);
+      }
+    })();
+    await untilHeld(informer, 'g-500', (held) => (held?.spec as { size?: number })?.size === 3);
+    isNew = true;
+    await changing;
+    informer.release();
+  });
+
   test('says that a kind is missing, and is synced once it is served', async () => {
     const kind = gvkOf('late.example.com/v1', 'Latecomer');
     const informer = informers.acquire({ gvk: kind });

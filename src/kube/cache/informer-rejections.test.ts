@@ -129,4 +129,37 @@ describe('kube/cache informer: rejections and kinds that come and go', () => {
     assert.deepEqual(informer.get('default', 'a')?.object.data, {});
     await informers.close();
   });
+
+  test('lists again some seconds after the schema of the kind changed: not every API server may have served the new one', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.relist(configMaps.gvk);
+    const informer = informers.acquire(configMaps);
+    await start(api, 7, [configMap('a', 3)]);
+    await clock.advance(5_000);
+    const completed = { ...configMap('a', 3), data: { added: 'default' } };
+    await start(api, 7, [completed]);
+    assert.deepEqual(informer.get('default', 'a')?.object.data, { added: 'default' });
+    await clock.advance(10_000);
+    assert.equal(api.untaken, 0);
+    await informers.close();
+  });
+
+  test('lists once more after several changes of a schema, and never after it is closed', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    await start(api, 7);
+    informers.relist(configMaps.gvk);
+    await start(api, 8);
+    await clock.advance(4_000);
+    informers.relist(configMaps.gvk);
+    await start(api, 9);
+    await clock.advance(4_999);
+    assert.equal(api.untaken, 0);
+    await clock.advance(1);
+    await start(api, 9);
+    informers.relist(configMaps.gvk);
+    await start(api, 9);
+    await informers.close();
+    assert.equal(clock.pending, 0);
+  });
 });

@@ -11,6 +11,7 @@ import {
   startWitness,
 } from '../../../test/support/model/informer-bench.ts';
 import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { gvkOf } from '../../util/gvk.ts';
 
 const bookmark = (version: number) => ({ metadata: { resourceVersion: String(version) } });
 
@@ -51,6 +52,22 @@ describe('kube/cache informer: watches that end or break', () => {
     stream.end();
     await answerAfterBreak(api, 9, [configMap('a', 3)], '1');
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
+    await informers.close();
+  });
+
+  test('lists every page of a custom kind when the server ends its watch before its time: its schema may have changed', async () => {
+    const { api, clock, discovery, informers } = informerBench({ pageSize: 2 });
+    discovery.serve('example.com/v1', 'Thing', 'things');
+    const informer = informers.acquire({ gvk: gvkOf('example.com/v1', 'Thing') });
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    await clock.advance(170_000);
+    stream.event('BOOKMARK', bookmark(7));
+    await clock.advance(120_000);
+    stream.end();
+    const completed = { ...configMap('a', 3), data: { added: 'default' } };
+    await answerAfterBreak(api, 9, [completed, configMap('b', 7)], '2');
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
+    assert.deepEqual(informer.get('default', 'a')?.object.data, { added: 'default' });
     await informers.close();
   });
 

@@ -47,7 +47,10 @@ export interface InformerSet extends Watcher, WriteThrough {
   acquire(query: InformerQuery): Informer;
   /** Discovery has changed: informers of this kind, or all, that wait after a failure retry at once. */
   retryNow(gvk?: Gvk): void;
-  /** The CRD of the kind changed: its informers list again, and the list replaces even objects of the same version. */
+  /**
+   * The CRD of the kind changed: its informers list at once, and again some seconds later, also those that start meanwhile. The lists
+   * replace even objects of the same version.
+   */
   relist(gvk: Gvk): void;
   /** Updates gauges before a scrape. */
   observe(): void;
@@ -70,6 +73,8 @@ class ReferenceCountedInformers implements InformerSet {
   readonly #context: ReflectorContext;
   readonly #slots = new Map<string, Slot>();
   readonly #byKind = new Map<string, Set<SharedInformer>>();
+  /** By kind: cancels its second list after a change of its schema. */
+  readonly #settling = new Map<string, () => void>();
   /** Resolves when running or stopping informers have ended. */
   readonly #running = new Set<Promise<void>>();
   readonly #kinds: ClosableKindNotifier;
@@ -119,7 +124,20 @@ class ReferenceCountedInformers implements InformerSet {
   }
 
   relist(gvk: Gvk): void {
-    for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist();
+    if (this.#isClosed) return;
+    const kind = gvkKey(gvk);
+    const relist = () => {
+      this.#settling.delete(kind);
+      for (const shared of this.#byKind.get(kind) ?? []) shared.relist();
+    };
+    this.#settling.get(kind)?.();
+    relist();
+    // An API server serves the new schema when its own watch of CRDs has shown it. A list from before, with a watch from after that,
+    // would keep the objects without their new defaults: these are no events. Kubernetes allows all API servers five seconds, too
+    // (for an established CRD).
+    const { clock, random, settings } = this.#context;
+    const afterMs = settings.schemaSettleMs * (1 + random.fraction());
+    this.#settling.set(kind, clock.after(afterMs, relist));
   }
 
   observe(): void {
@@ -133,6 +151,7 @@ class ReferenceCountedInformers implements InformerSet {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const cancel of this.#settling.values()) cancel();
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
     await Promise.all([...this.#running, this.#kinds.close()]);
   }

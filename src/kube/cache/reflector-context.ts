@@ -99,6 +99,8 @@ export interface InformerSettings {
   readonly lingerMs?: number;
   /** Events on a key wait for the response to a request in flight, up to this time. @default 1_000 */
   readonly holdEventsMs?: number;
+  /** After the schema of a kind changed, its informers list once more, before jitter of up to 100 %. @default 5_000 */
+  readonly schemaSettleMs?: number;
   /** A longer line of a watch is an error, in characters. @default 33_554_432 */
   readonly maxLineLength?: number;
   /** Freezes the objects, so that tests detect mutations. @default false */
@@ -121,6 +123,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
     holdEventsMs: 1_000,
+    schemaSettleMs: 5_000,
     maxLineLength: 33_554_432,
     freeze: false,
     ...settings,

@@ -1,5 +1,5 @@
 import type { Logger } from '../../telemetry/roles.ts';
-import { gvkKey } from '../../util/gvk.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { errorLogFields, invariant } from '../../util/homeostat-error.ts';
 import { isNewer } from '../../util/resource-version.ts';
 import { KubeError } from '../kube-error.ts';
@@ -35,7 +35,7 @@ type StepEnd =
   | { readonly kind: 'stopped' };
 
 /** A watch that ends before this share of its timeout has ended prematurely. */
-const regularEndShare = 0.9;
+const regularEndShare = 0.98;
 
 /**
  * Fills a store: lists, then watches from the version of the list. Retries after every failure. Lists again only when
@@ -51,8 +51,8 @@ export class Reflector {
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
-  /** The last watch ended prematurely: the server may have been replaced or restored from a backup. */
-  #mustCompare = false;
+  /** What must be compared with the server before the watch is resumed. */
+  #toCompare: 'nothing' | 'version' | 'objects' = 'nothing';
   #cut: AbortController | undefined;
   #idleInARow = 0;
   #hasSeenUnknown = false;
@@ -124,7 +124,7 @@ export class Reflector {
     );
     if (how === 'whole') this.#countRestart('page-expired');
     this.#noteActivity();
-    this.#mustCompare = false;
+    this.#toCompare = 'nothing';
     return { kind: 'listed' };
   }
 
@@ -140,10 +140,20 @@ export class Reflector {
 
   /** Resumes from the last version, unless the server may have an older state. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (this.#mustCompare && (this.#isOnePage || (await this.#hasRolledBack(cut.signal))))
-      return this.#list(cut.signal);
-    this.#mustCompare = false;
+    if (await this.#mustList(cut.signal)) return this.#list(cut.signal);
+    this.#toCompare = 'nothing';
     return this.#watch(cut);
+  }
+
+  async #mustList(signal: AbortSignal): Promise<boolean> {
+    switch (this.#toCompare) {
+      case 'nothing':
+        return false;
+      case 'version':
+        return this.#isOnePage || this.#hasRolledBack(signal);
+      case 'objects':
+        return true;
+    }
   }
 
   /** A list costs one request, like a comparison. */
@@ -192,13 +202,16 @@ export class Reflector {
       cut.signal,
     );
     const openForMs = clock.monotonicMs() - openedMs;
-    this.#mustCompare = openForMs < timeoutSeconds * 1_000 * regularEndShare;
+    const isPremature = openForMs < timeoutSeconds * 1_000 * regularEndShare;
+    if (!isPremature) this.#toCompare = 'nothing';
+    // An API server ends the watches of a kind a second after its CRD has changed.
+    else if (mayBeCustom(this.#query.gvk)) this.#toCompare = 'objects';
     return { kind: events === 0 && openForMs < settings.shortWatchMs ? 'short' : 'ended' };
   }
 
   #noteOpen(): void {
-    // Reset if the watch ends at its timeout.
-    this.#mustCompare = true;
+    // Until it ends: after a broken connection, the server may have been replaced or restored from a backup.
+    this.#toCompare = 'version';
     // The kind may have been forbidden meanwhile; the store continues from its version.
     this.#onState({ kind: 'synced' });
   }
@@ -288,6 +301,11 @@ export class Reflector {
   #countRestart(reason: string): void {
     this.#context.metrics.restarts.increment([gvkKey(this.#query.gvk), reason]);
   }
+}
+
+/** The group of a CRD contains a dot. */
+function mayBeCustom({ group }: Gvk): boolean {
+  return group.includes('.');
 }
 
 function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {

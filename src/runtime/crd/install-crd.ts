@@ -57,8 +57,10 @@ export async function installCrd(
     const conflict = await whenEstablished(crds, name, signal);
     if (conflict !== undefined) return rejection(conflict);
     await whenServed(options, signal);
+    const { gvk } = definition.kind;
     const after = schemaGeneration(crds.get(undefined, name)?.object);
-    if (after !== before) cluster.kindChanged(definition.kind.gvk);
+    if (before === undefined) cluster.kindCreated(gvk);
+    else if (after !== before) cluster.kindChanged(gvk);
     return undefined;
   });
 }

@@ -133,14 +133,15 @@ export async function installOwnCrd(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    let hasChanged = false;
+    const writes = new Set<Write>();
     for (let tries = 0; ; tries++) {
-      hasChanged = (await applyWhereNeeded(own, cluster, signal)) || hasChanged;
+      writes.add(await applyWhereNeeded(own, cluster, signal));
       if ((await cluster.lookUp(own.gvk, signal)) !== undefined) break;
       // Wait until the established CRD is served, or until a terminating one is deleted.
       await clock.sleep(backoffMs(tries, served), signal);
     }
-    if (hasChanged) cluster.kindChanged(own.gvk);
+    if (writes.has('changed')) cluster.kindChanged(own.gvk);
+    else if (writes.has('created')) cluster.kindCreated(own.gvk);
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'forbidden') throw error;
     if ((await cluster.lookUp(own.gvk, signal)) !== undefined) return;
@@ -148,30 +149,32 @@ export async function installOwnCrd(
   }
 }
 
-/** @returns whether the CRD was written. */
+/** What was done to the CRD. */
+type Write = 'none' | 'created' | 'changed';
+
 async function applyWhereNeeded(
   own: OwnKind,
   cluster: RuntimeCluster,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Write> {
   const { crdName, schemaNumber } = own;
   const crdManager = `homeostat/${crdName.slice(0, crdName.indexOf('.'))}.crd`;
   const [live, schema] = await Promise.all([
     cluster.get({ gvk: crdGvk, name: crdName }, { flow }, signal),
     cluster.fetchKindSchema(crdGvk, signal),
   ]);
-  if (live?.object.metadata.deletionTimestamp !== undefined) return false;
+  if (live?.object.metadata.deletionTimestamp !== undefined) return 'none';
   const installed = Number(live?.object.metadata.annotations?.[schemaAnnotation] ?? 0);
-  if (installed > schemaNumber) return false;
+  if (installed > schemaNumber) return 'none';
   const type = schema && createSchemaCompiler().compile(schema);
   const manifest = prepare(createOwnCrd(own), type, { hasStatus: true });
   const hash = pathHash(manifest, type);
   if (live !== undefined && covers(manifest, live.object, type)) {
     // A CRD applied by hand is complete. One that an older Homeostat applied may have extra fields.
     const isOurs = live.appliedBy.includes(crdManager);
-    if (!isOurs || appliedHashOf(live.object) === hash) return false;
+    if (!isOurs || appliedHashOf(live.object) === hash) return 'none';
   }
   const options = { fieldManager: crdManager, force: true, flow };
-  await cluster.apply(stamped(manifest, hash), options, signal);
-  return true;
+  const { created } = await cluster.apply(stamped(manifest, hash), options, signal);
+  return created ? 'created' : 'changed';
 }

@@ -18,5 +18,6 @@ export class QuietCluster extends FakeCluster implements RuntimeCluster {
 
   observe(): void {}
 
+  kindCreated(): void {}
   kindChanged(): void {}
 }
