@@ -11,13 +11,13 @@ export async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
-  const errorCode = errorCodeOf(process.argv.slice(2));
-  const ending = exitOnBrokenPipe(process, stopper, errorCode);
   const exit = (code: number) => {
     process.exitCode = code;
   };
   const context = { output, signal: stopper.signal, exit };
   const program = createProgram(context, process.argv[2]);
+  const { errorCode } = program.called(process.argv.slice(2));
+  const ending = exitOnBrokenPipe(process, stopper, errorCode);
   try {
     for (const command of [program, ...program.commands]) command.exitOverride();
     await program.parseAsync();
@@ -27,12 +27,6 @@ export async function main(): Promise<void> {
   } finally {
     output.end();
   }
-}
-
-/** The exit code for wrong use and for errors. Of `plan`, 2 means changes and nothing else. */
-function errorCodeOf(words: readonly string[]): number {
-  const command = words.find((word) => !word.startsWith('-'));
-  return command === 'plan' || command === 'diff' ? exitCode.failure : exitCode.usage;
 }
 
 function reportError(error: unknown, output: Output, errorCode: number): number {

@@ -1,5 +1,6 @@
-import { Argument, Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
+import { CliCommand } from './cli-command.ts';
 import { authoringCommands } from './commands/authoring.ts';
 import { completionScript, type Shell, shells } from './commands/completion.ts';
 import { devCommands } from './commands/index.ts';
@@ -35,7 +36,7 @@ A first operator:
   homeostat plan operators                    prints what the files would change in a cluster`;
 
 /** Adds a command with its flags. It imports its modules when it is called: `validate` must not load an HTTP client. */
-export type AddCommand = (program: Command, context: ProgramContext) => void;
+export type AddCommand = (program: CliCommand, context: ProgramContext) => void;
 
 const commands: ReadonlyMap<string, AddCommand> = new Map(
   Object.entries({
@@ -50,9 +51,9 @@ const commands: ReadonlyMap<string, AddCommand> = new Map(
 );
 
 /** @param name the only command that is called: others are left out, which takes less time. @default all commands */
-export function createProgram(context: ProgramContext, name = ''): Command {
+export function createProgram(context: ProgramContext, name = ''): CliCommand {
   const { output } = context;
-  const program = new Command('homeostat')
+  const program = new CliCommand('homeostat')
     .description('Operators for Kubernetes without code')
     .version(version, '-v, --version')
     .option('--no-color', 'print without colors, as with the environment variable NO_COLOR')

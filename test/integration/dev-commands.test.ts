@@ -30,6 +30,15 @@ async function untilLines(
     if (performance.now() > deadlineMs) assert.fail(`${args.join(' ')}:\n${found.join('\n')}`);
 }
 
+interface PrintedPlans {
+  readonly plans: readonly {
+    readonly resources: readonly {
+      readonly unresolved: readonly { readonly state: string; readonly message: string }[];
+    }[];
+  }[];
+  readonly summary: { readonly failed: number };
+}
+
 function labelledMap(data: Readonly<Record<string, string>>): JsonObject {
   const labels = { 'homeostat.dev/definitions': 'true' };
   const metadata = { name: 'definitions', namespace: 'homeostat-system', labels };
@@ -208,6 +217,20 @@ describe('integration/dev-commands', () => {
     const broken = await dev.run('plan', 'broken.yaml');
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /broken\.yaml:\d+:\d+: error/);
+    writeFileSync(
+      join(dev.folder, 'rejected.yaml'),
+      shippedText('podset.yaml').replace('image: busybox', 'image: ""'),
+    );
+    const rejected = await dev.run('plan', 'rejected.yaml', '-o', 'json');
+    assert.equal(rejected.code, 1, rejected.stdout);
+    const found = JSON.parse(rejected.stdout) as PrintedPlans;
+    assert.equal(found.summary.failed, 1);
+    const [child] = found.plans[0]?.resources[0]?.unresolved ?? [];
+    assert.equal(child?.state, 'Failed');
+    assert.match(child?.message ?? '', /containers\[0\]\.image: Required value/);
+    const printed = await dev.run('plan', 'rejected.yaml');
+    assert.equal(printed.code, 1);
+    assert.match(printed.stdout, /child "deployment" \(line \d+\) fails: .*; 1 failed\n$/s);
     const saved = await dev.run('plan', 'operators', '--against', 'next.yaml');
     assert.equal(saved.code, 1);
     assert.match(saved.stderr, /"next\.yaml" is not a saved cluster: .*\n +hint: Save one with/);

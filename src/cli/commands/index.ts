@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { logLevels } from '../../telemetry/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { exitCode } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
@@ -271,11 +272,15 @@ function addEvents(program: Command, { exit, ...context }: ProgramContext): void
   });
 }
 
-function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
+function addPlan(program: CliCommand, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('plan')
     .alias('diff')
     .description('print what definitions would change in a cluster, without a change of it')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 no changes, 2 changes, 1 every error: also a child that the API server rejects.',
+    )
     .argument('<path...>', 'files or directories with definitions; "-" for standard input')
     .option(
       '-f, --filename <path...>',
@@ -292,6 +297,8 @@ function addPlan(program: Command, { exit, ...context }: ProgramContext): void {
         .choices(['text', 'json', 'markdown'])
         .default('text'),
     );
+  // 2 means changes.
+  command.errorCode = exitCode.failure;
   addClusterFlags(command).action(
     async (paths: readonly string[], options: PlanFlags & ClusterFlags) => {
       const { plan } = await import('./plan.ts');

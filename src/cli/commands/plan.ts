@@ -34,7 +34,7 @@ const hasChanges = 2;
 
 /**
  * `homeostat plan PATH...`: prints what definitions would change in a cluster. Writes nothing.
- * @returns the exit code: 0 without changes, 2 with changes, 1 for every error, so that 2 is never an error.
+ * @returns the exit code: 0 without changes, 2 with changes, 1 for every error, also of one child, so that 2 is never an error.
  */
 export async function plan(
   context: SessionContext,
@@ -82,7 +82,9 @@ async function printPlan(
     if (rejection !== undefined) printDiagnostics(rejection.diagnostics, texts, output);
   output.print(textOf(plans, flags.output, output.hasColor));
   if (plans.some(({ rejection }) => rejection !== undefined)) return exitCode.failure;
-  return summaryOf(plans).changes === 0 ? exitCode.ok : hasChanges;
+  const { changes, failed } = summaryOf(plans);
+  if (failed > 0) return exitCode.failure;
+  return changes === 0 ? exitCode.ok : hasChanges;
 }
 
 interface Wanted {

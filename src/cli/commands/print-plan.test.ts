@@ -123,8 +123,24 @@ describe('cli: printed plans', () => {
       fields: [],
     } as const;
     assert.equal(summaryOf([{ ...idle, crd: { ...crd, name: 'shops' } }]).changes, 1);
-    const { changes, resources, unchanged } = summaryOf([shop]);
-    assert.deepEqual({ changes, resources, unchanged }, { changes: 5, resources: 2, unchanged: 1 });
+    const { changes, resources, unchanged, failed } = summaryOf([shop]);
+    assert.deepEqual(
+      { changes, resources, unchanged, failed },
+      { changes: 5, resources: 2, unchanged: 1, failed: 0 },
+    );
+  });
+
+  test('count children that fail', () => {
+    const failing = { child: 'web', state: 'Failed', message: 'Rejected: no', line: 12 } as const;
+    const resource = { kind: 'Shop', name: 'one', changes: [], unresolved: [failing] };
+    const plan = { ...idle, resources: [resource] };
+    assert.equal(summaryOf([plan]).failed, 1);
+    assert.deepEqual(planLines([plan], { hasColor: false }).slice(1), [
+      '  Shop one',
+      '    ? child "web" (line 12) fails: Rejected: no',
+      '',
+      '1 resource: 0 created, 0 changed, 0 deleted, 0 replaced; 1 unchanged; 1 failed',
+    ]);
   });
 
   test('a rejected definition shows why, and no figures', () => {

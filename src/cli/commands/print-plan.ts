@@ -18,6 +18,8 @@ export interface PlanSummary {
   readonly replaced: number;
   /** All changes, those of CustomResourceDefinitions too. */
   readonly changes: number;
+  /** Children that fail: the API server rejects them, or they cannot be rendered. */
+  readonly failed: number;
 }
 
 interface PaintOptions {
@@ -46,6 +48,9 @@ export function summaryOf(plans: readonly DefinitionPlan[]): PlanSummary {
     deleted: count('delete'),
     replaced: count('replace'),
     changes: changes.length + crds,
+    failed: resources
+      .flatMap(({ unresolved }) => unresolved)
+      .filter(({ state }) => state === 'Failed').length,
   };
 }
 
@@ -63,11 +68,12 @@ export function planLines(
   return isRejected ? lines : [...lines, summaryLine(plans)];
 }
 
-/** `12 resources: 3 created, 9 changed, 0 deleted, 1 replaced; 2 unchanged`, with the objects that change. */
+/** `12 resources: 3 created, 9 changed, 0 deleted, 1 replaced; 2 unchanged; 1 failed`, with the objects that change. */
 function summaryLine(plans: readonly DefinitionPlan[]): string {
-  const { resources, unchanged, created, changed, deleted, replaced } = summaryOf(plans);
+  const { resources, unchanged, created, changed, deleted, replaced, failed } = summaryOf(plans);
   const total = resources === 1 ? '1 resource' : `${resources} resources`;
-  return `${total}: ${created} created, ${changed} changed, ${deleted} deleted, ${replaced} replaced; ${unchanged} unchanged`;
+  const line = `${total}: ${created} created, ${changed} changed, ${deleted} deleted, ${replaced} replaced; ${unchanged} unchanged`;
+  return failed === 0 ? line : `${line}; ${failed} failed`;
 }
 
 function definitionLines(plan: DefinitionPlan, options: PaintOptions): readonly string[] {
