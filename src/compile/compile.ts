@@ -14,6 +14,7 @@ import { createEvaluationPlan, type EvaluationPlan } from './phase/evaluation-pl
 import { startPhase, startReport } from './phase/phase.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
+import { examplesOf } from './template/example.ts';
 import { templateUses } from './template-uses.ts';
 
 export interface CompileResult {
@@ -81,6 +82,11 @@ export function compile(
     }),
     needsFinalizer: needsFinalizer({ definition, scope, schemas }),
     ...(reporting && { reporting }),
+    exampleManifests: () =>
+      parts.children.map(({ definition: { id }, template }) => ({
+        child: id,
+        examples: examplesOf(template),
+      })),
     startPhase: (input) => startPhase(evaluation(), input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };

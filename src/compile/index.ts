@@ -31,6 +31,7 @@ export {
   type WrittenName,
 } from './language/index.ts';
 export type {
+  ChildExamples,
   ChildPlan,
   Element,
   ExpressionInput,
@@ -108,3 +109,4 @@ export type {
   StructType,
 } from './schema/schema-type.ts';
 export { type KindSchema, resourceSchema, type SchemaSource } from './schema-source.ts';
+export type { ManifestExample } from './template/example.ts';

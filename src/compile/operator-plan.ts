@@ -16,6 +16,7 @@ import type { WorkBudget } from './language/index.ts';
 import type { ClusterScope } from './language/leaf.ts';
 import type { ReportingPlan } from './reporting-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
+import type { ManifestExample } from './template/example.ts';
 
 export interface OperatorPlan {
   /** The definition's name. */
@@ -55,6 +56,8 @@ export interface OperatorPlan {
   readonly history?: HistoryPlan;
   /** Conditions, Events and patches. @default undefined: none */
   readonly reporting?: ReportingPlan;
+  /** Examples of the manifests of each child, for checks. @default undefined: the plan renders nothing */
+  readonly exampleManifests?: () => readonly ChildExamples[];
   /** Starts a phase of a reconcile. Cheap; never shared between reconciles. */
   startPhase(input: PhaseInput): Phase;
 }
@@ -175,6 +178,13 @@ export interface ChildPlan extends ChildDefinition {
   readonly line: number;
   /** `file:line:column`, for messages. Undefined: the definition comes from an object. */
   readonly place: string | undefined;
+}
+
+/** Manifests that a child may have. They differ in the values of its expressions. */
+export interface ChildExamples {
+  /** Id of the child. */
+  readonly child: string;
+  readonly examples: readonly ManifestExample[];
 }
 
 /** The value of `children.<id>`, `observed.<id>` or `reads.<id>` in expressions. */

@@ -7,14 +7,17 @@ import {
 } from '../check/index.ts';
 import { bundledSchemas, type SchemaSource } from '../compile/index.ts';
 import { arrangeDiagnostics } from '../definition/index.ts';
+import { checkChildren } from './validation/check-children.ts';
 import { checkCrd } from './validation/check-crd.ts';
+import { ObjectCheck } from './validation/check-object.ts';
 import { CheckServer } from './validation/check-server.ts';
 
-/** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid. */
+/** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid, and about their children. */
 export class DefinitionValidator {
   readonly #schemas: SchemaSource = bundledSchemas();
   readonly #check: ManifestCheck;
   #server: CheckServer | undefined;
+  #objects: ObjectCheck | undefined;
 
   /** @param check with the schemas of the built-in kinds */
   constructor(check?: ManifestCheck) {
@@ -37,7 +40,12 @@ export class DefinitionValidator {
     const { accepted, diagnostics } = checkDefinitions(manifests, options);
     const server = this.#server ?? new CheckServer();
     this.#server = server;
-    const found = accepted.map((each) => ({ each, rejected: checkCrd(each.located, server) }));
+    this.#objects ??= new ObjectCheck([]);
+    const objects = this.#objects;
+    const found = accepted.map((each) => {
+      const inChildren = checkChildren(each, objects, diagnostics);
+      return { each, rejected: [...checkCrd(each.located, server), ...inChildren] };
+    });
     return {
       accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),
       diagnostics: arrangeDiagnostics([
@@ -49,5 +57,6 @@ export class DefinitionValidator {
 
   close(): void {
     this.#server?.close();
+    this.#objects?.close();
   }
 }

@@ -1,12 +1,14 @@
 import type { Check } from '../check-context.ts';
 import { checkForEach, checkOnDelete } from './check-children.ts';
 import { checkClusterStatus, warnAboutPlacedSecrets } from './check-clusters.ts';
+import { checkLists } from './check-lists.ts';
 import { checkManifests } from './check-manifests.ts';
 import { checkNames } from './check-names.ts';
 import { checkOperands } from './check-operands.ts';
 import { checkPaths } from './check-paths.ts';
 import { checkSelectors } from './check-reads.ts';
 import { checkScope } from './check-scope.ts';
+import { checkServices } from './check-services.ts';
 import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
 import { warnAboutPlainPaths } from './plain-paths.ts';
@@ -31,6 +33,8 @@ export const allChecks: readonly Check[] = [
   checkTypes,
   checkOperands,
   checkManifests,
+  checkLists,
+  checkServices,
   checkSources,
   checkStatus,
   checkForEach,

@@ -7,12 +7,12 @@ import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import {
   type CompiledTemplate,
-  constant,
   fieldsOf,
   nodeAt,
   type Slot,
   type TemplateNode,
 } from '../template/template.ts';
+import { typedNodes } from './typed-nodes.ts';
 
 /** Reports what the API server rejects for every value of the expressions in a child's manifest. */
 export function checkManifests({ parts, diagnostics }: CheckContext): void {
@@ -21,7 +21,6 @@ export function checkManifests({ parts, diagnostics }: CheckContext): void {
     checkName(child, diagnostics);
     checkLabels(child, diagnostics);
     checkSelector(child, diagnostics);
-    checkPorts(child, diagnostics);
     checkData(child, diagnostics);
     warnAboutRequired(child, diagnostics);
   }
@@ -138,23 +137,6 @@ function checkSelector({ definition, template }: CompiledChild, diagnostics: Dia
   }
 }
 
-/** Ports of a Service with more than one port need names. */
-function checkPorts({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
-  if (definition.gvk.group !== '' || definition.gvk.kind !== 'Service') return;
-  const list = nodeAt(template.root, ['spec', 'ports']);
-  const ports = list === undefined ? [] : itemsOf(list);
-  if (ports.length < 2) return;
-  for (const [index, port] of ports.entries()) {
-    const fields = port && fieldsOf(port);
-    if (fields === undefined || fields.has('name')) continue;
-    diagnostics.report({
-      code: 'missing-field',
-      message: 'Each port of a Service with several ports needs a "name"',
-      path: pointerOf(template.pointer, ['spec', 'ports', index]),
-    });
-  }
-}
-
 /** The server decodes the values of `data` of a Secret. */
 function checkData({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
   if (definition.gvk.group !== '' || definition.gvk.kind !== 'Secret') return;
@@ -214,7 +196,7 @@ function isBase64(text: string): boolean {
 /** Warns about fields that the schema of a built-in kind requires and the manifest lacks. */
 function warnAboutRequired({ template, type }: CompiledChild, diagnostics: Diagnostics): void {
   if (type === undefined) return;
-  for (const { steps, field } of missingIn(template.root, type, [])) {
+  for (const { steps, field } of missingIn(template.root, type)) {
     const place = steps.length === 0 ? 'the manifest' : `"${steps.join('.')}"`;
     diagnostics.report({
       severity: 'warning',
@@ -230,28 +212,12 @@ interface MissingField {
   readonly field: string;
 }
 
-function* missingIn(
-  node: TemplateNode,
-  type: SchemaType,
-  steps: readonly (string | number)[],
-): Generator<MissingField> {
-  if (type.kind === 'list') {
-    for (const [index, item] of itemsOf(node).entries())
-      if (item !== undefined) yield* missingIn(item, type.item, [...steps, index]);
-    return;
-  }
-  const fields = fieldsOf(node);
-  if (fields === undefined) return;
-  if (type.kind === 'map') {
-    for (const [key, value] of fields) yield* missingIn(value, type.item, [...steps, key]);
-  }
-  if (type.kind !== 'struct' || !type.builtIn) return;
-  for (const field of type.required)
-    if (!fields.has(field) && !hasDefault(type, field)) yield { steps, field };
-  for (const [key, value] of fields) {
-    const known = type.fields.get(key);
-    if (known !== undefined && (steps.length > 0 || key !== 'status'))
-      yield* missingIn(value, known.type, [...steps, key]);
+function* missingIn(root: TemplateNode, manifest: SchemaType): Generator<MissingField> {
+  for (const { node, type, steps } of typedNodes(root, manifest)) {
+    const fields = fieldsOf(node);
+    if (fields === undefined || type.kind !== 'struct' || !type.builtIn) continue;
+    for (const field of type.required)
+      if (!fields.has(field) && !hasDefault(type, field)) yield { steps, field };
   }
 }
 
@@ -260,13 +226,6 @@ function hasDefault({ fields, defaults }: StructType, field: string): boolean {
   const value = defaults[field] ?? fields.get(field)?.defaultValue;
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   return Boolean(value) && !isEmpty;
-}
-
-/** Undefined in place of spreads, which may be any number of items. */
-function itemsOf(node: TemplateNode): readonly (TemplateNode | undefined)[] {
-  if (node.kind === 'constant' && Array.isArray(node.value)) return node.value.map(constant);
-  if (node.kind !== 'list') return [];
-  return node.items.map(({ node: item, isSpread }) => (isSpread ? undefined : item));
 }
 
 /** A text as written, and its literal parts. Undefined: there is none at this path. */

@@ -8,7 +8,7 @@ import {
   type SchemaType,
   typeAt,
 } from '../schema/schema-type.ts';
-import { CoercionError, coerce, typeName } from '../template/coerce.ts';
+import { CoercionError, coerce, quantityHint, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { isCondition, type TemplateUse } from '../template-uses.ts';
@@ -22,6 +22,7 @@ export function checkTypes(context: CheckContext): void {
     for (const slot of use.template.slots) {
       const { type } = slot;
       if (type === undefined) continue;
+      checkText(slot, type, context);
       const results = resultsOf(slot, use, context);
       warnAboutFractions(slot, results, context);
       for (const { found, reference, offset, text } of results) {
@@ -42,6 +43,41 @@ export function checkTypes(context: CheckContext): void {
       }
     }
   }
+}
+
+/** Reports literal text beside expressions that no result of them completes to a value of the type: `${ spec.size }MB`. */
+function checkText(
+  slot: Slot,
+  type: SchemaType,
+  { diagnostics }: Pick<CheckContext, 'diagnostics'>,
+): void {
+  const { leaf, text, place } = slot;
+  if (leaf.kind !== 'text' || slot.role !== 'value' || type.kind !== 'scalar') return;
+  const complete = (part: string) =>
+    leaf.parts.map((each) => (typeof each === 'string' ? each : part)).join('');
+  const listed = (type.enum ?? []).map(String);
+  if (sampleParts.some((part) => isCoercible(complete(part), type))) return;
+  if (listed.some((value) => isBetween(value, leaf.parts))) return;
+  const literal = leaf.parts.findLast((part) => typeof part === 'string') ?? '';
+  const found = complete('1');
+  diagnostics.report({
+    code: 'wrong-type',
+    message: `Expected ${expectedName(type)} at ${place.field}, but the result is a text such as "${found}"`,
+    hint: quantityHint(text, type),
+    ...positionInLeaf(slot, text.lastIndexOf(literal)),
+  });
+}
+
+/** Parts of numbers, quantities and booleans. */
+const sampleParts = ['', '1', '1M', 'true', '2000-01-01T00:00:00Z', 'YQ=='];
+
+/** Whether a value begins and ends as a text with expressions does. */
+function isBetween(value: string, parts: readonly unknown[]): boolean {
+  const [first, last] = [parts[0], parts.at(-1)];
+  return (
+    (typeof first !== 'string' || value.startsWith(first)) &&
+    (typeof last !== 'string' || value.endsWith(last))
+  );
 }
 
 /** Warns about a number that need not be an integer where only integers are accepted: `replicas: ${ spec.size / 2 }`. */
@@ -99,7 +135,9 @@ export function knownResults(
     if (kind === 'path') {
       const reference = references.find((each) => each.offset === offset);
       if (reference === undefined) return [];
-      return typesOf(reference, use, context, depth).map((found) => ({ found, reference, offset }));
+      return valuesOf(reference, use, context, depth).map(({ found, mayBeFraction = false }) => ({
+        ...{ found, reference, offset, mayBeFraction },
+      }));
     }
     const text = kind === 'string' ? result.value : undefined;
     const mayBeFraction = kind === 'number' && result.mayBeFraction === true;
@@ -107,23 +145,35 @@ export function knownResults(
   });
 }
 
-/** The types that the value of a reference may have; a var has those of its results. Empty: not known. */
+/** The types that the value of a reference may have. Empty: not known. */
 export function typesOf(
   reference: Reference,
   use: Pick<TemplateUse, 'child'>,
   context: CheckContext,
-  depth = 0,
 ): readonly SchemaType[] {
+  return valuesOf(reference, use, context, 0).map(({ found }) => found);
+}
+
+/** A value that a reference may have. */
+type KnownValue = Pick<KnownResult, 'found' | 'mayBeFraction'>;
+
+/** The values that a reference may have; a var has those of its results. Empty: not known. */
+function valuesOf(
+  reference: Reference,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth: number,
+): readonly KnownValue[] {
   const { root, path } = reference;
   if (root !== 'vars') {
-    const type = typeOf(reference, use, context);
-    return type === undefined ? [] : [type];
+    const found = typeOf(reference, use, context);
+    return found === undefined ? [] : [{ found }];
   }
   const [id = '', ...below] = path;
   const template = context.parts.vars.get(id);
   return template === undefined || depth === maxVars
     ? []
-    : typesOfVar(template, below, context, depth);
+    : valuesOfVar(template, below, context, depth);
 }
 
 /** Undefined: the type of the field is not known. */
@@ -174,19 +224,19 @@ export function itemTypeOf(
   return isKnown && found?.found.kind === 'list' ? found.found.item : undefined;
 }
 
-/** The types of a var, or of a literal field of it. */
-function typesOfVar(
+/** The values of a var, or of a literal field of it. */
+function valuesOfVar(
   { root, slots }: CompiledTemplate,
   below: readonly string[],
   context: CheckContext,
   depth: number,
-): readonly SchemaType[] {
+): readonly KnownValue[] {
   const node = nodeAt(root, below);
   if (node?.kind === 'list' || (node?.kind === 'constant' && Array.isArray(node.value)))
-    return [listOfAny];
+    return [{ found: listOfAny }];
   const slot = node?.kind === 'slot' ? slots[node.slot] : undefined;
   if (slot === undefined) return [];
-  return resultsOf(slot, {}, context, depth + 1).map(({ found }) => found);
+  return resultsOf(slot, {}, context, depth + 1);
 }
 
 const listOfAny: SchemaType = {

@@ -70,10 +70,10 @@ function coerceScalarField(value: unknown, type: ScalarType, target: CoercionTar
   return fitted;
 }
 
-/** Kubernetes writes units without "B". */
-function quantityHint(value: unknown, { format }: ScalarType): string | undefined {
+/** Kubernetes writes units without "B". `value`: a text, maybe with an expression in place of its number. */
+export function quantityHint(value: unknown, { format }: ScalarType): string | undefined {
   if (format !== 'quantity' || typeof value !== 'string') return undefined;
-  const [, number, unit = ''] = /^([\d.]+) ?([kmgtp])i?b?$/i.exec(value) ?? [];
+  const [, number, unit = ''] = /^([\d.]+|\$\{.*\}) ?([kmgtp])i?b?$/i.exec(value) ?? [];
   return number && `Write "${number}${unit.toUpperCase()}i"`;
 }
 

@@ -20,9 +20,17 @@ import { type Cause, causesOf, rejection } from './rejection.ts';
 
 /**
  * Which mistakes of an object are looked for. `whole`: all. `subset`: unknown fields and values that cannot be right, because fields may
- * be left out.
+ * be left out. A function: those that the server finds in a field and that it accepts.
  */
-export type ObjectExtent = 'whole' | 'subset';
+export type ObjectExtent = 'whole' | 'subset' | ((mistake: FieldMistake) => boolean);
+
+/** A mistake in a field, as the server reports it. */
+export interface FieldMistake {
+  /** JSON pointer. */
+  readonly path: string;
+  /** `FieldValueNotFound`, or empty. */
+  readonly reason: string;
+}
 
 /** At most this many mistakes of one object are reported. */
 const maxMistakes = 50;
@@ -123,7 +131,9 @@ export class ObjectCheck {
           .map(([, , field = '']) => unknownField(fieldPointer(about.object, field), about)),
         isLast: false,
       };
-    if (status.code === 400) return { found: this.#undecodable(text, about), isLast: false };
+    const isPredicate = typeof about.extent === 'function';
+    if (status.code === 400 && !isPredicate)
+      return { found: this.#undecodable(text, about), isLast: false };
     if (status.code !== 422) return { found: [], isLast: true };
     return { found: causesOf(status).flatMap((cause) => explain(cause, about)), isLast: true };
   }
@@ -248,11 +258,15 @@ function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
   const found = valueAt(object, path);
   const isReliable = reliableReasons.has(reason) && found !== undefined;
   if (field === '<nil>' || (extent === 'subset' && !isReliable)) return [];
+  if (typeof extent === 'function' && !extent({ path, reason })) return [];
   switch (reason) {
     case 'FieldValueRequired': {
       const name = pointerSteps(path).at(-1) ?? field;
       const detail = /^Required value: (\S.*)$/.exec(message)?.[1];
       const hint = detail && detail.charAt(0).toUpperCase() + detail.slice(1);
+      // The server also reports a value so that it does not accept: "Always" as the "restartPolicy" of a Job.
+      if (typeof found === 'string' && found !== '' && detail !== undefined)
+        return [{ code: 'invalid-value', path, ...rejection(detail) }];
       return [
         { code: 'missing-field', path, at: 'parent-key', message: `Missing field "${name}"`, hint },
       ];
@@ -268,7 +282,20 @@ function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
       const expected = `Expected ${quotedList(values)}, found ${describeFound(found)}`;
       return [{ code: 'invalid-value', path, message: expected, hint }];
     }
-    default:
-      return [{ code: 'invalid-value', path, ...rejection(message) }];
+    case 'FieldValueNotFound': {
+      const message = `There is no volume ${describeFound(found)} in this manifest`;
+      const volumes =
+        /^(.*)\/(?:init|ephemeral)?[cC]ontainers\/\d+\/volume(?:Mount|Device)s\//.exec(path);
+      if (volumes === null) break;
+      const names = namesIn(valueAt(object, `${volumes[1]}/volumes`));
+      const hint = didYouMean(String(found), names);
+      return [{ code: 'unknown-name', path, message, hint }];
+    }
   }
+  return [{ code: 'invalid-value', path, ...rejection(message) }];
+}
+
+function namesIn(list: unknown): readonly string[] {
+  const items = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  return items.map(({ name }) => name).filter((name) => typeof name === 'string');
 }
