@@ -20,6 +20,11 @@ describe('cli/program', () => {
       assert.deepEqual([lines[0], lines.at(-1)], [error, help]);
     });
 
+  test('"validate --watch -o json" is wrong use', async () => {
+    const [first] = await homeostatCommand(['validate', '.', '--watch', '-o', 'json']);
+    assert.match(first ?? '', /option '--watch' cannot be used with option '-o, --output/);
+  });
+
   for (const [args, message] of [
     [['--seed', '3'], '"--seed" needs "--fuzz"'],
     [

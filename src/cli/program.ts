@@ -132,6 +132,9 @@ function addValidate(program: Command, { output, signal, exit }: ProgramContext)
         .choices(['text', 'json', 'sarif', 'github'])
         .default('text'),
     )
+    .addOption(
+      new Option('--watch', 'check again when a file changes, until stopped').conflicts('output'),
+    )
     .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const { validate } = await import('./validate.ts');
       exit(await validate(paths, flags, output, signal));

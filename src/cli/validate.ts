@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkedOnce, createManifestCheck, type DefinitionManifest } from '../check/index.ts';
 import { bundledSchemas } from '../compile/index.ts';
 import { arrangeDiagnostics } from '../definition/index.ts';
 import { DefinitionValidator } from '../simulation/index.ts';
+import { createSystemClock } from '../util/clock.ts';
 import { validDefinition } from './check-jobs.ts';
 import {
   githubReport,
@@ -12,13 +13,15 @@ import {
   sarifReport,
   type ValidationResult,
 } from './diagnostic-formats.ts';
-import { exitCode } from './exit-code.ts';
-import { loadManifests } from './load-manifests.ts';
+import { CliError, exitCode } from './exit-code.ts';
+import { loadManifests, standardInput } from './load-manifests.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 
 export interface ValidateFlags {
   readonly output: 'text' | 'json' | 'sarif' | 'github';
+  /** Checks again when a file changes, until the signal aborts. @default false */
+  readonly watch?: boolean;
 }
 
 /** With fewer files the start of worker threads takes longer than they save. */
@@ -29,20 +32,54 @@ const reports = { json: jsonReport, sarif: sarifReport, github: githubReport } a
 /**
  * `homeostat validate PATH...`: checks definitions without a cluster, and the samples and tests beside those of a folder, and prints every
  * error.
- * @returns the exit code: 1 when there is an error or nothing to check, 0 with warnings only.
+ * @returns the exit code: 1 when there is an error or nothing to check, 0 with warnings only, and after a watch.
  */
 export async function validate(
   paths: readonly string[],
-  { output: format }: ValidateFlags,
+  flags: ValidateFlags,
   output: Output,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
+  if (flags.watch !== true) return (await validateOnce(paths, flags, output, signal)).code;
+  if (paths.includes(standardInput.path))
+    throw new CliError('"--watch" needs files, and standard input is none');
+  const { printedBy, watchFiles } = await import('./commands/watch-files.ts');
+  let before: string | undefined;
+  let files: readonly string[] = [];
+  const run = async () => {
+    const text = await printedBy(output, async (collecting) => {
+      files = (await validateOnce(paths, flags, collecting, signal)).files;
+    });
+    if (text !== before && !signal.aborted) {
+      output.print(text);
+      output.print('Waiting for changes; Ctrl-C ends');
+    }
+    before = text;
+    return [...paths, ...paths.map(dirname), ...files.map(dirname)];
+  };
+  await watchFiles({ clock: createSystemClock(), output, run }, signal);
+  return exitCode.ok;
+}
+
+interface Validated {
+  readonly code: number;
+  /** All files that were read. */
+  readonly files: readonly string[];
+}
+
+async function validateOnce(
+  paths: readonly string[],
+  { output: format }: ValidateFlags,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Validated> {
   const manifests = await loadManifests(paths);
   const found = await checkAll(paths, manifests, { output, signal });
   if (signal.aborted) {
     output.error('homeostat: Stopped before all files were checked');
-    return exitCode.failure;
+    return { code: exitCode.failure, files: [] };
   }
+  const files = [...manifests, ...found.files].map(({ file }) => file);
   const { definitions } = found;
   const diagnostics = arrangeDiagnostics(found.diagnostics);
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
@@ -55,7 +92,8 @@ export async function validate(
   }
   if (!hasErrors && definitions.length === 0)
     output.error('homeostat: There is no definition to check');
-  return hasErrors || definitions.length === 0 ? exitCode.failure : exitCode.ok;
+  const isValid = !hasErrors && definitions.length > 0;
+  return { code: isValid ? exitCode.ok : exitCode.failure, files };
 }
 
 interface Checked extends ValidationResult {

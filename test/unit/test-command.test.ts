@@ -268,6 +268,36 @@ describe('homeostat render --watch', () => {
   });
 });
 
+describe('homeostat validate --watch', () => {
+  test('a change prints the diagnostics again, also of a folder that is replaced and of a file that cannot be read', async () => {
+    const { folder, save } = project({ a: testOf('a', 'x') });
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const flags = { output: 'text', watch: true } as const;
+    const running = validate([folder], flags, output, stopper.signal);
+    const isIdle = /^Waiting for changes/;
+    assert.match(await untilPrinted(lines, isIdle), /definition "thing" is valid/);
+    save('samples/thing.yaml', sample.replace('text', 'txt'));
+    assert.match(await untilPrinted(lines, isIdle), /error\[unknown-field\]/);
+    cpSync(folder, join(root, 'replaced'), { recursive: true });
+    writeFileSync(join(root, 'replaced/samples/thing.yaml'), sample);
+    rmSync(folder, { recursive: true });
+    assert.match(await untilPrinted(lines, isIdle), /Cannot read ".*": /);
+    renameSync(join(root, 'replaced'), folder);
+    assert.match(await untilPrinted(lines, isIdle), /definition "thing" is valid/);
+    save('thing.yaml', definition.replace('spec.text', 'spec.txt'));
+    assert.match(await untilPrinted(lines, isIdle), /error\[unknown-path\]/);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+
+  test('standard input is wrong use', async () => {
+    const { output } = recordOutput();
+    const flags = { output: 'text', watch: true } as const;
+    await assert.rejects(validate(['-'], flags, output), { message: /standard input is none/ });
+  });
+});
+
 describe('homeostat test --watch of a folder that is replaced', () => {
   test('a change in the new folder of the same name is noticed', async () => {
     const { folder } = project({ a: testOf('a', 'x') });

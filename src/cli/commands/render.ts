@@ -9,13 +9,13 @@ import {
   renderResource,
 } from '../../simulation/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
-import { CliError, exitCode, printCliError } from '../exit-code.ts';
+import { CliError, exitCode } from '../exit-code.ts';
 import { stopMarking } from '../heap-settings.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { readLocatedFiles } from './read-files.ts';
-import { watchFiles } from './watch-files.ts';
+import { printedBy, watchFiles } from './watch-files.ts';
 
 export interface RenderFlags {
   /** Files with objects that exist before. */
@@ -47,15 +47,9 @@ export async function render(
   if (paths.includes('-')) throw new CliError('"--watch" needs files, and standard input is none');
   let before: string | undefined;
   const run = async () => {
-    const printed: string[] = [];
-    const print = (text: string) => void printed.push(text);
-    await renderOnce(definition, resourceFile, flags, { ...output, print, error: print }).catch(
-      (error: unknown) => {
-        if (!(error instanceof CliError)) throw error;
-        printCliError(error, { ...output, error: print });
-      },
+    const text = await printedBy(output, (collecting) =>
+      renderOnce(definition, resourceFile, flags, collecting),
     );
-    const text = printed.join('\n');
     if (text !== before) output.print(before === undefined ? text : `# changed\n${text}`);
     before = text;
     return paths.flatMap((path) => [path, dirname(path)]);

@@ -1,5 +1,6 @@
 import { fileReason, watchFolders } from '../../runtime/index.ts';
 import type { Clock } from '../../util/clock.ts';
+import { CliError, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 
 export interface WatchFilesOptions {
@@ -38,4 +39,19 @@ export async function watchFiles(
     stop();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** What a command prints, and the message of a CliError that it ends with: a watch prints it only where it has changed. */
+export async function printedBy(
+  output: Output,
+  command: (output: Output) => Promise<unknown>,
+): Promise<string> {
+  const printed: string[] = [];
+  const print = (text: string) => void printed.push(text);
+  const collecting = { ...output, print, error: print };
+  await command(collecting).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    printCliError(error, collecting);
+  });
+  return printed.join('\n');
 }
