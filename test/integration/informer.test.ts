@@ -247,7 +247,7 @@ shared.describe('integration/informer', () => {
     const changing = (async () => {
       for (let changes = 1; !isNew; changes++) {
         await client.patch(`${collection}/g-0`, { spec: { changes } });
-        await sleep(20);
+        await client.sleep(20);
       }
     })();
     await untilHeld(informer, 'g-500', (held) => (held?.spec as { size?: number })?.size === 3);
