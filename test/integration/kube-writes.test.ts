@@ -138,6 +138,7 @@ function withoutCreateOnly(api: ApiClient): ApiClient {
 
 const noCache: WriteThrough = {
   begin: () => ({
+    sending: () => {},
     store: (object) => ({ object, appliedBy: [] }),
     deleting: () => {},
     gone: () => {},

@@ -30,8 +30,10 @@ export class RecordedApi implements ApiClient {
   }
 
   async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
-    this.requests.push(request);
-    return this.#script(request, signal);
+    const { onSend, ...sent } = request;
+    onSend?.();
+    this.requests.push(sent);
+    return this.#script(sent, signal);
   }
 
   stream(): Promise<ApiStream> {

@@ -28,6 +28,7 @@ function failing(code: KubeErrorCode): never {
 /** A writer, and what it told the cache beside what it asked the server, in order. */
 function setUp(answer: () => { status: number; body?: unknown }) {
   const story: string[] = [];
+  const sendings: string[] = [];
   const forgotten: string[] = [];
   const type = { gvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs: [] };
   const discovery = {
@@ -41,6 +42,7 @@ function setUp(answer: () => { status: number; body?: unknown }) {
       const by = (token: typeof pass | undefined) =>
         token === undefined ? '' : ` by ${token.key}`;
       return {
+        sending: () => void sendings.push(`${namespace}/${name}`),
         store: (stored, token) => {
           story.push(`store ${stored.metadata.uid}${by(token)}`);
           return { object: stored, appliedBy: [] };
@@ -55,7 +57,7 @@ function setUp(answer: () => { status: number; body?: unknown }) {
     story.push(method);
     return { body: undefined, ...answer() };
   });
-  return { writer: createWriter({ api, discovery, cache }), story, api, forgotten };
+  return { writer: createWriter({ api, discovery, cache }), story, sendings, api, forgotten };
 }
 
 const applied = { flow, pass, fieldManager: 'homeostat/podset', force: false } as const;
@@ -76,6 +78,18 @@ describe('kube/writer', () => {
         flow,
       },
     ]);
+  });
+
+  test('every request tells the cache when its turn has come', async () => {
+    const { writer, story, sendings } = setUp(() => ({ status: 200, body: object({ uid: 'u' }) }));
+    await writer.get(ref, { flow }, never);
+    await writer.apply(object(), applied, never);
+    await writer.delete(ref, { flow, uid: 'u' }, never);
+    assert.deepEqual(
+      story.filter((line) => /^[A-Z]+$/.test(line)),
+      ['GET', 'PATCH', 'DELETE'],
+    );
+    assert.deepEqual(sendings, ['ns/a', 'ns/a', 'ns/a']);
   });
 
   test('a status apply goes to the subresource', async () => {

@@ -129,7 +129,7 @@ class WriteThroughWriter implements Reader, Writer {
     } as const;
     return this.#withTicket(ref, async (ticket) => {
       try {
-        const { body } = await this.#send(request, { verb: 'create', ref, pass }, signal);
+        const { body } = await this.#send(request, { verb: 'create', ref, pass, ticket }, signal);
         return ticket.store(objectOf(body), pass);
       } catch (error) {
         throw asCreateError(error);
@@ -158,7 +158,7 @@ class WriteThroughWriter implements Reader, Writer {
             ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
             flow,
           },
-          { verb: 'apply', ref, subresource, pass },
+          { verb: 'apply', ref, subresource, pass, ticket },
           signal,
         );
         const stored = ticket.store(objectOf(body), pass);
@@ -189,7 +189,7 @@ class WriteThroughWriter implements Reader, Writer {
             query: { fieldManager, fieldValidation: 'Ignore' },
             ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
           },
-          { verb: 'replace', ref, pass },
+          { verb: 'replace', ref, pass, ticket },
           signal,
         );
         return ticket.store(objectOf(answer), pass);
@@ -214,7 +214,7 @@ class WriteThroughWriter implements Reader, Writer {
         const contentType = 'application/merge-patch+json';
         const request = { method: 'PATCH', path, contentType, body: { metadata }, flow } as const;
         try {
-          const { body } = await this.#send(request, { verb: 'patch', ref, pass }, signal);
+          const { body } = await this.#send(request, { verb: 'patch', ref, pass, ticket }, signal);
           return ticket.store(objectOf(body), pass);
         } catch (error) {
           if (isKubeError(error, 'not-found') || isKubeError(error, 'uid-mismatch')) {
@@ -243,7 +243,7 @@ class WriteThroughWriter implements Reader, Writer {
       try {
         const path = pathOf(type, ref);
         const request = { method: 'DELETE', path, body, flow } as const;
-        const answer = await this.#send(request, { verb: 'delete', ref, pass }, signal);
+        const answer = await this.#send(request, { verb: 'delete', ref, pass, ticket }, signal);
         ticket.deleting(uid, pass);
         return stateAfterDelete(answer.body);
       } catch (error) {
@@ -265,7 +265,7 @@ class WriteThroughWriter implements Reader, Writer {
     return this.#withTicket(ref, async (ticket) => {
       try {
         const request = { method: 'GET', path, flow } as const;
-        const { body } = await this.#send(request, { verb: 'get', ref, pass }, signal);
+        const { body } = await this.#send(request, { verb: 'get', ref, pass, ticket }, signal);
         const object = objectOf(body);
         return { object, stored: ticket.store(object, pass) };
       } catch (error) {
@@ -279,10 +279,10 @@ class WriteThroughWriter implements Reader, Writer {
   /** Sends a request, and reports it to the reconcile that asks for it. */
   #send(
     request: ApiRequest,
-    { verb, ref, subresource, pass }: Requester,
+    { verb, ref, subresource, pass, ticket }: Requester,
     signal: AbortSignal,
   ): Promise<ApiResponse> {
-    const sent = this.#api.request(request, signal);
+    const sent = this.#api.request({ ...request, onSend: () => ticket.sending() }, signal);
     if (pass?.onRequest === undefined) return sent;
     const onResponse = pass.onRequest({ verb, ref, ...(subresource && { subresource }) });
     return sent.then(
@@ -322,6 +322,7 @@ class WriteThroughWriter implements Reader, Writer {
 interface Requester extends Pick<SentRequest, 'verb' | 'ref'> {
   readonly subresource?: 'status' | undefined;
   readonly pass: PassToken | undefined;
+  readonly ticket: WriteTicket;
 }
 
 function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): ObjectRef {

@@ -27,6 +27,11 @@ export class HeldEvents {
     return this.#inFlight.begin(key);
   }
 
+  /** Whether events of the key are held for the request with this number. */
+  isHeldBy(key: string, number: number): boolean {
+    return this.#inFlight.has(key, number);
+  }
+
   /** The request has ended or timed out. */
   end(key: string, number: number): void {
     this.#inFlight.end(key, number);

@@ -249,6 +249,32 @@ describe('kube/cache informer set', () => {
     assert.equal(clock.pending, 0);
   });
 
+  test('events wait for a request from when it is sent, however long it has waited in the queue', async () => {
+    const { api, clock, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3)]);
+    const heard: (readonly [string | undefined, unknown])[] = [];
+    informer.subscribe(({ current, pass: by }) =>
+      heard.push([current?.object.metadata.resourceVersion, by]),
+    );
+    heard.length = 0;
+    const ticket = informers.begin(configMaps.gvk, 'default', 'a');
+    await clock.advance(5_000);
+    stream.event('MODIFIED', configMap('a', 8));
+    await settle();
+    assert.deepEqual(heard.splice(0), [['8', undefined]]);
+    ticket.sending();
+    await clock.advance(999);
+    stream.event('MODIFIED', configMap('a', 9));
+    await settle();
+    assert.deepEqual(heard, []);
+    ticket.store(configMap('a', 9), pass);
+    ticket.end();
+    assert.deepEqual(heard, [['9', pass]]);
+    await informers.close();
+    assert.equal(clock.pending, 0);
+  });
+
   test('notes our managers of an answer', async () => {
     const { informers } = informerBench();
     const answer = configMap('a', 8);

@@ -40,7 +40,8 @@ export interface RequestTicket {
   readonly key: string;
   readonly uid: string | undefined;
   readonly request: number;
-  readonly hold: number;
+  /** Number of the request for {@link HeldEvents}. Changes when its events are held again. */
+  hold: number;
 }
 
 interface Cause {
@@ -190,6 +191,11 @@ export class ObjectStore {
     const old = this.#objects.get(key);
     const request = this.#removals.begin(key);
     return { key, uid: old && uidOf(old), request, hold: this.#held.begin(key) };
+  }
+
+  /** The request is sent only now: holds the events of the key again if that has stopped. */
+  hold(ticket: RequestTicket): void {
+    if (!this.#held.isHeldBy(ticket.key, ticket.hold)) ticket.hold = this.#held.begin(ticket.key);
   }
 
   /** The request takes too long: delivers the held events of the key. */

@@ -178,6 +178,10 @@ export class InFlight {
     if (numbers?.size === 0) this.#byKey.delete(key);
   }
 
+  has(key: string, number: number): boolean {
+    return this.#byKey.get(key)?.has(number) === true;
+  }
+
   count(key: string): number {
     return this.#byKey.get(key)?.size ?? 0;
   }

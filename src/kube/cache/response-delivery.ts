@@ -22,7 +22,7 @@ export class ResponseDelivery implements WriteTicket {
   readonly #context: Pick<ReflectorContext, 'clock' | 'decode' | 'settings'>;
   readonly #gvk: Gvk;
   readonly #targets: readonly { readonly shared: SharedInformer; readonly ticket: RequestTicket }[];
-  readonly #cancelTimer: () => void;
+  #cancelTimer: () => void;
   #hasEnded = false;
 
   constructor({ context, gvk, namespace, name, informers }: ResponseDeliveryOptions) {
@@ -32,9 +32,14 @@ export class ResponseDelivery implements WriteTicket {
       shared,
       ticket: shared.store.begin(namespace, name),
     }));
-    this.#cancelTimer = context.clock.after(context.settings.holdEventsMs, () => {
-      for (const { shared, ticket } of this.#targets) shared.store.stopHolding(ticket);
-    });
+    this.#cancelTimer = this.#limitHolding();
+  }
+
+  sending(): void {
+    if (this.#hasEnded) return;
+    this.#cancelTimer();
+    for (const { shared, ticket } of this.#targets) shared.store.hold(ticket);
+    this.#cancelTimer = this.#limitHolding();
   }
 
   store(object: KubeObject, pass: PassToken | undefined): StoredObject {
@@ -60,6 +65,14 @@ export class ResponseDelivery implements WriteTicket {
     this.#cancelTimer();
     for (const { shared, ticket } of this.#targets) shared.store.end(ticket);
   }
+
+  /** Returns the function that cancels the limit. */
+  #limitHolding(): () => void {
+    const { clock, settings } = this.#context;
+    return clock.after(settings.holdEventsMs, () => {
+      for (const { shared, ticket } of this.#targets) shared.store.stopHolding(ticket);
+    });
+  }
 }
 
 /**
@@ -67,6 +80,11 @@ export class ResponseDelivery implements WriteTicket {
  * kube/api (calls).
  */
 export interface WriteTicket {
+  /**
+   * The request is sent now, after its turn in the queue: watch events of the key are held from now on. Many waiting requests wait longer than
+   * events are held, and an event that is delivered before its response triggers the reconcile that has caused it.
+   */
+  sending(): void;
   /**
    * Decodes the object of a response, stores it in every informer that selects it, and notifies all subscribers. The
    * events carry `pass`.

@@ -21,6 +21,8 @@ export interface ApiRequest {
   readonly timeoutMs?: number;
   /** `lease` uses a separate connection. @default 'request' */
   readonly lane?: 'request' | 'lease';
+  /** Called when the request has waited for its turn, right before each attempt to send it. @default none */
+  readonly onSend?: () => void;
 }
 
 export interface ApiResponse {

@@ -70,6 +70,25 @@ describe('kube/api-client', () => {
       assert.equal(server.connectionCount, 3);
     });
 
+    test('a request tells when its turn has come, not when it joins the queue', async () => {
+      const answers: (() => void)[] = [];
+      const server = await serve(
+        () => new Promise((resolve) => answers.push(() => resolve({ status: 200, body: {} }))),
+      );
+      const client = clientFor(server.url, { connections: 1 });
+      const sent: string[] = [];
+      const requests = ['first', 'second'].map((name) =>
+        client.request({ ...get, onSend: () => sent.push(name) }, never),
+      );
+      await arrived(server, 1);
+      assert.deepEqual(sent, ['first']);
+      answers[0]?.();
+      await arrived(server, 2);
+      assert.deepEqual(sent, ['first', 'second']);
+      answers[1]?.();
+      await Promise.all(requests);
+    });
+
     test('the lease does not wait for a full queue', async () => {
       const server = await serve((request) =>
         request.path === '/lease' ? { status: 200, body: {} } : undefined,

@@ -181,6 +181,7 @@ class PooledApiClient implements ClosableApiClient {
     const release = await this.#queue.acquire({ ...flow, bytes }, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
     this.#outages?.requestStarted();
+    request.onSend?.();
     try {
       const answer = await this.#sendAuthorized(request, 'request', signal);
       this.#noteResponse(answer.status);

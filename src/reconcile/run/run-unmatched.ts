@@ -15,7 +15,7 @@ import {
   type PrunedObject,
 } from '../pass/pass.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
-import { controllersOf } from '../watch/child-watch.ts';
+import { controllerKeyOf } from '../watch/child-watch.ts';
 
 /**
  * Reconciles a key without a resource of the definition. An object that stopped matching the selectors of `for` loses its children. If
@@ -139,7 +139,8 @@ export function unmatchedKeys(context: OperatorContext): ReadonlySet<string> {
     if (object.metadata.annotations?.[selectedByAnnotation] !== digest) continue;
     const owner = watches.resources.keyOfUid(object.metadata.labels?.[ownerUidLabel] ?? '');
     if (owner !== undefined) keys.add(owner);
-    for (const key of controllersOf(object, plan)) keys.add(key);
+    const key = controllerKeyOf(object, plan);
+    if (key !== undefined) keys.add(key);
   }
   return keys;
 }

@@ -9,6 +9,8 @@ import { isControlledBy } from '../ownership-claims.ts';
 import { isChanged } from './object-change.ts';
 import type { Watches } from './watches.ts';
 
+const none: readonly string[] = [];
+
 /** The shared watch on the children of one kind. */
 export interface ChildWatch {
   readonly informer: Informer;
@@ -28,14 +30,16 @@ export function watchChildren(watches: Watches, gvk: Gvk): ChildWatch {
   const byOwner = informer.index('owner-uid', ownerUidsOf);
   // Other definitions may share the informer: the name contains everything that the function depends on.
   const byController = () =>
-    informer.index(`controller of ${plan.name} ${gvkKey(plan.definition.kind.gvk)}`, (object) => [
-      ...controllersOf(object, plan),
-    ]);
+    informer.index(`controller of ${plan.name} ${gvkKey(plan.definition.kind.gvk)}`, (object) => {
+      const key = controllerKeyOf(object, plan);
+      return key === undefined ? none : [key];
+    });
   const pathsOf = readPathsOf(plan, gvk);
   const unsubscribe = informer.subscribe((event) => {
     notifyLoss(watches, event);
-    if (!isChanged(event, pathsOf(event))) return;
+    // Not compared before: with many definitions, most events of a shared informer concern no resource of this one.
     const topic = topicOf(gvk, event.namespace, event.name);
+    if (!concerns(watches, event, topic) || !isChanged(event, pathsOf(event))) return;
     for (const key of dependentsOf(watches, event, topic)) queue.enqueueFor(key, event);
   });
   const unobserve = informer.onState(() => watches.onState(gvk.cluster));
@@ -93,6 +97,23 @@ function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
   return [...child.pathsRead, ...byKind];
 }
 
+/** Whether {@link dependentsOf} may find a resource. Allocates nothing. */
+function concerns(watches: Watches, { old, current }: CacheEvent, topic: string): boolean {
+  return (
+    isOfResource(watches, old) ||
+    isOfResource(watches, current) ||
+    watches.index.of(topic) !== undefined
+  );
+}
+
+/** Whether the object is a child of the definition, or of one of its resources. */
+function isOfResource({ plan, resources }: Watches, stored: StoredObject | undefined): boolean {
+  const labels = stored?.object.metadata.labels;
+  if (labels === undefined) return false;
+  if (labels[definitionLabel] === plan.name) return true;
+  return resources.keyOfUid(labels[ownerUidLabel] ?? '') !== undefined;
+}
+
 function dependentsOf(
   { index, resources, plan }: Watches,
   { old, current }: CacheEvent,
@@ -105,7 +126,8 @@ function dependentsOf(
     const { labels } = stored.object.metadata;
     const labelled = resources.keyOfUid(labels?.[ownerUidLabel] ?? '');
     if (labelled !== undefined) keys.add(labelled);
-    for (const key of controllersOf(stored.object, plan)) keys.add(key);
+    const controller = controllerKeyOf(stored.object, plan);
+    if (controller !== undefined) keys.add(controller);
   }
   for (const [key, dependency] of index.of(topic) ?? []) {
     if (dependency.kind === 'object' && dependency.isDesired) keys.add(key);
@@ -113,16 +135,16 @@ function dependentsOf(
   return keys;
 }
 
-/** The key of the resource that is named by the controller reference of a child of ours. */
-export function* controllersOf(
+/** The key of the resource that is named by the controller reference of a child of ours. Undefined: there is none. */
+export function controllerKeyOf(
   { metadata }: Pick<KubeObject, 'metadata'>,
   plan: OperatorPlan,
-): Iterable<string> {
-  const { labels, ownerReferences, namespace } = metadata;
+): string | undefined {
+  if (metadata.labels?.[definitionLabel] !== plan.name) return undefined;
   const { gvk } = plan.definition.kind;
-  const owner = ownerReferences?.find((reference) => isControllerOf(reference, gvk));
-  if (owner === undefined || labels?.[definitionLabel] !== plan.name) return;
-  yield keyOf(plan.scope === 'Cluster' ? undefined : namespace, owner.name);
+  const owner = metadata.ownerReferences?.find((reference) => isControllerOf(reference, gvk));
+  if (owner === undefined) return undefined;
+  return keyOf(plan.scope === 'Cluster' ? undefined : metadata.namespace, owner.name);
 }
 
 function isControllerOf({ controller, apiVersion, kind }: OwnerReference, gvk: Gvk): boolean {

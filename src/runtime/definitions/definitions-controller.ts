@@ -24,7 +24,7 @@ import {
 import { claimedKind, type KindClaim, kindConflictMessage, ownerOf } from './kind-claims.ts';
 import type { MemberTasks } from './member-tasks.ts';
 import { ObjectOwnership } from './object-ownership.ts';
-import { type DefinitionRecord, liveStatus, recordOf } from './record.ts';
+import { type DefinitionRecord, liveStatus, recordOf, runtimeOf } from './record.ts';
 import { SpecReader } from './spec-reader.ts';
 
 interface DefinitionsControllerOptions extends SharedOptions {
@@ -303,12 +303,13 @@ export class DefinitionsController {
 
   /** The revision of another object that runs or is starting. */
   #locatedOf(object: KubeObject): LocatedDefinition | undefined {
-    const record = recordOf(object);
-    const { manifests, readsObjects } = this.#options;
-    if (this.#isOfOther(record)) return undefined;
-    const task = this.#entries.get(record.name)?.task;
+    if (this.#isOfOther({ runtime: runtimeOf(object) })) return undefined;
+    const task = this.#entries.get(object.metadata.name)?.task;
     if (task?.kind === 'run') return task.desired.located;
     if (task?.kind === 'finalize') return undefined;
+    // Only now: each definition asks for all others whenever its status may have changed.
+    const record = recordOf(object);
+    const { manifests, readsObjects } = this.#options;
     const [accepted] = record.revisions;
     const isOwn = record.origin.source === 'object';
     return (
@@ -362,7 +363,7 @@ export class DefinitionsController {
   }
 
   /** Whether the object belongs to another runtime. */
-  #isOfOther({ runtime }: DefinitionRecord): boolean {
+  #isOfOther({ runtime }: Pick<DefinitionRecord, 'runtime'>): boolean {
     return runtime !== undefined && runtime !== this.#options.runtime;
   }
 

@@ -54,9 +54,14 @@ export interface DefinitionRecord {
   readonly kinds: RecordedKinds;
 }
 
+/** The runtime that owns an `OperatorDefinition` object. Undefined: none. Pure. */
+export function runtimeOf({ metadata: { labels } }: KubeObject): string | undefined {
+  return labels?.[runtimeLabel];
+}
+
 /** Parses an `OperatorDefinition` object. Pure. */
 export function recordOf(object: KubeObject): DefinitionRecord {
-  const { name, labels, annotations = {}, finalizers, deletionTimestamp } = object.metadata;
+  const { name, annotations = {}, finalizers, deletionTimestamp } = object.metadata;
   const status = liveStatus(object);
   const rejected = annotations[rejectedAnnotation] ?? '';
   return {
@@ -64,7 +69,7 @@ export function recordOf(object: KubeObject): DefinitionRecord {
     name,
     origin: originOfPublished(object) ?? { source: 'object', ref: name },
     sourceRef: annotations[sourceRefAnnotation],
-    runtime: labels?.[runtimeLabel],
+    runtime: runtimeOf(object),
     ...controlsOf(object.metadata),
     rejected: rejected === '' ? [] : rejected.split('\n'),
     withdrawnAtMs: withdrawnAtMs(object),

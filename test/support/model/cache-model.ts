@@ -36,6 +36,7 @@ export class CacheModel {
       [12, () => this.#requests.act()],
       [12, () => this.#requests.deliver()],
       [2, () => this.#requests.losePatience()],
+      [2, () => this.#requests.send()],
       [5, () => this.#reflector.replay()],
       [4, () => this.#reflector.bookmark()],
       [4, () => this.#reflector.breakWatch()],

@@ -118,6 +118,17 @@ export class ModelRequests {
     return `request: on ${request.name} nobody waits for any more`;
   }
 
+  /** A request that has waited in the queue is sent. */
+  send(): string {
+    const request = this.#state.random.pick(
+      this.#requests.filter(({ answer }) => answer === undefined),
+    );
+    if (request === undefined) return 'request: none to send';
+    request.holds = true;
+    this.#state.store.hold(request.ticket);
+    return `request: on ${request.name} is sent`;
+  }
+
   /** Do events on the name wait for an answer? */
   isHeld(name: string): boolean {
     return this.#requests.some((request) => request.holds && request.name === name);
