@@ -8,6 +8,7 @@ import {
   startFaultProxy,
 } from '../support/fault-proxy/index.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { isAllowed } from '../support/rights/access.ts';
 import { ProcessProbe, probeEnvironment } from './process-probe.ts';
 import { definitionText, type Place, watchedPlurals } from './subject.ts';
 
@@ -166,16 +167,8 @@ export async function grantAll(plane: Plane, user: string): Promise<void> {
 export async function revokeAll(plane: Plane, user: string): Promise<void> {
   const client = plane.client();
   await client.delete(`/apis/${rbac}/v1/clusterrolebindings/${user}`);
-  const resourceAttributes = { verb: 'patch', resource: 'configmaps' };
-  const isAllowed = async () => {
-    const review = await client.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user, resourceAttributes },
-    });
-    return (review.status as { readonly allowed: boolean }).allowed;
-  };
-  while (await isAllowed()) await client.sleep(20);
+  const right = { apiGroup: '', verb: 'patch', resource: 'configmaps' };
+  while (await isAllowed(client, user, right)) await client.sleep(20);
 }
 
 /** Lanes that tests borrow. */

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -17,6 +16,7 @@ import { objectsOf } from '../support/helm/index.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import { runCli } from '../support/homeostat-process.ts';
 import { isReady } from '../support/operator-suite.ts';
+import { type Access, isAllowed, untilAllowed } from '../support/rights/access.ts';
 import { auditedRequests } from '../support/rights/audited-request.ts';
 import {
   type GrantedRight,
@@ -58,27 +58,14 @@ async function give(objects: readonly KubeObject[]): Promise<void> {
     const isBinding = object.kind.endsWith('Binding');
     await shared.client().apply(isBinding ? { ...object, subjects } : object);
   }
-  for (const right of rightsIn(objects)) while (!(await isAllowed(right))) await sleep(50);
+  await untilAllowed(shared.client(), user, rightsIn(objects));
 }
 
 function rightsIn(objects: readonly KubeObject[]): readonly GrantedRight[] {
   return rightsOfRoles(objects.filter(({ kind }) => kind.endsWith('Role')));
 }
 
-type Access = Pick<GrantedRight, 'apiGroup' | 'resource' | 'verb' | 'namespace' | 'names'>;
-
-async function isAllowed(right: Access): Promise<boolean> {
-  const { apiGroup: group, verb, namespace, names: [name] = [] } = right;
-  const [resource, subresource] = right.resource.split('/');
-  const apiVersion = 'authorization.k8s.io/v1';
-  const resourceAttributes = { group, resource, subresource, verb, name, namespace };
-  const spec = { user, resourceAttributes };
-  const review = { apiVersion, kind: 'SubjectAccessReview', spec };
-  const { status } = await shared
-    .client()
-    .create(`/apis/${apiVersion}/subjectaccessreviews`, review);
-  return (status as { readonly allowed: boolean }).allowed;
-}
+const allows = (right: Access) => isAllowed(shared.client(), user, right);
 
 function withoutSecrets(object: KubeObject): KubeObject {
   const left = (object as RoleObject).rules.filter(
@@ -153,8 +140,8 @@ shared.describe('integration/rights-by-name', () => {
       ],
     );
     const other = { apiGroup: '', resource: 'secrets', verb: 'list' };
-    assert.equal(await isAllowed(other), false);
-    assert.equal(await isAllowed({ ...other, names: ['shared'] }), false);
+    assert.equal(await allows(other), false);
+    assert.equal(await allows({ ...other, names: ['shared'] }), false);
     const requests = auditedRequests(shared.plane.auditFile ?? '', user);
     const forbidden = requests.filter(({ isForbidden }) => isForbidden);
     assert.deepEqual(
@@ -175,7 +162,7 @@ shared.describe('integration/rights-by-name', () => {
     const roles = printed.filter(({ kind }) => kind.endsWith('Role'));
     for (const role of roles) await client.apply(withoutSecrets(role));
     for (const right of rightsIn(printed))
-      while (right.resource === 'secrets' && (await isAllowed(right))) await sleep(50);
+      while (right.resource === 'secrets' && (await allows(right))) await client.sleep(50);
     const homeostat = launch({ user, flags, definitions });
     const place = await shared.namespace();
     await makeSecret(place, 'settings', 'a');

@@ -5,13 +5,10 @@ import { parseYaml } from '../../../src/definition/index.ts';
 import { ClusterRuntime } from '../../../src/runtime/index.ts';
 import type { ReadableMetricRegistry } from '../../../src/telemetry/index.ts';
 import { ByteSemaphore } from '../../../src/util/byte-semaphore.ts';
+import { createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
-import {
-  clockOf,
-  type SharedControlPlane,
-  useControlPlane,
-} from '../../support/control-plane/index.ts';
+import { type SharedControlPlane, useControlPlane } from '../../support/control-plane/index.ts';
 import {
   type Condition,
   conditionOf,
@@ -85,7 +82,7 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
     counted = createCountedTurns();
     runtime = new ClusterRuntime({
       cluster: await clusters.connect(shared.plane.kubeconfigPath('operator')),
-      clock: clockOf(shared.plane),
+      clock: createSystemClock(),
       random: createSystemRandom(),
       logger: silentLogger(),
       metrics,

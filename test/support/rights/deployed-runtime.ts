@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { PlaneClient, SharedControlPlane } from '../control-plane/index.ts';
 import { type FaultProxy, type matching, startFaultProxy } from '../fault-proxy/index.ts';
 import { objectsOf } from '../helm/index.ts';
 import { HomeostatProcess, runCli } from '../homeostat-process.ts';
 import { isReady } from '../operator-suite.ts';
+import { isAllowed, untilAllowed } from './access.ts';
 import { type AuditedRequest, auditedRequests } from './audited-request.ts';
 import { type GrantedRight, rightsOfRoles } from './granted-rule.ts';
 import type { Rule } from './granted-user.ts';
@@ -136,25 +136,14 @@ export class DeployedRuntime {
     assert.ok(taken);
     await this.#client.patch(path, { rules: role.rules.filter((rule) => !isTaken(rule)) });
     const [right] = rightsOfRoles([{ ...role, rules: [taken] } as Role]);
-    while (right !== undefined && (await this.#isAllowed(right))) await sleep(50);
+    while (right !== undefined && (await isAllowed(this.#client, user, right)))
+      await this.#client.sleep(50);
   }
 
   /** The server hears of roles and bindings a little later. */
   async #untilInForce(given: readonly GrantedRight[]): Promise<void> {
     for (const right of new Map(given.map((each) => [each.role, each])).values())
-      while (!(await this.#isAllowed(right))) await sleep(50);
-  }
-
-  async #isAllowed(right: GrantedRight): Promise<boolean> {
-    const [resource, subresource] = right.resource.split('/');
-    const { apiGroup: group, verb, namespace, names: [name] = [] } = right;
-    const resourceAttributes = { group, resource, subresource, verb, name, namespace };
-    const apiVersion = 'authorization.k8s.io/v1';
-    const path = `/apis/${apiVersion}/subjectaccessreviews`;
-    const spec = { user, resourceAttributes };
-    const review = { apiVersion, kind: 'SubjectAccessReview', spec };
-    const { status } = await this.#client.create(path, review);
-    return (status as { readonly allowed: boolean }).allowed;
+      await untilAllowed(this.#client, user, [right]);
   }
 
   get #client(): PlaneClient {
