@@ -118,6 +118,15 @@ describe('browser/dev', () => {
     await app.untilText('3/3 ready');
   });
 
+  test('a field of a form has room for its value beside the preview', async () => {
+    const other = await openConsole(browser, `${url}${site}?tab=edit`, { width: 768 });
+    const field = other.page.getByLabel(/^url/);
+    await field.waitFor();
+    const { width } = (await field.boundingBox()) ?? { width: 0 };
+    assert.ok(width >= 120, `${width} px`);
+    await other.close();
+  });
+
   test("the server's validation is shown at the field", async () => {
     const { page } = app;
     await app.go(`${site}?tab=edit`);

@@ -9,13 +9,31 @@ export function ageText(time: string | undefined, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** `14:02:11`, in local time. */
-export function clockText(time: string): string {
+/** `14:02:11` of today, `2026-11-24 14:02:11` of another day, in local time. */
+export function clockText(time: string, nowMs: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '';
-  return [at.getHours(), at.getMinutes(), at.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
+  const clock = joined([at.getHours(), at.getMinutes(), at.getSeconds()], ':');
+  const day = dayText(at);
+  return day === dayText(new Date(nowMs)) ? clock : `${day} ${clock}`;
+}
+
+/** `2026-11-24 14:02:11 UTC+01:00`: a time that can be compared with logs, whatever the time zone of the reader. */
+export function momentText(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return '';
+  const offset = -at.getTimezoneOffset();
+  const zone = joined([Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60], ':');
+  const clock = joined([at.getHours(), at.getMinutes(), at.getSeconds()], ':');
+  return `${dayText(at)} ${clock} UTC${offset < 0 ? '-' : '+'}${zone}`;
+}
+
+function dayText(at: Date): string {
+  return joined([at.getFullYear(), at.getMonth() + 1, at.getDate()], '-');
+}
+
+function joined(parts: readonly number[], separator: string): string {
+  return parts.map((part) => String(part).padStart(2, '0')).join(separator);
 }
 
 /** `1 resource`, `2 resources`. */

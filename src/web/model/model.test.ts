@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { parseYaml } from '../../definition/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { ageText, matches } from './format.ts';
+import { ageText, clockText, matches, momentText } from './format.ts';
 import { findNode, liveTree, nodesOf } from './live-tree.ts';
 import { mergePatch } from './merge-patch.ts';
 import { definitionSummary, summaryOf } from './object-summary.ts';
@@ -189,6 +190,54 @@ describe('web/model', () => {
       yamlText(value),
       'a: x\nb: "true"\nc: "1"\nd:\n- e: 1\n  f: []\n- "g: h"\ni: |\n  two\n  lines\nj: {}\n"k l": null',
     );
+  });
+
+  test('YAML that is copied is the object', () => {
+    for (const text of [
+      ...['two\nlines', 'two\nlines\n', 'more\n\n', '  first\nsecond', '\nfirst', '# a\nb', '\n'],
+      ...[
+        'a\n  b\n\nc',
+        'tab\tand\r\nreturn',
+        '- a\n- b',
+        'a: b',
+        '.5',
+        '.inf',
+        '.nan',
+        './a',
+        'y',
+      ],
+      ...[
+        '',
+        ' a',
+        'a ',
+        '1',
+        '1e3',
+        '0x1',
+        'null',
+        '~',
+        '2026-11-26',
+        'a #b',
+        '"',
+        "'",
+        '|',
+        '---',
+        '...',
+      ],
+      ...['{{ x }}', '\u2028\n', '\u0085\n\u0001', '*a', '&a', '!a', '%a', '@a', '=', '<<'],
+    ]) {
+      const value = { a: text, list: [text, { b: text }], [text]: 1, nested: { '': text, c: [] } };
+      assert.deepEqual(parseYaml(`${yamlText(value)}\n`), value, JSON.stringify(text));
+    }
+  });
+
+  test('times of another day have their date, and the time zone is shown', () => {
+    const at = new Date(2026, 10, 24, 14, 2, 1);
+    const zone = /^2026-11-24 14:02:01 UTC[+-]\d\d:\d\d$/;
+    const time = at.toISOString();
+    assert.equal(clockText(time, new Date(2026, 10, 24, 23, 59).getTime()), '14:02:01');
+    assert.equal(clockText(time, new Date(2026, 10, 25).getTime()), '2026-11-24 14:02:01');
+    assert.match(momentText(time), zone);
+    assert.equal(clockText('never', 0) + momentText(''), '');
   });
 
   test('ages are short, and a search matches all of its words in any case', () => {

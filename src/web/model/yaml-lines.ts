@@ -8,7 +8,7 @@ export interface YamlLine {
   readonly value: string;
 }
 
-/** Prints a value as YAML lines, for reading: long texts stay on their lines. */
+/** Prints a value as YAML lines, for reading: lines of texts stay lines. YAML readers get the same value from them. */
 export function yamlLines(value: unknown, indent = 0): readonly YamlLine[] {
   if (isJsonObject(value))
     return Object.entries(value).flatMap(([key, field]) => entryLines(key, field, indent));
@@ -27,13 +27,14 @@ export function yamlText(value: unknown): string {
 }
 
 function entryLines(key: string, field: unknown, indent: number): readonly YamlLine[] {
-  const name = /^[\w./$-]+$/.test(key) ? `${key}:` : `${JSON.stringify(key)}:`;
+  const isPlain = /^[A-Za-z_][\w./$-]*$/.test(key) && !reserved.test(key);
+  const name = `${isPlain ? key : JSON.stringify(key)}:`;
   const head = { indent, dash: false, key: name };
   if (isJsonObject(field) && Object.keys(field).length > 0)
     return [{ ...head, value: '' }, ...yamlLines(field, indent + 2)];
   if (Array.isArray(field) && field.length > 0)
     return [{ ...head, value: '' }, ...yamlLines(field, indent)];
-  if (typeof field === 'string' && field.includes('\n'))
+  if (typeof field === 'string' && field.includes('\n') && isBlock(field))
     return [{ ...head, value: field.endsWith('\n') ? '|' : '|-' }, ...textLines(field, indent + 2)];
   return [{ ...head, value: scalar(field) }];
 }
@@ -44,6 +45,11 @@ function itemLines(item: unknown, indent: number): readonly YamlLine[] {
   return [{ ...first, indent, dash: true }, ...rest];
 }
 
+/** Whether a block scalar keeps the text: no indentation that needs an indicator, at most one line break at its end, no control characters. */
+function isBlock(text: string): boolean {
+  return !/^[\s#]|\n\n$|[^\n\t\P{Cc}]|[\u2028\u2029\ufeff]/u.test(text);
+}
+
 function textLines(text: string, indent: number): readonly YamlLine[] {
   return text
     .replace(/\n$/, '')
@@ -52,7 +58,7 @@ function textLines(text: string, indent: number): readonly YamlLine[] {
 }
 
 const plain = /^[A-Za-z_./][\w./@ -]*$/;
-const reserved = /^(?:true|false|null|yes|no|on|off|~)$/i;
+const reserved = /^(?:true|false|null|yes|no|y|n|on|off|\.inf|\.nan|\.\d.*)$/i;
 
 function scalar(value: unknown): string {
   if (typeof value === 'string')

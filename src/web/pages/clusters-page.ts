@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { ageText, countText, matches } from '../model/format.ts';
+import { countText, matches } from '../model/format.ts';
 import { healthOrder, type ObjectSummary, textOf } from '../model/object-summary.ts';
 import { type Column, dataTable } from '../parts/data-table.ts';
 import {
@@ -12,6 +12,7 @@ import {
   muted,
   staleNote,
 } from '../parts/elements.ts';
+import { age } from '../parts/moment.ts';
 import { h, type VNode } from '../preact.ts';
 import { definitionHref } from '../route.ts';
 import type { View } from '../view.ts';
@@ -93,7 +94,7 @@ function columnsOf({ nowMs }: View): readonly Column<ClusterRow>[] {
     {
       title: 'Age',
       className: 'number optional',
-      cell: ({ object }) => ageText(object.metadata.creationTimestamp, nowMs),
+      cell: ({ object }) => age(object.metadata.creationTimestamp, nowMs),
     },
   ];
 }

@@ -327,7 +327,7 @@ function rights(rows: readonly RightView[]): VNode {
         className: 'path',
         cell: ({ resource }) => h('span', { class: 'strong', ...titleOfLong(resource) }, resource),
       },
-      { title: 'Verbs', className: 'path', cell: ({ verbs }) => verbs.join(', ') },
+      { title: 'Verbs', className: 'words', cell: ({ verbs }) => verbs.join(', ') },
       { title: 'Where', className: 'optional', cell: ({ where = 'everywhere' }) => where },
       { title: 'Why', className: 'wide optional', cell: ({ reasons }) => reasons.join('; ') },
     ],

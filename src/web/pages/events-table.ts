@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { ageText } from '../model/format.ts';
 import { textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import { emptyBox, listProblem, staleNote, stateText } from '../parts/elements.ts';
+import { age } from '../parts/moment.ts';
 import { h, type VNode } from '../preact.ts';
 import type { View } from '../view.ts';
 import { eventsNeed } from './kinds.ts';
@@ -59,7 +59,7 @@ export function eventsTable({ store, nowMs }: View, object: KubeObject): VNode {
       rows,
       keyOf: ({ uid }) => uid,
       columns: [
-        { title: 'Age', className: 'number', cell: ({ time }) => ageText(time, nowMs) },
+        { title: 'Age', className: 'number', cell: ({ time }) => age(time, nowMs) },
         {
           title: 'Reason',
           className: 'narrow',

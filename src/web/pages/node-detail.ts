@@ -3,6 +3,8 @@ import type { ChangeView, ResourceView } from '../contract.ts';
 import { type LiveNode, nodeId } from '../model/live-tree.ts';
 import { type OwnedField, ownedFields } from '../model/owned-fields.ts';
 import { type WantedField, wantedFields } from '../model/wanted-fields.ts';
+import { yamlText } from '../model/yaml-lines.ts';
+import { CopyButton } from '../parts/copy-button.ts';
 import { dataTable } from '../parts/data-table.ts';
 import {
   button,
@@ -144,18 +146,22 @@ function live({ actions, ui }: ResourcePageView, object: KubeObject): Content {
   };
   const isSecret = object.kind === 'Secret' && object.apiVersion === 'v1';
   const isRevealed = ui.revealed === metadata.uid;
+  const yaml = ordered({ ...object, metadata: shown });
   return [
-    isSecret
-      ? h(
-          'p',
-          null,
-          isRevealed ? 'The values are shown as they are, base64. ' : 'The values are masked. ',
-          button(isRevealed ? 'Mask the values' : 'Show the values', () =>
-            actions.set({ revealed: isRevealed ? undefined : metadata.uid }),
-          ),
-        )
-      : null,
-    yamlView(ordered({ ...object, metadata: shown }), `${object.kind} ${metadata.name} as YAML`),
+    h(
+      'p',
+      { class: 'actions' },
+      h(CopyButton, { text: `${yamlText(yaml)}\n`, label: 'Copy YAML' }),
+      isSecret
+        ? [
+            isRevealed ? 'The values are shown as they are, base64. ' : 'The values are masked. ',
+            button(isRevealed ? 'Mask the values' : 'Show the values', () =>
+              actions.set({ revealed: isRevealed ? undefined : metadata.uid }),
+            ),
+          ]
+        : null,
+    ),
+    yamlView(yaml, `${object.kind} ${metadata.name} as YAML`),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../util/kube-object.ts';
-import { ageText, countText, matches } from '../model/format.ts';
+import { countText, matches } from '../model/format.ts';
 import {
   type DefinitionSummary,
   healthOrder,
@@ -18,6 +18,7 @@ import {
   section,
   staleNote,
 } from '../parts/elements.ts';
+import { age } from '../parts/moment.ts';
 import { h, type VNode } from '../preact.ts';
 import { definitionHref, hrefOf, resourceHref } from '../route.ts';
 import type { Needs } from '../store/console-store.ts';
@@ -107,7 +108,7 @@ function definitionColumns(view: View): readonly Column<DefinitionSummary>[] {
     {
       title: 'Since',
       className: 'number optional',
-      cell: ({ since }) => ageText(since, view.nowMs),
+      cell: ({ since }) => age(since, view.nowMs),
     },
     { title: 'State', className: 'wide', cell: (definition) => definitionState(view, definition) },
   ];
@@ -234,7 +235,7 @@ export function resourceTable(
       {
         title: 'Age',
         className: 'number optional',
-        cell: ({ object }) => ageText(object.metadata.creationTimestamp, nowMs),
+        cell: ({ object }) => age(object.metadata.creationTimestamp, nowMs),
       },
     ],
   });

@@ -4,7 +4,6 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { withDescendants } from '../../util/object-tree/created-kinds.ts';
 import { errorOfResponse } from '../backend-error.ts';
 import type { ConsoleBackend, ResourceRef, ResourceView } from '../contract.ts';
-import { ageText } from '../model/format.ts';
 import { findNode, type LiveNode, liveTree, nodeId } from '../model/live-tree.ts';
 import { placeOf, summaryOf, textOf } from '../model/object-summary.ts';
 import {
@@ -18,6 +17,7 @@ import {
   staleNote,
   tabs,
 } from '../parts/elements.ts';
+import { age } from '../parts/moment.ts';
 import { treeView } from '../parts/tree-view.ts';
 import { h, type VNode } from '../preact.ts';
 import { definitionHref, hrefOf, type ResourceTab, resourceTabs } from '../route.ts';
@@ -375,7 +375,9 @@ function header(view: ResourcePageView, resource: KubeObject): VNode {
       definition === undefined
         ? 'no definition serves its kind'
         : ['definition ', link(definitionHref(definition), definition)],
-      ` \u00b7 created ${ageText(resource.metadata.creationTimestamp, view.nowMs)} ago`,
+      ' \u00b7 created ',
+      age(resource.metadata.creationTimestamp, view.nowMs),
+      ' ago',
     ),
     message === '' ? null : h('p', { class: 'message' }, message),
     view.info.canEdit && definition !== undefined ? actionsOf(view, resource, isPaused) : null,

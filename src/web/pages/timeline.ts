@@ -1,10 +1,11 @@
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { ReconciledChild, ReconcileRecord, RequestView, ResourceRef } from '../contract.ts';
-import { ageText, clockText, durationText } from '../model/format.ts';
+import { clockText, durationText } from '../model/format.ts';
 import { nodeId } from '../model/live-tree.ts';
 import { type Health, placeOf, textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import { code, emptyBox, glyph, link, muted, section, stateText } from '../parts/elements.ts';
+import { age, clock } from '../parts/moment.ts';
 import { type Content, h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
 import type { ResourcePageView } from '../view.ts';
@@ -15,7 +16,8 @@ export function timeline(view: ResourcePageView, resource: KubeObject): Content 
   return view.info.hasRecords ? recordTimeline(view) : eventTimeline(view, resource);
 }
 
-function recordTimeline({ store, route }: ResourcePageView): Content {
+function recordTimeline(view: ResourcePageView): Content {
+  const { store, route } = view;
   const { records, problem } = store.records(route.resource);
   const selected = records.find(({ number }) => number === route.reconcile);
   return [
@@ -34,15 +36,18 @@ function recordTimeline({ store, route }: ResourcePageView): Content {
             'No reconcile is recorded',
             'The runtime keeps the last 200 of each resource in memory, since it started.',
           )
-        : recordTable(records, route),
+        : recordTable(view, records),
     ),
-    selected === undefined ? null : recordDetail(selected, route),
+    selected === undefined ? null : recordDetail(view, selected),
   ];
 }
 
 type Route = ResourcePageView['route'];
 
-function recordTable(records: readonly ReconcileRecord[], route: Route): VNode {
+function recordTable(
+  { route, nowMs }: ResourcePageView,
+  records: readonly ReconcileRecord[],
+): VNode {
   const { reconcile: current, ...others } = route;
   return dataTable<ReconcileRecord>({
     label: 'Reconciles',
@@ -56,7 +61,7 @@ function recordTable(records: readonly ReconcileRecord[], route: Route): VNode {
         cell: ({ time, number }) =>
           link(
             hrefOf(number === current ? others : { ...others, reconcile: number }),
-            clockText(time),
+            clock(time, nowMs),
           ),
       },
       { title: 'Caused by', className: 'wide', cell: ({ trigger }) => trigger.text },
@@ -94,11 +99,11 @@ function childText({ kind, verdict, message }: ReconciledChild): string {
 }
 
 /** What one reconcile decided and sent. */
-function recordDetail(record: ReconcileRecord, route: Route): VNode {
+function recordDetail({ route, nowMs }: ResourcePageView, record: ReconcileRecord): VNode {
   const { time, trigger, revision, queuedMs, durationMs, phases, end, reason } = record;
   const steps = phases.map((phase) => `${phase.name} ${durationText(phase.durationMs)}`);
   return section(
-    `Reconcile at ${clockText(time)}`,
+    `Reconcile at ${clockText(time, nowMs)}`,
     h(
       'dl',
       { class: 'facts' },
@@ -248,11 +253,11 @@ function eventTimeline(view: ResourcePageView, resource: KubeObject): VNode {
       rows: moments,
       keyOf: ({ key }) => key,
       columns: [
-        { title: 'Time', className: 'number', cell: ({ time }) => clockText(time) },
+        { title: 'Time', className: 'number', cell: ({ time }) => clock(time, view.nowMs) },
         {
           title: 'Age',
           className: 'number optional',
-          cell: ({ time }) => ageText(time, view.nowMs),
+          cell: ({ time }) => age(time, view.nowMs),
         },
         {
           title: 'What',

@@ -22,7 +22,8 @@ export function stateText(health: Health, text: string): VNode {
 }
 
 export function link(href: string, content: Content, className = ''): VNode {
-  return h('a', { href, class: className }, content);
+  const title = typeof content === 'string' ? titleOfLong(content) : {};
+  return h('a', { href, class: className, ...title }, content);
 }
 
 export function muted(content: Content): VNode {

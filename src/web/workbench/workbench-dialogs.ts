@@ -1,5 +1,6 @@
 import { matches } from '../model/format.ts';
 import { Modal } from '../pages/dialogs.ts';
+import { CopyButton } from '../parts/copy-button.ts';
 import { button, code, errorBox, loadingBox, muted } from '../parts/elements.ts';
 import { Component, h, type VNode } from '../preact.ts';
 import type { Example, Workbench, WorkbenchFile } from './workbench.ts';
@@ -155,26 +156,6 @@ export function devDialog({ files, title }: Workbench['state'], onClose: () => v
     ),
     h('div', { class: 'actions' }, button('Close', onClose)),
   ]);
-}
-
-interface CopyProps {
-  readonly text: string;
-  readonly isPrimary?: boolean;
-}
-
-/** Copies a text, where the browser permits it: on pages from https or from this machine. */
-class CopyButton extends Component<CopyProps, { readonly isCopied: boolean }> {
-  override state = { isCopied: false };
-
-  override render(
-    { text, isPrimary = false }: CopyProps,
-    { isCopied }: { readonly isCopied: boolean },
-  ) {
-    if (!isSecureContext) return null;
-    const copy = () =>
-      void navigator.clipboard.writeText(text).then(() => this.setState({ isCopied: true }));
-    return button(isCopied ? 'Copied' : 'Copy', copy, { isPrimary });
-  }
 }
 
 /** Within this time, a browser has saved a file. */
