@@ -137,4 +137,11 @@ describe('cli/rights', () => {
     test(`says what is wrong with ${what}`, async () => {
       await assert.rejects(run(thingDefinition('mine', ''), changes), CliError);
     });
+
+  test('the reason why a file cannot be written is in words', async () => {
+    const out = join(folder, 'nowhere', 'roles.yaml');
+    await assert.rejects(run(thingDefinition('mine', ''), { out }), {
+      message: `Cannot write "${out}": no such file or directory`,
+    });
+  });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
 import { bundledPlural, bundledSchemas, type OperatorPlan } from '../compile/index.ts';
 import { placesInMembers, runsInMembers } from '../definition/index.ts';
-import { messageOf } from '../util/homeostat-error.ts';
+import { fileReason } from '../runtime/index.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
@@ -92,7 +92,6 @@ async function write(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    const reason = messageOf(error);
-    throw new CliError(`Cannot write "${file}": ${reason}`, { cause: error });
+    throw new CliError(`Cannot write "${file}": ${fileReason(error)}`, { cause: error });
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -17,6 +19,20 @@ async function ask(url: string, question: string, body: object) {
   const init = { method: 'POST', headers: { origin }, body: JSON.stringify(body) };
   const response = await fetch(`${url}api/${question}`, init);
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** A new folder with the kubeconfig of a server. */
+function kubeconfigOf(server: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-console-'));
+  const kubeconfig = join(folder, 'config');
+  const config = {
+    'current-context': 'a',
+    clusters: [{ name: 'a', cluster: { server } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    users: [{ name: 'a', user: {} }],
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  return { folder, kubeconfig };
 }
 
 describe('console-command', () => {
@@ -188,5 +204,40 @@ describe('console-command', () => {
     });
     assert.equal(await shown.ended(), 2);
     assert.match(shown.output, /Cannot connect to a cluster.*\n.*--kubeconfig/);
+  });
+
+  test('an API server that cannot be reached is named with its address', async () => {
+    const { folder, kubeconfig } = kubeconfigOf('http://127.0.0.1:9');
+    const shown = new DevProcess({
+      files: {},
+      subcommand: 'console',
+      args: ['--kubeconfig', kubeconfig],
+    });
+    assert.equal(await shown.ended(), 2);
+    assert.match(shown.output, /unreachable.*\n.*names the server http:\/\/127\.0\.0\.1:9;/);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('Ctrl-C while the console connects is no error', async () => {
+    const requested = Promise.withResolvers<void>();
+    // Accepts requests and does not answer.
+    const server = createServer(() => requested.resolve());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { folder, kubeconfig } = kubeconfigOf(`http://127.0.0.1:${port}`);
+    const shown = new DevProcess({
+      files: {},
+      subcommand: 'console',
+      args: ['--kubeconfig', kubeconfig],
+    });
+    try {
+      await requested.promise;
+      assert.equal(await shown.stop(), 0);
+      assert.doesNotMatch(shown.output, /aborted/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

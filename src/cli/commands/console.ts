@@ -79,9 +79,11 @@ export async function serveConsole(
     await whenAborted(signal);
     await server.close();
   } catch (error) {
+    // Ctrl-C while it connects.
+    if (signal.aborted) return exitCode.ok;
     if (!(error instanceof KubeError)) throw error;
     throw new CliError(`Cannot connect to a cluster: ${error.message}`, {
-      hint: 'Name a kubeconfig with --kubeconfig or KUBECONFIG, and one of its contexts with --context',
+      hint: `The kubeconfig names the server ${config.server}; another one is named with --kubeconfig, KUBECONFIG or --context`,
       cause: error,
     });
   } finally {

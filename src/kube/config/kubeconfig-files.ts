@@ -159,7 +159,10 @@ function selectedView(config: KubeConfig, text: string): KubeconfigView {
     );
   const context = config.getContextObject(name);
   if (context === null)
-    throw new KubeConfigError('not-found', `Expected a context "${name}", found none of that name`);
+    throw new KubeConfigError(
+      'not-found',
+      `Expected a context "${name}", found ${contextNames(config)}`,
+    );
   const cluster = config.getCluster(context.cluster);
   if (cluster === null)
     throw new KubeConfigError('not-found', `Expected a cluster "${context.cluster}", found none`);
@@ -169,6 +172,14 @@ function selectedView(config: KubeConfig, text: string): KubeconfigView {
     throw new KubeConfigError('not-found', `Expected a user "${context.user}", found none`);
   const namespace = context.namespace ?? 'default';
   return { config, context: name, namespace, cluster, user, oidc: takeOidc(user), text };
+}
+
+/** Names of the contexts for a message; of many only the first ones. */
+function contextNames(config: KubeConfig): string {
+  const names = config.getContexts().map(({ name }) => `"${name}"`);
+  if (names.length === 0) return 'none';
+  const shown = names.slice(0, 10).join(', ');
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
 /** Removes the provider from the library's user, see {@link OidcTokens}. */

@@ -130,6 +130,22 @@ describe('kube/load-kube-config', () => {
     }
   });
 
+  test('a context that does not exist is reported with those that do, at most ten of them', async () => {
+    const path = write('config', {
+      contexts: Array.from({ length: 12 }, (_, at) => ({
+        name: `dev-${at}`,
+        context: { cluster: 'c', user: 'u' },
+      })),
+    });
+    await assert.rejects(loadKubeConfig({ kubeconfig: path, context: 'nope' }), {
+      message: /^Expected a context "nope", found "dev-0", .*, "dev-9" and 2 more$/,
+    });
+    const none = write('none', {});
+    await assert.rejects(loadKubeConfig({ kubeconfig: none, context: 'nope' }), {
+      message: 'Expected a context "nope", found none',
+    });
+  });
+
   describe('credentials', () => {
     test('a token, the authority, a certificate with its key', async () => {
       const base64 = (text: string) => Buffer.from(text).toString('base64');
