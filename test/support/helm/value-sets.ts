@@ -117,7 +117,11 @@ export const rejectedValues: readonly (readonly [values: object, says: RegExp])[
   [{ replica: 2 }, /replica/],
   [{ sources: ['directories'] }, /sources/],
   [{ terminationGracePeriodSeconds: 10 }, /terminationGracePeriodSeconds/],
-  [{ definitions: { 'mine.txt': '' } }, /mine\.txt/],
+  [
+    { definitions: { 'mine.txt': '' } },
+    /definitions: expected the name of a YAML or JSON file such as podset\.yaml, found "mine\.txt"/,
+  ],
+  [{ console: { recordsSecret: 'Foo_Bar' } }, /recordsSecret/],
   [{ serviceAccount: { create: false } }, /serviceAccount.name is needed/],
   [{ networkPolicy: { enabled: true, from: [{}] } }, /networkPolicy/],
   [{ service: { enabled: false }, serviceMonitor: { enabled: true } }, /needs service.enabled/],
