@@ -75,12 +75,16 @@ export async function register(
   });
 }
 
-/** Resolves when a value of the process is reached, with the time that it has taken in ms. */
+/**
+ * Resolves when a value of the process is reached, with the time that it has taken in ms. `everyMs`: a page of many definitions costs the process
+ * tens of milliseconds.
+ */
 export async function untilMetric(
   homeostat: HomeostatProcess,
   name: string,
   expected: number,
   labels: Readonly<Record<string, string>> = {},
+  everyMs = 100,
 ): Promise<number> {
   const startMs = performance.now();
   for (;;) {
@@ -88,7 +92,7 @@ export async function untilMetric(
     if (value >= expected) return performance.now() - startMs;
     if (performance.now() - startMs > limitMs)
       throw new Error(`${name} is ${value}, expected ${expected}`);
-    await sleep(100);
+    await sleep(everyMs);
   }
 }
 
