@@ -172,10 +172,12 @@ shared.describe('integration/member-clusters', () => {
       'labels',
       ({ revisions, rollout }) => (revisions as unknown[]).length === 1 && rollout === undefined,
     );
-    const cluster = await members.untilReason('west', 'Running', 'Ready');
-    const [entry] = fieldsOf(statusOf(cluster)).definitions as readonly Fields[];
-    assert.equal(entry?.state, 'Running');
-    assert.equal(entry?.older, undefined);
+    await members.untilReason('west', 'Running', 'Ready');
+    // The definition may be written before the member.
+    await shared.client().untilObject('/apis/homeostat.dev/v1alpha1/clusters/west', (cluster) => {
+      const [entry] = fieldsOf(statusOf(cluster)).definitions as readonly Fields[];
+      return entry?.state === 'Running' && entry.older === undefined;
+    });
   });
 
   test('a roll-out that is stopped in a member stays so across a restart of the hub, and continues with the next change', async () => {

@@ -16,7 +16,12 @@ import type { DesiredDefinition } from '../desired-definition.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import type { Decision } from './decide.ts';
 import { DefinitionEntry } from './definition-entry.ts';
-import { type RecordedKinds, type RecordedRevision, recordOf } from './record.ts';
+import {
+  type DefinitionRecord,
+  type RecordedKinds,
+  type RecordedRevision,
+  recordOf,
+} from './record.ts';
 
 const specs = Object.fromEntries(['a', 'b', 'c', 'd'].map((text) => [text, shadowSpec(text)]));
 const located = Object.fromEntries(
@@ -33,12 +38,16 @@ const nothing = { revisions: [], kinds: { resources: [], children: [] } };
 /** An entry of an object whose status says this. What is to be written is written when the test says so. */
 function setUp(
   t: TestContext,
-  { revisions = [], kinds = nothing.kinds }: Partial<DefinitionEntry['state']> = {},
+  {
+    revisions = [],
+    kinds = nothing.kinds,
+    rollout,
+  }: Partial<DefinitionEntry['state'] & Pick<DefinitionRecord, 'rollout'>> = {},
 ) {
   const cluster = new ShadowCluster();
   const clock = new FakeClock();
   const stopper = new AbortController();
-  const record = { ...recordOf(shadowObject(specs.a ?? {})), revisions, kinds };
+  const record = { ...recordOf(shadowObject(specs.a ?? {})), revisions, kinds, rollout };
   let changes = 0;
   const entry = new DefinitionEntry({
     ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
@@ -261,6 +270,17 @@ describe('runtime/definitions/definition-entry: what is said', () => {
     const { from, to, state } = facts().rollout ?? assert.fail('Expected a roll-out');
     assert.deepEqual([from, to, state], [revisionOf('a'), revisionOf('b'), 'rolling']);
     await write();
+    assert.equal(facts().rollout, undefined);
+  });
+
+  test('an unfinished roll-out of the process before stays on record until the definition runs', async (t) => {
+    const revisions = { from: revisionOf('a'), to: revisionOf('b') };
+    const rollout = { ...revisions, state: 'stopped', failed: ['uid'] } as const;
+    const { run, facts } = setUp(t, { revisions: recorded('b', 'a'), kinds: usual, rollout });
+    const { from, to, state, failed } = facts().rollout ?? assert.fail('Expected a roll-out');
+    assert.deepEqual({ from, to, state, failed }, rollout);
+    await run('b', { rollout });
+    // Its resources have the revision.
     assert.equal(facts().rollout, undefined);
   });
 

@@ -68,7 +68,7 @@ export class DefinitionEntry {
     onChange,
     ...shared
   }: DefinitionEntryOptions) {
-    const { name, revisions, kinds } = record;
+    const { name, revisions, kinds, rollout } = record;
     this.name = name;
     this.uid = record.object.metadata.uid;
     this.#logger = shared.logger;
@@ -76,7 +76,7 @@ export class DefinitionEntry {
     this.#createdMs = shared.clock.monotonicMs();
     this.#members = members;
     this.#signal = signal;
-    this.#persisted = new PersistedStateTracker({ revisions, kinds }, onChange);
+    this.#persisted = new PersistedStateTracker({ revisions, kinds }, onChange, rollout);
     const persisted = this.#persisted;
     this.#hub = new DefinitionTaskRunner(
       {

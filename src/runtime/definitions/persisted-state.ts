@@ -4,7 +4,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { orAborted } from '../../util/when-aborted.ts';
-import type { DefinitionView } from '../definition-view.ts';
+import type { DefinitionView, RolloutRecord, RolloutView } from '../definition-view.ts';
 import type { PersistedState } from './definition-conditions.ts';
 import { kindsStatus, type RecordedKinds } from './record.ts';
 
@@ -17,23 +17,29 @@ export class PersistedStateTracker {
   #state: PersistedState;
   /** State that the status contains. */
   #stored: PersistedState;
+  /** Kinds of the accepted revision. Undefined: none was accepted in this process. */
+  #acceptedKinds: RecordedKinds | undefined;
   /** Callbacks for when the status contains the current state. */
   #waiting: (() => void)[] = [];
-  /** Persisted, but not started. */
   #rollout: DefinitionView['rollout'];
 
-  /** `onChange`: the status must be written. */
-  constructor(stored: PersistedState, onChange: () => void) {
+  /** `onChange`: the status must be written. `rollout`: that of the previous process. */
+  constructor(stored: PersistedState, onChange: () => void, rollout?: RolloutRecord) {
     this.#state = stored;
     this.#stored = stored;
     this.#onChange = onChange;
+    if (rollout?.to === stored.revisions[0]?.revision)
+      this.#rollout = rollout && notStarted(rollout);
   }
 
   get state(): PersistedState {
     return this.#state;
   }
 
-  /** A recorded roll-out that has not started. */
+  /**
+   * The roll-out to record while no controller shows one: the next one, which has not started, or the last one. It must not be lost before
+   * the controller has started: held deletions and a stopped roll-out would be forgotten.
+   */
   get rollout(): DefinitionView['rollout'] {
     return this.#rollout;
   }
@@ -60,13 +66,16 @@ export class PersistedStateTracker {
     signal: AbortSignal,
     kinds: RecordedKinds = kindsOf(located),
   ): Promise<void> {
+    this.#acceptedKinds = kinds;
     const next = withAccepted(this.#state, located, kinds);
     if (!isSameState(next, this.#state)) {
       const [before] = this.#state.revisions;
       const { revision } = located.definition;
       this.#state = next;
       if (before !== undefined && before.revision !== revision)
-        this.#rollout = startingRollout(before.revision, revision);
+        this.#rollout = notStarted({
+          ...{ from: before.revision, to: revision, state: 'rolling', failed: [] },
+        });
     }
     if (this.#state === this.#stored) return;
     const written = Promise.withResolvers<void>();
@@ -84,9 +93,16 @@ export class PersistedStateTracker {
     for (const resolve of waiting) resolve();
   }
 
-  /** Drops revisions that no resource has any more, except the accepted one. */
-  prune({ activeRevisions: active }: Pick<DefinitionView, 'activeRevisions'>): void {
-    if (this.#rollout?.to === active?.[0]) this.#rollout = undefined;
+  /** Drops revisions that no resource has any more, except the accepted one, and a roll-out that has finished. */
+  prune({
+    activeRevisions: active,
+    rollout,
+  }: Pick<DefinitionView, 'activeRevisions' | 'rollout'>): void {
+    const newest = active?.[0];
+    const isNext = this.#rollout !== undefined && this.#rollout.to !== newest;
+    // Members may still roll out the revision before.
+    if (newest !== undefined && !isNext)
+      this.#rollout = rollout?.to === newest ? rollout : undefined;
     if (active === undefined || this.isAwaited) return;
     const [accepted, ...others] = this.#state.revisions;
     if (accepted === undefined || !active.includes(accepted.revision)) return;
@@ -95,14 +111,15 @@ export class PersistedStateTracker {
       this.#state = { ...this.#state, revisions: [accepted, ...remaining] };
   }
 
+  /** Drops kinds of which nothing is left, except those of a revision that was accepted meanwhile. */
   dropKinds(gone: Partial<RecordedKinds>): void {
     const { kinds } = this.#state;
+    const own = this.#acceptedKinds;
+    const remaining = (of: keyof RecordedKinds) =>
+      withoutKinds(kinds[of], withoutKinds(gone[of] ?? [], own?.[of]));
     this.#state = {
       ...this.#state,
-      kinds: {
-        resources: withoutKinds(kinds.resources, gone.resources),
-        children: withoutKinds(kinds.children, gone.children),
-      },
+      kinds: { resources: remaining('resources'), children: remaining('children') },
     };
     this.#onChange();
   }
@@ -151,7 +168,6 @@ function isSameState(a: PersistedState, b: PersistedState): boolean {
   return deepEqual(textOf(a), textOf(b));
 }
 
-function startingRollout(from: string, to: string): DefinitionView['rollout'] {
-  const counts = { reached: 0, total: 0, deletions: 0, failed: [] };
-  return { from, to, state: 'rolling', ...counts, message: 'Not started' };
+function notStarted(rollout: RolloutRecord): RolloutView {
+  return { ...rollout, reached: 0, total: 0, deletions: 0, message: 'Not started' };
 }

@@ -36,7 +36,8 @@ export class MemberDefinition {
     this.#onChange = onChange;
     this.#isRecorded = recorded !== undefined;
     this.#entry = recorded ?? { name, state: 'Starting', resources: 0, ready: 0 };
-    this.#persisted = new PersistedStateTracker(persistedIn(this.#entry), onChange);
+    const entry = this.#entry;
+    this.#persisted = new PersistedStateTracker(persistedIn(entry), onChange, rolloutIn(entry));
   }
 
   /** Whether it has nothing left to do there and its Lease can be deleted. */
@@ -157,8 +158,8 @@ export class MemberDefinition {
   }
 
   #statusEntry(): JsonObject {
+    if (this.#work !== undefined) this.#persisted.prune(this.#work.runner.view);
     const { view, failure } = this;
-    if (view !== undefined) this.#persisted.prune(view);
     const [revision, ...older] = this.revisions;
     const { revision: _, older: __, kinds: ___, ...last } = this.#entry;
     const shown = view === undefined ? last : entryOf(this.name, view, failure);
@@ -187,7 +188,7 @@ export class MemberDefinition {
   #withRecord(task: DefinitionTask): DefinitionTask {
     if (task.kind !== 'run') return task;
     const { rollout: _, previous = [], ...desired } = task.desired;
-    const rollout = rolloutIn(this.#entry);
+    const rollout = rolloutIn(this.#statusEntry());
     const own = new Set(this.revisions);
     return {
       kind: 'run',
