@@ -13,6 +13,7 @@ import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
 import { checkTypes } from './check-types.ts';
 import { warnAboutPlainPaths } from './plain-paths.ts';
 import { warnAboutSchemas } from './schema-traps.ts';
+import { warnAboutAutoscalers } from './warn-about-autoscalers.ts';
 import { warnAboutComparisons } from './warn-about-comparisons.ts';
 import { warnAboutKinds } from './warn-about-kinds.ts';
 import {
@@ -50,6 +51,7 @@ export const allChecks: readonly Check[] = [
   warnAboutOptionalLists,
   warnAboutPlainPaths,
   warnAboutComparisons,
+  warnAboutAutoscalers,
   warnAboutPrevious,
   warnAboutRestores,
   warnAboutKinds,

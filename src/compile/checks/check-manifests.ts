@@ -64,17 +64,22 @@ function checkName({ definition, template }: CompiledChild, diagnostics: Diagnos
   });
 }
 
-/** Warns about two children that always exist and are the same object: the second one fails. */
+/** Warns about two children that are the same object, of which one always exists: the other one fails. */
 function warnAboutObjects(children: readonly CompiledChild[], diagnostics: Diagnostics): void {
   const known = new Map<string, string>();
-  for (const { definition, template, when, forEach, cluster } of children) {
+  // Two children with conditions may exclude each other, so they are only compared with those that always exist.
+  const always = children.filter(({ when }) => when === undefined);
+  const sometimes = children.filter(({ when, stage }) => when !== undefined && stage === 'always');
+  for (const { definition, template, when, forEach, cluster } of [...always, ...sometimes]) {
     const name = textAt(template, ['metadata', 'name'])?.text;
-    if (name === undefined || (when ?? forEach ?? cluster) !== undefined) continue;
+    if (name === undefined || (forEach ?? cluster) !== undefined) continue;
     const namespace = textAt(template, ['metadata', 'namespace'])?.text ?? '';
     const { group, kind } = definition.gvk;
     const key = JSON.stringify([group, kind, namespace, name]);
     const other = known.get(key);
-    if (other === undefined) known.set(key, definition.id);
+    if (other === undefined) {
+      if (when === undefined) known.set(key, definition.id);
+    }
     // Two children with one id are reported as such.
     else if (other !== definition.id)
       diagnostics.report({

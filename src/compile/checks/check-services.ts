@@ -11,7 +11,7 @@ import {
 } from '../template/template.ts';
 import { itemsOf, literalAt } from './typed-nodes.ts';
 
-/** Checks ports of Services. */
+/** Checks ports of Services, and names of ports. */
 export function checkServices({ parts, diagnostics }: CheckContext): void {
   const workloads = parts.children.flatMap(workloadOf);
   for (const child of parts.children) {
@@ -19,6 +19,44 @@ export function checkServices({ parts, diagnostics }: CheckContext): void {
     checkNames(child, diagnostics);
     warnAboutTargets(child, workloads, diagnostics);
   }
+  for (const child of parts.children) warnAboutProbes(child, diagnostics);
+}
+
+const probes = ['readinessProbe', 'livenessProbe', 'startupProbe'];
+
+/** Warns about the name of a port in a probe that its container does not have: the probe fails. */
+function warnAboutProbes({ template }: CompiledChild, diagnostics: Diagnostics): void {
+  const steps = [...podTemplate, 'spec', 'containers'];
+  const containers = nodeAt(template.root, steps);
+  if (containers === undefined) return;
+  for (const [index, container] of itemsOf(containers).entries()) {
+    if (container === undefined) continue;
+    const names = namesIn(container);
+    if (names.includes(undefined)) continue;
+    for (const probe of probes)
+      for (const handler of ['httpGet', 'tcpSocket']) {
+        const port = literalAt(nodeAt(container, [probe, handler]), 'port');
+        if (typeof port !== 'string' || names.includes(port)) continue;
+        const known = names.filter((name) => name !== undefined);
+        diagnostics.report({
+          severity: 'warning',
+          code: 'unknown-name',
+          message: `The container has no port with the name "${port}"`,
+          hint: portHint(port, known),
+          path: [...steps, index, probe, handler, 'port'].reduce<string>(
+            pointerTo,
+            template.pointer,
+          ),
+        });
+      }
+  }
+}
+
+function portHint(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known) ?? (known.length === 1 ? known[0] : undefined);
+  return near === undefined
+    ? `Add "name: ${name}" to a port of a container, or write its number`
+    : `Did you mean "${near}"?`;
 }
 
 /** Ports of a Service with more than one port need names. */
@@ -63,16 +101,12 @@ function warnAboutTargets(
   for (const [index, port] of portsOf(template).entries()) {
     const target = literalAt(port, 'targetPort');
     if (typeof target !== 'string' || known.includes(target)) continue;
-    const near = nearestName(target, known) ?? (known.length === 1 ? known[0] : undefined);
     const { kind, id } = selected[0] as Workload;
     diagnostics.report({
       severity: 'warning',
       code: 'unknown-name',
       message: `No container of ${kind} "${id}" has a port with the name "${target}"`,
-      hint:
-        near === undefined
-          ? `Add "name: ${target}" to a port of a container, or write its number`
-          : `Did you mean "${near}"?`,
+      hint: portHint(target, known),
       path: pointerTo(pointerOf(template, index), 'targetPort'),
     });
   }

@@ -1,5 +1,12 @@
 import type { SchemaType } from '../schema/schema-type.ts';
-import { constant, fieldsOf, literalFields, type TemplateNode } from '../template/template.ts';
+import {
+  type CompiledTemplate,
+  constant,
+  fieldsOf,
+  literalFields,
+  nodeAt,
+  type TemplateNode,
+} from '../template/template.ts';
 
 /** A node of a manifest, and the type of its field. */
 export interface TypedNode {
@@ -40,4 +47,14 @@ export function itemsOf(node: TemplateNode): readonly (TemplateNode | undefined)
 export function literalAt(node: TemplateNode | undefined, field: string): unknown {
   const found = node && fieldsOf(node)?.get(field);
   return found?.kind === 'constant' ? found.value : undefined;
+}
+
+/** A text as it is written: equal ones have equal values. Undefined: there is none at this path. */
+export function writtenText(
+  { root, slots }: CompiledTemplate,
+  steps: readonly string[],
+): string | undefined {
+  const node = nodeAt(root, steps);
+  if (node?.kind === 'slot') return slots[node.slot]?.text;
+  return node?.kind === 'constant' && typeof node.value === 'string' ? node.value : undefined;
 }

@@ -16,9 +16,15 @@ export interface ManifestExample {
   pointerOf(path: string): string;
 }
 
-/** Two examples at least: a value that is valid by chance is different in the other one. Each value of an `enum` is in one of them. */
+/** Two examples at least, one with small and one with large numbers. Each value of an `enum` is in one of them. */
 const fewest = 2;
 const most = 8;
+/** A limit is valid beside all literal values in one of the examples. */
+const largeRound = 1;
+const largeInteger = 2_147_483_647;
+const largeQuantity = '1E';
+/** Before a unit. */
+const largeDigits = '1000000';
 
 /** Examples that differ in the values of their expressions. */
 export function examplesOf(template: CompiledTemplate): readonly ManifestExample[] {
@@ -86,7 +92,8 @@ class Example {
     const isCollection = type?.kind === 'list' || type?.kind === 'map' || type?.kind === 'struct';
     if (isCollection) this.#open.push(path);
     if (leaf.kind !== 'text') return exampleOf(type, this.#round);
-    const part = isText(type) ? letterOf(this.#round) : String(this.#round + 1);
+    const digits = this.#round === largeRound ? largeDigits : String(this.#round + 1);
+    const part = isText(type) ? letterOf(this.#round) : digits;
     return leaf.parts.map((each) => (typeof each === 'string' ? each : part)).join('');
   }
 }
@@ -119,10 +126,12 @@ function exampleOf(type: SchemaType | undefined, round: number): unknown {
   }
   const { accepts, format, enum: listed } = type;
   if (listed !== undefined && listed.length > 0) return listed[round % listed.length];
-  if (format === 'quantity') return String(round + 1);
+  const isLarge = round === largeRound;
+  if (format === 'quantity') return isLarge ? largeQuantity : String(round + 1);
   if (format === 'time') return '2000-01-01T00:00:00Z';
   if (format === 'base64') return 'YQ==';
-  if (accepts.includes('integer') || accepts.includes('number')) return round + 1;
+  if (accepts.includes('integer') || accepts.includes('number'))
+    return isLarge ? largeInteger : round + 1;
   return accepts.includes('boolean') ? round % 2 === 0 : letterOf(round);
 }
 

@@ -98,6 +98,12 @@ describe('simulation/check-children', () => {
 `,
     ],
     [
+      'requests below a limit that is an expression',
+      pod(
+        `{ containers: [${container('resources: { requests: { cpu: "2", memory: 64Mi }, limits: { cpu: "${ spec.size }", memory: "${ spec.size }Mi" } }')}] }`,
+      ),
+    ],
+    [
       'computed keys, and kinds that are not known',
       `    - id: config
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a }, data: { "\${ spec.text }": b } }
@@ -125,6 +131,22 @@ describe('simulation/check-children', () => {
     ],
   ] as const)
     test(`accepts ${title}`, () => assert.deepEqual(found(children), []));
+
+  test('finds an unknown volume beside other names that are expressions', () => {
+    const env = `env: [{ name: A, valueFrom: { secretKeyRef: { name: "\${ spec.text }", key: a } } }]`;
+    const volumes = 'volumes: [{ name: date, secret: { secretName: "${ spec.text }" } }]';
+    const [first = ''] = found(
+      pod(`{ ${volumes}, containers: [${container(`${env}, ${mount}`)}] }`),
+    );
+    assert.match(first, /There is no volume "data" in this manifest$/);
+  });
+
+  test('a volume with two sources is one mistake, also where it is mounted', () => {
+    const volumes = 'volumes: [{ name: data, emptyDir: {}, secret: { secretName: a } }]';
+    const [first = '', ...others] = found(pod(`{ ${volumes}, containers: [${container(mount)}] }`));
+    assert.deepEqual(others, []);
+    assert.match(first, /may not specify more than 1 volume type$/);
+  });
 
   test('finds a mistake after a spread at its place', () => {
     const item = '{ name: "A B", emptyDir: {} }';

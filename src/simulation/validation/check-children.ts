@@ -73,12 +73,16 @@ function certainFindings(example: ManifestExample, check: ObjectCheck): readonly
 function isCertain({ path, reason }: FieldMistake, example: ManifestExample): boolean {
   if (!isLiteral(path, example)) return false;
   if (reason !== 'FieldValueNotFound') return true;
-  // What it names may be computed.
-  const isOther = (each: string) =>
-    !/^\/metadata\b|\/(?:labels|annotations|matchLabels)$/.test(each);
-  const isName = (each: string) => each.endsWith('/name') && each !== '/metadata/name';
-  return !example.open.some(isOther) && !example.computed.some(isName);
+  // The volume that it names may be computed.
+  const [spec = ''] = path.split(/\/(?:init|ephemeral)?[cC]ontainers\//);
+  const lists = [`${spec}/volumes`, '/spec/volumeClaimTemplates'];
+  return ![...example.open, ...example.computed].some((each) =>
+    lists.some((list) => isBelow(list, each) || (isBelow(each, list) && decidesVolume.test(each))),
+  );
 }
+
+/** A list of volumes or claims, an item of it, or its name. */
+const decidesVolume = /\/(?:volumes|volumeClaimTemplates)(?:\/\d+(?:\/metadata)?(?:\/name)?)?$/;
 
 /** Whether a value, or that there is none, does not depend on expressions. */
 function isLiteral(path: string, { manifest, computed, open }: ManifestExample): boolean {

@@ -288,6 +288,8 @@ function explain(cause: Cause, { object, extent }: About): readonly Finding[] {
         /^(.*)\/(?:init|ephemeral)?[cC]ontainers\/\d+\/volume(?:Mount|Device)s\//.exec(path);
       if (volumes === null) break;
       const names = namesIn(valueAt(object, `${volumes[1]}/volumes`));
+      // It is there, and rejected for another reason.
+      if (names.includes(String(found))) return [];
       const hint = didYouMean(String(found), names);
       return [{ code: 'unknown-name', path, message, hint }];
     }
