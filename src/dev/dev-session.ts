@@ -263,11 +263,11 @@ export class DevSession {
 
   /** Waits until each definition runs or has failed. */
   async #whenSettled(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
-    while (
-      !signal.aborted &&
-      runtime.view.definitions.some((view) => this.#isPending(view, runtime))
-    )
-      await pause(this.#options.clock, statePollMs, signal);
+    const hasPending = () => {
+      const desired = desiredByName(runtime);
+      return runtime.view.definitions.some((view) => this.#isPending(view, desired));
+    };
+    while (!signal.aborted && hasPending()) await pause(this.#options.clock, statePollMs, signal);
     if (!signal.aborted) this.#reportStates(runtime);
   }
 
@@ -275,21 +275,22 @@ export class DevSession {
     const { definitions } = runtime.view;
     const names = new Set(definitions.map(({ name }) => name));
     for (const name of this.#printed.keys()) if (!names.has(name)) this.#printed.delete(name);
+    const desired = desiredByName(runtime);
     for (const view of definitions)
-      if (!this.#isPending(view, runtime)) this.#reportState(view, runtime);
+      if (!this.#isPending(view, desired)) this.#reportState(view, desired);
   }
 
   /** One that runs in members never starts in a session without them. */
-  #isPending(view: DefinitionView, runtime: ClusterRuntime): boolean {
+  #isPending(view: DefinitionView, desired: DesiredByName): boolean {
     if (!isStarting(view)) return false;
-    const definition = definitionOf(view, runtime);
+    const definition = desired.get(view.name)?.located.definition;
     return this.#options.members !== undefined || definition?.controller.clusters === undefined;
   }
 
-  #reportState(view: DefinitionView, runtime: ClusterRuntime): void {
+  #reportState(view: DefinitionView, desired: DesiredByName): void {
     const { name, revision, state } = view;
     if (this.#reportRejection(view)) return;
-    const definition = definitionOf(view, runtime);
+    const definition = desired.get(name)?.located.definition;
     const lacksMembers =
       this.#members.length === 0 && definition !== undefined && worksInMembers(definition);
     const note = lacksMembers
@@ -307,8 +308,9 @@ export class DevSession {
 
   /** Prints errors that only the server reports; errors of the manifest are printed before. False: none. */
   #reportRejection({ name, rejection }: DefinitionView): boolean {
+    if (rejection === undefined) return false;
     const desired = this.#running?.find((each) => nameOf(each) === name);
-    if (rejection === undefined || desired?.rejection !== undefined) return false;
+    if (desired?.rejection !== undefined) return false;
     const text = `Operator "${name}" keeps its previous revision: ${rejection.message}`;
     const printed = [text, ...rejection.diagnostics].join('\n');
     if (this.#printed.get(name) !== printed) this.#options.print(printed);
@@ -341,11 +343,10 @@ function identityOf({ located, rejection }: DesiredDefinition): unknown {
   return [located.definition.name, located.definition.revision, rejection?.diagnostics];
 }
 
-function definitionOf(
-  { name }: DefinitionView,
-  { desired }: ClusterRuntime,
-): OperatorDefinition | undefined {
-  return desired.find((each) => nameOf(each) === name)?.located.definition;
+type DesiredByName = ReadonlyMap<string, DesiredDefinition>;
+
+function desiredByName({ desired }: ClusterRuntime): DesiredByName {
+  return new Map(desired.map((each) => [nameOf(each), each]));
 }
 
 function nameOf({ located }: DesiredDefinition): string {

@@ -105,7 +105,7 @@ export class DefinitionMetrics {
 
   /** Removes every series of the definition. */
   async forget(): Promise<void> {
-    await this.#registry.removeSeries('definition', this.#name);
-    await this.#registry.removeSeries('controller', this.#name);
+    const labels = ['definition', 'controller'];
+    await Promise.all(labels.map((label) => this.#registry.removeSeries(label, this.#name)));
   }
 }

@@ -73,6 +73,19 @@ describe('telemetry/metric-registry', () => {
     }
   });
 
+  test('what is forgotten in one turn is searched once', async () => {
+    const registry = createMetricRegistry();
+    const counter = registry.counter({ name: 'a_total', help: 'A', labels: ['definition'] });
+    const names = ['one', 'two', 'three'];
+    for (const definition of names) counter.increment([definition]);
+    const removals = ['one', 'two'].map((name) => registry.removeSeries('definition', name));
+    assert.equal(new Set(removals).size, 1);
+    await removals[0];
+    const text = await registry.expose();
+    const left = names.filter((name) => text.includes(`definition="${name}"`));
+    assert.deepEqual(left, ['three']);
+  });
+
   test('measures how late the event loop is', async () => {
     const registry = createMetricRegistry({ processMetrics: true });
     const text = await registry.expose();

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import * as prom from 'prom-client';
+import { nextTurn } from '../util/next-turn.ts';
 import { metricCatalogue, seriesOf } from './metric-catalogue.ts';
 import type {
   Counter,
@@ -32,6 +33,9 @@ export function createMetricRegistry(options: MetricRegistryOptions = {}): Reada
   const registry = new prom.Registry();
   if (options.processMetrics) measureProcess(registry);
   const metrics = new Map<string, Counter | Gauge | Histogram>();
+  /** By label: the values whose series the next removal removes. */
+  const removed = new Map<string, Set<string>>();
+  let removal: Promise<void> | undefined;
 
   function getOrCreate<T extends Counter | Gauge | Histogram>(name: string, create: () => T): T {
     // Every controller requests the same names. A name always has the same type: all names come from the catalogue.
@@ -48,10 +52,18 @@ export function createMetricRegistry(options: MetricRegistryOptions = {}): Reada
     counter: (spec) => getOrCreate(spec.name, () => counterOn(registry, spec)),
     gauge: (spec) => getOrCreate(spec.name, () => gaugeOn(registry, spec)),
     histogram: (spec) => getOrCreate(spec.name, () => histogramOn(registry, spec)),
-    async removeSeries(label, value) {
-      for (const name of metrics.keys()) {
-        await removeMatchingSeries(registry.getSingleMetric(name), label, value);
-      }
+    removeSeries(label, value) {
+      const values = removed.get(label) ?? new Set();
+      removed.set(label, values.add(value));
+      // One search for all: many definitions often end together.
+      removal ??= nextTurn().then(async () => {
+        removal = undefined;
+        const matching = new Map(removed);
+        removed.clear();
+        for (const name of metrics.keys())
+          await removeMatchingSeries(registry.getSingleMetric(name), matching);
+      });
+      return removal;
     },
   };
 }
@@ -69,15 +81,15 @@ function measureProcess(registry: prom.Registry): void {
 
 async function removeMatchingSeries(
   metric: prom.Metric | undefined,
-  label: string,
-  value: string,
+  matching: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<void> {
   if (metric === undefined) return;
   const { values } = await metric.get();
   for (const { labels } of values) {
     // A histogram has one entry per bucket: the entries of a series differ in `le`.
     const { le, ...own } = labels as Readonly<Record<string, string | number>>;
-    if (own[label] === value) metric.remove(own);
+    const isMatch = Object.keys(own).some((label) => matching.get(label)?.has(String(own[label])));
+    if (isMatch) metric.remove(own);
   }
 }
 
