@@ -123,7 +123,7 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   [
     'an object of another runtime belongs to that',
     { claims: [claim(a)], live: published(other, {}, 'there') },
-    'none, lost: configmap ops/a/web.yaml (the OperatorDefinition of that name belongs to the runtime "there")',
+    'none, lost: configmap ops/a/web.yaml (the OperatorDefinition of that name belongs to the runtime "there"; if that no longer runs, "--take-over there" continues it)',
   ],
   ['an object of another runtime without a text here', { live: published(a, {}, 'there') }, 'none'],
   ['a text that is gone', { live: published(a) }, 'withdraw'],

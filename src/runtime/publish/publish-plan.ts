@@ -61,7 +61,7 @@ export function planStep(options: PlanOptions): PublishPlan {
   if (ownerRuntime !== undefined && ownerRuntime !== runtime)
     return rejectAll(
       claims,
-      `the OperatorDefinition of that name belongs to the runtime "${ownerRuntime}"`,
+      `the OperatorDefinition of that name belongs to the runtime "${ownerRuntime}"; if that no longer runs, "--take-over ${ownerRuntime}" continues it`,
     );
   const ordered = claims.toSorted((a, b) => a.manifest.sinceMs - b.manifest.sinceMs);
   const owner = ownerOf(ordered, current, originState);

@@ -57,6 +57,6 @@ describe('runtime/sources/definition-files', () => {
     const folder = folderWith(t, { 'a.yaml': 'a' });
     truncateSync(join(folder, 'a.yaml'), 5 * 2 ** 20);
     const failure = await loadDirectory(folder).catch(fileReason);
-    assert.equal(failure, 'a.yaml: it is larger than 4194304 bytes');
+    assert.equal(failure, 'a.yaml: it is larger than 4 MiB');
   });
 });

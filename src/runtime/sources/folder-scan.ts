@@ -6,7 +6,7 @@ import type { Clock } from '../../util/clock.ts';
 import { isDefinitionFile } from './definition-names.ts';
 
 /** Maximum file size; larger than the limit of a definition. */
-const maxBytes = 4 * 1024 * 1024;
+const maxMebibytes = 4;
 
 /** A directory entry is named like a definition file but cannot be read. The message names it. */
 export class UnreadableFileError extends Error {}
@@ -111,7 +111,7 @@ async function definitionFilesIn(directory: string): Promise<readonly string[]> 
 /** Why a file is not opened, as a message: reading a pipe would block. Undefined: it can be read. */
 function unreadableReason(stats: BigIntStats): string | undefined {
   if (!stats.isFile()) return 'it is not a regular file';
-  if (stats.size > maxBytes) return `it is larger than ${maxBytes} bytes`;
+  if (stats.size > maxMebibytes * 2 ** 20) return `it is larger than ${maxMebibytes} MiB`;
   return undefined;
 }
 
