@@ -71,7 +71,7 @@ describe('browser/actions', () => {
         await app.untilText('Revision bbbb of definition "thing" deletes 12 objects.');
         await assertAccessible(app, 'question');
         await page.getByRole('button', { name: 'Cancel' }).click();
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await page.locator('dialog').waitFor({ state: 'detached' });
         assert.equal((await cluster.get(definitionPath)).metadata.annotations, undefined);
         await page.getByRole('button', { name: 'Approve 12 deletions' }).click();
         await page.getByRole('button', { name: 'Approve', exact: true }).click();
@@ -166,7 +166,8 @@ describe('browser/actions', () => {
         await app.page.getByRole('dialog').waitFor();
         // Escape leaves it, and the focus returns to the button.
         await keyboard.press('Escape');
-        await app.page.getByRole('dialog').waitFor({ state: 'detached' });
+        // Not by its role: a closed dialog has none, and the page learns only then that it is closed.
+        await app.page.locator('dialog').waitFor({ state: 'detached' });
         await keyboard.press('Enter');
         await app.page.getByRole('dialog').waitFor();
         const confirm = app.page.getByRole('button', { name: 'Approve', exact: true });
