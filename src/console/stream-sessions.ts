@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { messageOf } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
-import { BackendError } from '../web/index.ts';
+import { BackendError, type BackendErrorCode } from '../web/index.ts';
 
 export interface StreamSessionsOptions {
   readonly clock: Clock;
@@ -15,7 +15,7 @@ interface Session {
 }
 
 /** Pages that open more are rejected. */
-const maxStreams = 200;
+const maxStreams = 1_000;
 const maxSessions = 50;
 /** An idle connection gets an empty line. */
 const keepAliveMs = 2_000;
@@ -55,58 +55,52 @@ export class StreamSessions {
     }
   }
 
-  /** Starts a stream, and resolves with its first value or its end. @throws BackendError when it cannot be opened */
-  async start(
+  /** Starts a stream. What it fails with is sent as its last line. @throws BackendError when it cannot be started */
+  start(
     { session: id, number }: StreamName,
     open: (signal: AbortSignal) => AsyncIterable<unknown>,
-  ): Promise<void> {
+  ): void {
     const session = this.#sessions.get(id);
     if (session === undefined)
       throw new BackendError('gone', 'The connection of the page has ended');
     if (session.streams.size >= maxStreams || session.streams.has(number))
       throw new BackendError('failed', 'Too many streams are open');
     const stopper = new AbortController();
+    const values = open(stopper.signal);
     session.streams.set(number, stopper);
-    const opened = Promise.withResolvers<void>();
-    void this.#pump(session, number, { values: open(stopper.signal), opened, stopper });
-    // A watch may be silent for minutes: that it has not failed by then counts as opened.
-    const cancel = this.#options.clock.after(openMs, () => opened.resolve());
-    await opened.promise.finally(cancel);
+    void this.#pump(session, number, { values, stopper });
   }
 
   stop({ session, number }: StreamName): void {
     this.#sessions.get(session)?.streams.get(number)?.abort();
   }
 
-  async #pump(session: Session, number: number, { values, opened, stopper }: Pump): Promise<void> {
+  async #pump(session: Session, number: number, { values, stopper }: Pump): Promise<void> {
     const { send, streams } = session;
     try {
       for await (const value of values) {
-        opened.resolve();
         if (stopper.signal.aborted) break;
         await send({ stream: number, value });
       }
-      opened.resolve();
       if (!stopper.signal.aborted) await send({ stream: number, end: true });
     } catch (error) {
-      opened.reject(error);
-      opened.promise.catch(() => undefined);
-      const message = messageOf(error);
+      const failure = { code: codeOf(error), message: messageOf(error) };
       if (!stopper.signal.aborted)
-        await send({ stream: number, error: message }).catch(() => undefined);
+        await send({ stream: number, error: failure }).catch(() => undefined);
     } finally {
       streams.delete(number);
     }
   }
 }
 
-/** A failed watch is reported by the API server within this time. */
-const openMs = 300;
-
 interface Pump {
   readonly values: AsyncIterable<unknown>;
-  readonly opened: PromiseWithResolvers<void>;
   readonly stopper: AbortController;
+}
+
+/** The code of an error for the page. */
+export function codeOf(error: unknown): BackendErrorCode {
+  return error instanceof BackendError ? error.code : 'failed';
 }
 
 export interface StreamName {

@@ -5,6 +5,14 @@ import type { BackendErrorCode, KubeResponse } from './contract.ts';
 /** A failed question to the backend, with a message for people. */
 export class BackendError extends HomeostatError<BackendErrorCode> {}
 
+/** An error that the server of the console has sent. @param otherwise the message if it sent none */
+export function errorOfConsole(sent: unknown, otherwise: string): BackendError {
+  if (!isJsonObject(sent)) return new BackendError('failed', otherwise);
+  const { code, message } = sent;
+  const text = typeof message === 'string' ? message : otherwise;
+  return new BackendError(String(code) as BackendErrorCode, text);
+}
+
 /** The error of a response of the Kubernetes API; undefined for success. */
 export function errorOfResponse({ status, body }: KubeResponse): BackendError | undefined {
   if (status >= 200 && status < 300) return undefined;

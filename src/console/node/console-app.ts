@@ -5,7 +5,7 @@ import { messageOf } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
 import { BackendError, type BackendErrorCode, type ConsoleBackend } from '../../web/index.ts';
 import { answer, openStream } from '../questions.ts';
-import { StreamSessions } from '../stream-sessions.ts';
+import { codeOf, StreamSessions } from '../stream-sessions.ts';
 import type { Assets } from './assets.ts';
 
 export interface ConsoleAppOptions {
@@ -93,7 +93,7 @@ export async function createConsoleApp(options: ConsoleAppOptions): Promise<Expr
   app.put(`${basePath}/streams/:session/:number`, (request, response) => {
     void reply(response, async () => {
       const body = await readJson(request);
-      await sessions.start(nameOf(request), (signal) => openStream(backend, body, signal));
+      sessions.start(nameOf(request), (signal) => openStream(backend, body, signal));
     });
   });
   app.delete(`${basePath}/streams/:session/:number`, (request, response) => {
@@ -144,7 +144,7 @@ async function reply(
 }
 
 function sendError(response: Response, error: unknown): void {
-  const code = error instanceof BackendError ? error.code : 'failed';
+  const code = codeOf(error);
   const message = messageOf(error);
   response.status(statuses[code]).json({ code, message });
 }

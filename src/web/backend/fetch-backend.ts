@@ -1,7 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { BackendError } from '../backend-error.ts';
-import type { BackendErrorCode } from '../contract.ts';
+import { BackendError, errorOfConsole } from '../backend-error.ts';
 import { AskingBackend, type StreamRequest, type Values } from './asking-backend.ts';
 import { StreamConnection } from './stream-connection.ts';
 
@@ -59,11 +57,6 @@ export class FetchBackend extends AskingBackend {
     }
     if (response.ok) return response;
     const body: unknown = await response.json().catch(() => undefined);
-    const code = isJsonObject(body) ? (String(body.code) as BackendErrorCode) : 'failed';
-    const message =
-      isJsonObject(body) && typeof body.message === 'string'
-        ? body.message
-        : `The console responded with status ${response.status}`;
-    throw new BackendError(code, message);
+    throw errorOfConsole(body, `The console responded with status ${response.status}`);
   }
 }

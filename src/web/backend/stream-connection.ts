@@ -2,7 +2,7 @@ import type { Clock } from '../../util/clock.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { jsonLines, textChunks } from '../../util/json-lines.ts';
 import { StreamQueue } from '../../util/stream-queue.ts';
-import { BackendError } from '../backend-error.ts';
+import { BackendError, errorOfConsole } from '../backend-error.ts';
 import type { StreamRequest } from './asking-backend.ts';
 
 export interface StreamConnectionOptions {
@@ -125,11 +125,12 @@ export class StreamConnection {
   }
 }
 
-/** A line: `{ stream, value }`, `{ stream, end: true }` or `{ stream, error }`; an empty object keeps the connection alive. */
+/** A line: `{ stream, value }`, `{ stream, end: true }` or `{ stream, error: { code, message } }`; an empty object keeps the connection alive. */
 function deliver({ streams }: Session, line: unknown): void {
   if (!isJsonObject(line) || typeof line.stream !== 'number') return;
   const queue = streams.get(line.stream);
   if ('value' in line) queue?.push(line.value);
-  else if (typeof line.error === 'string') queue?.fail(new BackendError('failed', line.error));
+  else if (isJsonObject(line.error))
+    queue?.fail(errorOfConsole(line.error, 'The stream has ended'));
   else queue?.end();
 }

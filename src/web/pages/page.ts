@@ -24,7 +24,7 @@ function pageNeeds({ route, store, ui, info }: NeedsView, backend: ConsoleBacken
     case 'files':
       return { ...overviewNeeds(store), queues: info.hasRecords };
     case 'resources':
-      return resourcesNeeds(store);
+      return resourcesNeeds(route, store);
     case 'definition':
       return definitionNeeds(route, store, backend);
     case 'resource':

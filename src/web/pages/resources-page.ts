@@ -1,25 +1,32 @@
 import { emptyBox, link, listProblem, staleNote } from '../parts/elements.ts';
 import { h, type VNode } from '../preact.ts';
 import { hrefOf } from '../route.ts';
-import type { Needs } from '../store/console-store.ts';
+import type { ListNeed, Needs } from '../store/console-store.ts';
 import type { View } from '../view.ts';
 import { allResourceNeeds, definitionSummaries, definitionsNeed } from './kinds.ts';
-import { overviewNeeds, readyText, resourceRows, resourceTable } from './overview-page.ts';
+import { readyText, resourceRows, resourceTable } from './overview-page.ts';
+
+type ResourcesRoute = Extract<View['route'], { page: 'resources' }>;
 
 export interface ResourcesPageView extends View {
-  readonly route: Extract<View['route'], { page: 'resources' }>;
+  readonly route: ResourcesRoute;
 }
 
-export function resourcesNeeds(store: View['store']): Needs {
-  return overviewNeeds(store);
+/** More kinds than these are a list to choose from, not links. */
+const mostKindLinks = 20;
+
+export function resourcesNeeds(route: ResourcesRoute, store: View['store']): Needs {
+  return { lists: [definitionsNeed, ...shownNeeds(route, store)], details: [], records: [] };
+}
+
+function shownNeeds({ kind }: ResourcesRoute, store: View['store']): readonly ListNeed[] {
+  return allResourceNeeds(store).filter((need) => kind === undefined || need.kind.kind === kind);
 }
 
 /** All resources, of one kind or of all, the most severe first. */
 export function resourcesPage(view: ResourcesPageView): VNode {
   const { store, route, ui } = view;
-  const needs = allResourceNeeds(store).filter(
-    ({ kind }) => route.kind === undefined || kind.kind === route.kind,
-  );
+  const needs = shownNeeds(route, store);
   const definitions = store.list(definitionsNeed);
   const problems = [
     listProblem(definitions, {
@@ -37,12 +44,13 @@ export function resourcesPage(view: ResourcesPageView): VNode {
     ({ object }) => route.kind === undefined || object.kind === route.kind,
   );
   const rows = all.filter(({ health }) => route.only === undefined || health !== 'ready');
+  const isLoading = needs.some((need) => store.list(need).status === 'loading');
   const ready = all.filter(({ health }) => health === 'ready').length;
   return h(
     'main',
     null,
     h('h1', null, route.kind ?? 'Resources'),
-    h('p', { class: 'muted' }, readyText(ready, all.length)),
+    isLoading && all.length === 0 ? null : h('p', { class: 'muted' }, readyText(ready, all.length)),
     filters(view),
     needs.map((need) => staleNote(store.list(need), need.kind.kind)),
     problems,
@@ -57,7 +65,7 @@ export function resourcesPage(view: ResourcesPageView): VNode {
   );
 }
 
-function filters({ store, route }: ResourcesPageView): VNode {
+function filters({ store, route, actions }: ResourcesPageView): VNode {
   const kinds = [...new Set(definitionSummaries(store).map(({ kind }) => kind))]
     .filter((kind) => kind !== '')
     .sort();
@@ -72,10 +80,16 @@ function filters({ store, route }: ResourcesPageView): VNode {
   return h(
     'nav',
     { class: 'filters', 'aria-label': 'Filters' },
-    entry('All', hrefOf({ page: 'resources', ...only }), kind === undefined),
-    kinds.map((each) =>
-      entry(each, hrefOf({ page: 'resources', kind: each, ...only }), kind === each),
-    ),
+    kinds.length > mostKindLinks
+      ? kindSelect(kinds, kind, (chosen) =>
+          actions.go({ page: 'resources', ...(chosen !== '' && { kind: chosen }), ...only }),
+        )
+      : [
+          entry('All', hrefOf({ page: 'resources', ...only }), kind === undefined),
+          kinds.map((each) =>
+            entry(each, hrefOf({ page: 'resources', kind: each, ...only }), kind === each),
+          ),
+        ],
     entry(
       'Not ready',
       hrefOf({
@@ -86,4 +100,22 @@ function filters({ store, route }: ResourcesPageView): VNode {
       route.only !== undefined,
     ),
   );
+}
+
+/** @param choose called with the kind, or with nothing for all kinds */
+function kindSelect(
+  kinds: readonly string[],
+  current: string | undefined,
+  choose: (kind: string) => void,
+): VNode {
+  const options = ['', ...kinds].map((value) =>
+    h(
+      'option',
+      { key: value, value, selected: value === (current ?? '') },
+      value === '' ? 'All kinds' : value,
+    ),
+  );
+  const onChange = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) =>
+    choose(currentTarget.value);
+  return h('label', { key: 'kinds' }, 'Kind ', h('select', { onChange }, options));
 }

@@ -143,4 +143,29 @@ describe('web/store/object-list', () => {
     assert.ok(watches.length < 10, `${watches.length} watches`);
     stop();
   });
+
+  test('watches that fail late, as they waited in the browser, are opened less and less often, until an event comes', async () => {
+    const { clock, watches, lastWatch, stop } = followed([listOf([], '5')]);
+    await settle();
+    const fail = async () => {
+      await clock.advance(2_000);
+      lastWatch().events.fail(new BackendError('failed', 'Too many streams are open'));
+      await settle();
+      return watches.length;
+    };
+    for (let failures = 0; failures < 8; failures++) {
+      await fail();
+      await clock.advance(15_000);
+    }
+    const opened = await fail();
+    await clock.advance(14_000);
+    assert.equal(watches.length, opened);
+    await clock.advance(1_000);
+    assert.equal(watches.length, opened + 1);
+    lastWatch().events.push({ type: 'ADDED', object: pod('a', '6') });
+    await fail();
+    await clock.advance(500);
+    assert.equal(watches.length, opened + 2);
+    stop();
+  });
 });

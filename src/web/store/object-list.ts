@@ -41,6 +41,8 @@ export class ObjectList {
   readonly #changedAt = new Map<string, number>();
   #state: ListState = { status: 'loading', message: '', objects: [] };
   #isCurrent = true;
+  /** Since the last event. */
+  #failures = 0;
   /** Where the watch resumes. Undefined: it must list. */
   #version: string | undefined;
 
@@ -65,20 +67,20 @@ export class ObjectList {
   /** Follows the collection until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    let failures = 0;
     while (!signal.aborted) {
       const startMs = clock.monotonicMs();
+      let isBroken = false;
       try {
         if (this.#version === undefined) await this.#list(signal);
         await this.#watch(signal);
-        if (clock.monotonicMs() - startMs >= shortStreamMs) failures = 0;
       } catch (error) {
         if (signal.aborted) return;
-        if (clock.monotonicMs() - startMs >= shortStreamMs) failures = 0;
         this.#fail(error);
+        isBroken = true;
       }
-      const isFast = clock.monotonicMs() - startMs < shortStreamMs;
-      if (isFast) await pause(clock, backoffMs(failures++, retry), signal);
+      // A request that is rejected may have waited in the browser for longer than a second.
+      if (isBroken || clock.monotonicMs() - startMs < shortStreamMs)
+        await pause(clock, backoffMs(this.#failures++, retry), signal);
     }
   }
 
@@ -119,7 +121,8 @@ export class ObjectList {
   }
 
   #take({ type, object }: WatchEvent): void {
-    if (type === 'ERROR') {
+    if (type !== 'ERROR') this.#failures = 0;
+    else {
       const { code } = object as { readonly code?: unknown };
       const message = textOf((object as { readonly message?: unknown }).message);
       throw new BackendError(code === 410 ? 'gone' : 'failed', message);

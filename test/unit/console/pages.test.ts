@@ -74,6 +74,36 @@ describe('unit/console/pages', () => {
     );
   });
 
+  test('many kinds are a list to choose from, and only the lists of the chosen one are read', async () => {
+    const files = Array.from({ length: 21 }, (_, at) => ({
+      file: `operators/k${at}.yaml`,
+      text: file('podset')
+        .text.replace('name: podset', `name: k${at}`)
+        .replace('kind: PodSet', `kind: Kind${at}`)
+        .replace('plural: podsets', `plural: kind${at}s`)
+        .replace('[ps]', `[k${at}]`),
+    }));
+    const many = await simulateConsole(files, []);
+    try {
+      const lists: string[] = [];
+      const html = await many.render('#/resources?kind=Kind3', {
+        backend: (backend) =>
+          changed({
+            request: (request, signal) => {
+              lists.push(request.path);
+              return backend.request(request, signal);
+            },
+          })(backend),
+      });
+      assert.match(html, /<option[^>]* selected[^>]*>Kind3<\/option>/);
+      assert.equal(html.match(/<option/g)?.length, 22);
+      const kinds = lists.filter((path) => path.includes('/kind'));
+      assert.ok(kinds.length > 0 && kinds.every((path) => path.endsWith('/kind3s')), kinds.join());
+    } finally {
+      await many.close();
+    }
+  });
+
   test('the list of resources has a row for each, of one kind if the address names it', async () => {
     assert.match(
       await textAt('#/resources'),
