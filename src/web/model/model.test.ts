@@ -117,7 +117,7 @@ describe('web/model', () => {
     assert.equal(liveTree(object('App', 'root'), pods, { isFolded: false }).children.length, 50);
   });
 
-  test('a tree has a column for each level, and a parent is beside the middle of its children', () => {
+  test('a tree has a column for each level, and a parent is beside the middle of its children, or in sight', () => {
     interface Leaf {
       readonly name: string;
       readonly children: readonly Leaf[];
@@ -136,6 +136,12 @@ describe('web/model', () => {
       ],
     );
     assert.deepEqual([layout.width, layout.height], [220, 90]);
+    const many = Array.from({ length: 100 }, (_, at) => leaf(`c${at}`));
+    const tall = placeTree<Leaf>(
+      { name: 'root', children: many },
+      { nodeWidth: 100, nodeHeight: 40, columnGap: 20, rowGap: 10 },
+    );
+    assert.equal(tall.nodes[0]?.y, 250);
   });
 
   test('fields have their owners and values, also of items of lists', () => {

@@ -24,6 +24,9 @@ export interface TreeSizes {
   readonly rowGap: number;
 }
 
+/** A parent of many children is at most so many rows below the first: it is in sight when the page opens. */
+const mostRowsBelow = 5;
+
 /** Places a tree from left to right: a column for each depth, a parent beside the middle of its children. Linear in the number of nodes. */
 export function placeTree<Node extends Branch<Node>>(
   root: Node,
@@ -37,7 +40,9 @@ export function placeTree<Node extends Branch<Node>>(
     depth = Math.max(depth, column);
     const at = nodes.push({ node, parent, x: 0, y: 0 }) - 1;
     const rows = node.children.map((child) => place(child, node, column + 1));
-    const y = rows.length === 0 ? nextY : ((rows[0] ?? 0) + (rows.at(-1) ?? 0)) / 2;
+    const [first = nextY] = rows;
+    const middle = (first + (rows.at(-1) ?? first)) / 2;
+    const y = Math.min(middle, first + mostRowsBelow * (nodeHeight + rowGap));
     if (rows.length === 0) nextY += nodeHeight + rowGap;
     nodes[at] = { node, parent, x: column * (nodeWidth + columnGap), y };
     return y;
