@@ -1,7 +1,7 @@
 import type { Clock } from '../util/clock.ts';
 import { messageOf } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
-import { BackendError, type BackendErrorCode } from '../web/index.ts';
+import { BackendError, errorCodeOf } from '../web/index.ts';
 
 export interface StreamSessionsOptions {
   readonly clock: Clock;
@@ -84,7 +84,7 @@ export class StreamSessions {
       }
       if (!stopper.signal.aborted) await send({ stream: number, end: true });
     } catch (error) {
-      const failure = { code: codeOf(error), message: messageOf(error) };
+      const failure = { code: errorCodeOf(error), message: messageOf(error) };
       if (!stopper.signal.aborted)
         await send({ stream: number, error: failure }).catch(() => undefined);
     } finally {
@@ -96,11 +96,6 @@ export class StreamSessions {
 interface Pump {
   readonly values: AsyncIterable<unknown>;
   readonly stopper: AbortController;
-}
-
-/** The code of an error for the page. */
-export function codeOf(error: unknown): BackendErrorCode {
-  return error instanceof BackendError ? error.code : 'failed';
 }
 
 export interface StreamName {

@@ -1,5 +1,5 @@
 import { messageOf } from '../util/homeostat-error.ts';
-import { BackendError } from '../web/index.ts';
+import { errorCodeOf } from '../web/index.ts';
 import type { MessageEnd, PageMessage, WorkerMessage } from './messages.ts';
 
 export interface PageAnswers {
@@ -43,6 +43,6 @@ export function servePage(page: MessageEnd, answers: PageAnswers): void {
 }
 
 function problemOf(error: unknown) {
-  const code = error instanceof BackendError ? error.code : ('failed' as const);
+  const code = errorCodeOf(error);
   return { code, message: messageOf(error) };
 }

@@ -5,6 +5,11 @@ import type { BackendErrorCode, KubeResponse } from './contract.ts';
 /** A failed question to the backend, with a message for people. */
 export class BackendError extends HomeostatError<BackendErrorCode> {}
 
+/** The code of any error. */
+export function errorCodeOf(error: unknown): BackendErrorCode {
+  return error instanceof BackendError ? error.code : 'failed';
+}
+
 /** An error that the server of the console has sent. @param otherwise the message if it sent none */
 export function errorOfConsole(sent: unknown, otherwise: string): BackendError {
   if (!isJsonObject(sent)) return new BackendError('failed', otherwise);

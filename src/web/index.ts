@@ -1,4 +1,4 @@
-export { BackendError } from './backend-error.ts';
+export { BackendError, errorCodeOf } from './backend-error.ts';
 export type {
   BackendErrorCode,
   Change,

@@ -3,9 +3,14 @@ import { type Express, loadWebFramework, type Request, type Response } from '../
 import type { Clock } from '../../util/clock.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
-import { BackendError, type BackendErrorCode, type ConsoleBackend } from '../../web/index.ts';
+import {
+  BackendError,
+  type BackendErrorCode,
+  type ConsoleBackend,
+  errorCodeOf,
+} from '../../web/index.ts';
 import { answer, openStream } from '../questions.ts';
-import { codeOf, StreamSessions } from '../stream-sessions.ts';
+import { StreamSessions } from '../stream-sessions.ts';
 import type { Assets } from './assets.ts';
 
 export interface ConsoleAppOptions {
@@ -144,7 +149,7 @@ async function reply(
 }
 
 function sendError(response: Response, error: unknown): void {
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   const message = messageOf(error);
   response.status(statuses[code]).json({ code, message });
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { pause } from '../../util/pause.ts';
-import { BackendError, errorOfResponse } from '../backend-error.ts';
+import { BackendError, errorCodeOf, errorOfResponse } from '../backend-error.ts';
 import type { ConsoleBackend, WatchEvent } from '../contract.ts';
 
 /** `stale`: it was live, and the stream is away; the objects are the last ones that are known. */
@@ -141,7 +141,7 @@ export class ObjectList {
   }
 
   #fail(error: unknown): void {
-    const code = error instanceof BackendError ? error.code : 'failed';
+    const code = errorCodeOf(error);
     const message = messageOf(error);
     if (code === 'gone') {
       this.#version = undefined;
