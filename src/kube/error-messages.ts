@@ -84,6 +84,26 @@ export function isAboutImmutableField(message: string): boolean {
   return immutable.test(message);
 }
 
+/**
+ * What the server says about an immutable field, without the value (a whole Pod template) and without the difference
+ * of old and new that it appends for claims, volumes and Pods.
+ */
+export function immutableDetail(message: string): string {
+  if (message.startsWith('Invalid value: ')) return message.slice(message.lastIndexOf(': ') + 2);
+  const [line = message] = message.split('\n', 1);
+  return line.replace(/^(?:Forbidden|Unsupported value): /, '').trim();
+}
+
+/**
+ * Why an admission plugin or a registry of the API server rejected a request, without the name of the object: texts of
+ * one cause are equal for many objects. Undefined: a webhook, a policy or an authorizer rejected it.
+ */
+export function denialIn(message: string): string | undefined {
+  if (isPolicyRejection(message) || !isPluginRejection(message)) return undefined;
+  const at = message.indexOf(' is forbidden: ');
+  return stableMessage(message.slice(at + ' is forbidden: '.length));
+}
+
 /** The missing right. Undefined: not about a resource, or not from an authorizer. */
 export function missingRightIn(message: string, name?: string): AccessRight | undefined {
   const [, verb, path, group, namespace] = missingRight.exec(message) ?? [];

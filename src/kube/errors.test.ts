@@ -324,6 +324,61 @@ describe('kube/errors', () => {
     });
   }
 
+  for (const [message, detail] of [
+    ['Invalid value: {"matchLabels":{"a":"b: c"}}: field is immutable', 'field is immutable'],
+    ['Invalid value: ["10.0.0.1"]: may not change once set', 'may not change once set'],
+    [
+      'Forbidden: field is immutable when `immutable` is set',
+      'field is immutable when `immutable` is set',
+    ],
+    [
+      'Forbidden: spec is immutable after creation except resources.requests for bound claims\n@@ -6,7 +6,7 @@\n-   "storage": "5Gi"\n+   "storage": "7Gi"\n',
+      'spec is immutable after creation except resources.requests for bound claims',
+    ],
+    ['Invalid value: Value is immutable', 'Value is immutable'],
+  ] as const) {
+    test(`of a field that cannot be changed, neither value nor difference is reported: ${detail}`, () => {
+      const causes = [{ reason: 'FieldValueForbidden', message, field: 'spec' }];
+      const body = status(422, { message: 'is invalid', reason: 'Invalid', details: { causes } });
+      assert.equal(errorFromResponse({ status: 422, body }).causes[0]?.detail, detail);
+    });
+  }
+
+  for (const [message, denial] of [
+    [
+      'roles.rbac.authorization.k8s.io "r" is forbidden: user "x" (groups=["y"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+      'user "x" (groups=["y"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+    ],
+    [
+      'clusterroles.rbac.authorization.k8s.io "agg" is forbidden: must have cluster-admin privileges to use the aggregationRule',
+      'must have cluster-admin privileges to use the aggregationRule',
+    ],
+    [
+      'pods "a" is forbidden: error looking up service account x/y',
+      'error looking up service account x/y',
+    ],
+    ['admission webhook "a.b" denied the request: configmaps "a" is forbidden: no', undefined],
+    [
+      'configmaps "a" is forbidden: User "x" cannot create resource "configmaps" in API group "" in the namespace "a"',
+      undefined,
+    ],
+  ] as const) {
+    test(`a rejection has a text without the name of the object, unless it has a right or is not of the server itself: ${denial}`, () => {
+      const body = status(403, { message, reason: 'Forbidden', details: { name: 'r' } });
+      assert.equal(errorFromResponse({ status: 403, body }).denial, denial);
+    });
+  }
+
+  test('a 404 names what does not exist', () => {
+    const details = { name: 'x', group: 'a.b', kind: 'things' };
+    const body = status(404, { message: 'things.a.b "x" not found', reason: 'NotFound', details });
+    assert.deepEqual(errorFromResponse({ status: 404, body }).notFound, {
+      group: 'a.b',
+      resource: 'things',
+      name: 'x',
+    });
+  });
+
   test('a conflict of managers names the manager', () => {
     const causes = [
       {

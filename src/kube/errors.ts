@@ -1,7 +1,9 @@
 /** The only parser of Status bodies and transport errors. Other code reads `KubeError.code`. */
 import { isJsonObject, type JsonObject } from '../util/json.ts';
 import {
+  denialIn,
   failedWebhookIn,
+  immutableDetail,
   isAboutImmutableField,
   isOwnerKindUnknown,
   isPluginRejection,
@@ -41,14 +43,22 @@ export function errorFromResponse({ status, body, retryAfter }: FailedResponse):
   const failure = readStatus(body);
   const code = codeOf(status, failure);
   const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds ?? retryDelayOf(code, failure);
-  const right =
-    code === 'forbidden' ? missingRightIn(failure.message ?? '', failure.objectName) : undefined;
+  const { message: words = '', objectName, objectGroup = '', objectResource } = failure;
+  const right = code === 'forbidden' ? missingRightIn(words, objectName) : undefined;
+  const isDenied = code === 'denied' || (code === 'forbidden' && right === undefined);
+  const denial = isDenied ? denialIn(words) : undefined;
   return new KubeError(code, messageOf(status, code, failure), {
     status,
     causes: failure.causes,
     ...(failure.reason === undefined ? {} : { reason: failure.reason }),
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
     ...(right === undefined ? {} : { right }),
+    ...(denial === undefined ? {} : { denial }),
+    ...(code === 'not-found' &&
+      objectName !== undefined &&
+      objectResource !== undefined && {
+        notFound: { group: objectGroup, resource: objectResource, name: objectName },
+      }),
   });
 }
 
@@ -136,6 +146,9 @@ interface Failure {
   readonly message?: string;
   readonly reason?: string;
   readonly objectName?: string;
+  readonly objectGroup?: string;
+  /** Plural. */
+  readonly objectResource?: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
 }
@@ -150,12 +163,16 @@ function readStatus(body: unknown): Failure {
   const message = textOf(body.message);
   const reason = textOf(body.reason);
   const objectName = textOf(details.name);
+  const objectGroup = textOf(details.group);
+  const objectResource = textOf(details.kind);
   const seconds = details.retryAfterSeconds;
   return {
     causes: causes.length > 0 ? causes.map(readCause) : typedPatchCauses(message),
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason }),
     ...(objectName === undefined ? {} : { objectName }),
+    ...(objectGroup === undefined ? {} : { objectGroup }),
+    ...(objectResource === undefined ? {} : { objectResource }),
     ...(typeof seconds === 'number' && seconds > 0 ? { retryAfterSeconds: seconds } : {}),
   };
 }
@@ -164,12 +181,13 @@ function readCause(cause: JsonObject): StatusCause {
   const field = textOf(cause.field);
   const message = stableMessage(textOf(cause.message) ?? '');
   const manager = managerIn(message);
+  const isImmutable = isAboutImmutableField(message);
   return {
     reason: textOf(cause.reason) ?? '',
     message,
     ...(field === undefined ? {} : { field }),
     ...(manager === undefined ? {} : { manager }),
-    ...(isAboutImmutableField(message) ? { isImmutable: true } : {}),
+    ...(isImmutable ? { isImmutable, detail: immutableDetail(message) } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Gvk } from '../util/gvk.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 
 /**
@@ -52,6 +53,25 @@ export interface StatusCause {
   readonly manager?: string;
   /** The field is immutable in existing objects. */
   readonly isImmutable?: boolean;
+  /** For an immutable field: the message without the value and without the difference that some kinds append. */
+  readonly detail?: string;
+}
+
+/** The object that a 404 names. */
+export interface NotFoundObject {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** Plural. */
+  readonly resource: string;
+  readonly name: string;
+}
+
+/** Another object that a write needs, and that does not exist: its namespace, the Role of a RoleBinding. */
+export interface MissingObject extends NotFoundObject {
+  /** Undefined: the cluster serves no such kind. */
+  readonly gvk?: Gvk;
+  /** Omitted: it is cluster-scoped. */
+  readonly namespace?: string;
 }
 
 /** A right on a resource, as in a SubjectAccessReview. */
@@ -84,6 +104,12 @@ interface KubeErrorOptions {
   readonly isUntrusted?: boolean;
   /** For `forbidden`: the missing right, if the server names it. */
   readonly right?: AccessRight;
+  /** For `not-found`: what the server names. */
+  readonly notFound?: NotFoundObject;
+  /** For `not-found`: what a write needs besides its own object. */
+  readonly missing?: MissingObject;
+  /** For `denied` by an admission plugin, and for a grant beyond our own rights: why, without the name of the object. */
+  readonly denial?: string;
   readonly cause?: unknown;
 }
 
@@ -101,6 +127,9 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | undefined;
   readonly right: AccessRight | undefined;
+  readonly notFound: NotFoundObject | undefined;
+  readonly missing: MissingObject | undefined;
+  readonly denial: string | undefined;
   /** The certificate of the server is not trusted. */
   readonly isUntrusted: boolean;
 
@@ -111,7 +140,26 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.causes = options.causes ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.right = options.right;
+    this.notFound = options.notFound;
+    this.missing = options.missing;
+    this.denial = options.denial;
     this.isUntrusted = options.isUntrusted === true;
+  }
+
+  /** The same error with more details. */
+  with(details: Pick<KubeErrorOptions, 'right' | 'missing'>): KubeError {
+    const { code, message, status, reason, causes, retryAfterSeconds, isUntrusted } = this;
+    const { right, notFound, missing, denial } = this;
+    return new KubeError(code, message, {
+      ...{ status, causes, isUntrusted, cause: this },
+      ...(reason !== undefined && { reason }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(right && { right }),
+      ...(notFound && { notFound }),
+      ...(missing && { missing }),
+      ...(denial !== undefined && { denial }),
+      ...details,
+    });
   }
 
   /** The same request fails again until the manifest, the rights or the kind change (docs/definition/controller.md#failures-and-retries). */

@@ -7,7 +7,13 @@ import type { KubeObject, ObjectMeta } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
 import type { AccessRight } from './kube-error.ts';
 
-export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
+export {
+  type AccessRight,
+  KubeError,
+  type KubeErrorCode,
+  type MissingObject,
+  type StatusCause,
+} from './kube-error.ts';
 
 /** A resource that the server serves, from discovery. */
 export interface ResourceType {

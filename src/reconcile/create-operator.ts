@@ -35,6 +35,7 @@ import { hasRemainingFinalizers, isNarrowed } from './watch/membership.ts';
 import { MissingRights } from './watch/missing-rights.ts';
 import { ResourceQueue } from './watch/resource-queue.ts';
 import { Timetable } from './watch/timetable.ts';
+import { UnseenCauses } from './watch/unseen-causes.ts';
 import { Watches } from './watch/watches.ts';
 
 /**
@@ -181,6 +182,7 @@ class PlanOperator implements Operator {
       history,
       recorder: this.#options.recordsHistory === false ? undefined : history,
       rights: new MissingRights(cluster, (key, shared) => this.#onGranted(queue, key, shared)),
+      causes: new UnseenCauses(clock, (key, shared) => this.#onGranted(queue, key, shared)),
       timetable: new Timetable({
         schedule: plan.definition.schedule,
         clock,
@@ -276,6 +278,7 @@ class PlanOperator implements Operator {
     this.#context?.watches.stop();
     this.#context?.members?.stop();
     this.#context?.rights.stop();
+    this.#context?.causes.stop();
     this.#context?.timetable.stop();
     this.#context = undefined;
     this.#states.clear();
@@ -305,9 +308,9 @@ class PlanOperator implements Operator {
     return [{ what: 'resources', code: 'not-served', message }];
   }
 
-  /** Requests that were rejected for a missing right are tried again. */
+  /** Requests that were rejected for a missing right, or for a cause that nothing shows, are tried again. */
   #onGranted(queue: ResourceQueue, key: string, shared: boolean): void {
-    this.#states.get(key)?.attempts.forgetMissingRights();
+    this.#states.get(key)?.attempts.forgetObstacles();
     this.#history?.retry(key);
     queue.enqueue(key, shared ? 'low' : 'normal', 'right');
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInType } from '../../test/support/builtin-type.ts';
 import { KubeError, type KubeErrorCode } from '../kube/roles.ts';
+import { type Gvk, gvkOf } from '../util/gvk.ts';
 import { problemOfRender, problemOfRequest, problemOfWaiting } from './failure.ts';
 import { type Disclosure, publicContent } from './secrecy.ts';
 
@@ -95,24 +96,129 @@ describe('reconcile/failure', () => {
     assert.doesNotMatch(computed.message, /resourceNames|"a"/);
   });
 
-  test('a field that cannot be changed is reported with what to do, and without its value', () => {
-    const error = new KubeError('rejected', 'is invalid', {
-      status: 422,
-      causes: [
-        {
-          reason: 'FieldValueInvalid',
-          field: 'spec.selector',
-          message: 'Invalid value: {"a":"s3cret"}: field is immutable',
-          isImmutable: true,
-        },
-      ],
-    });
-    for (const about of [publicContent, secret]) {
+  describe('of a field that cannot be changed', () => {
+    const immutable = (field: string, message: string, detail: string) =>
+      new KubeError('rejected', 'is invalid', {
+        status: 422,
+        causes: [{ reason: 'FieldValueInvalid', field, message, isImmutable: true, detail }],
+      });
+    const selector = immutable(
+      'spec.selector',
+      'Invalid value: {"a":"s3cret"}: field is immutable',
+      'field is immutable',
+    );
+
+    test('the words of the server are quoted without the value, and the change is to be reverted', () => {
       assert.equal(
-        problemOfRequest(error, { about }).message,
-        'spec.selector cannot be changed on an existing object: revert the change, or delete the object to have it recreated',
+        problemOfRequest(selector, { about: publicContent }).message,
+        'spec.selector: field is immutable; revert the change',
       );
+    });
+
+    test('the remedy of the caller follows', () => {
+      const { message } = problemOfRequest(selector, {
+        about: publicContent,
+        immutableRemedy: 'do this',
+      });
+      assert.equal(message, 'spec.selector: field is immutable; do this');
+    });
+
+    test('a long text of the server does not cut the remedy off', () => {
+      const { message } = problemOfRequest(immutable('spec', 'x', 'is long '.repeat(100)), {
+        about: publicContent,
+      });
+      assert.match(message, /…; revert the change$/);
+      assert.ok(message.length <= 512, message);
+    });
+
+    test('where a Secret is used, only the field is reported', () => {
+      assert.equal(
+        problemOfRequest(selector, { about: secret }).message,
+        'spec.selector cannot be changed on an existing object; revert the change',
+      );
+    });
+  });
+
+  describe('of an object that a request needs besides its own', () => {
+    const missing = (group: string, resource: string, gvk?: Gvk, namespace?: string) =>
+      new KubeError('not-found', 'not found', {
+        status: 404,
+        missing: {
+          ...{ group, resource, name: 'team' },
+          ...(gvk && { gvk }),
+          ...(namespace !== undefined && { namespace }),
+        },
+      });
+    const noNamespace = missing('', 'namespaces', gvkOf('v1', 'Namespace'));
+    const noRole = missing(
+      'rbac.authorization.k8s.io',
+      'roles',
+      gvkOf('rbac.authorization.k8s.io/v1', 'Role'),
+      'x',
+    );
+
+    test('the namespace is named and watched', () => {
+      const problem = problemOfRequest(noNamespace, { about: publicContent, namespace: 'team' });
+      assert.deepEqual(problem, {
+        reason: 'ApplyFailed',
+        message: 'Namespace "team" does not exist',
+        code: 'not-found',
+        kind: 'temporary',
+        missing: { gvk: gvkOf('v1', 'Namespace'), name: 'team' },
+      });
+    });
+
+    test('a Role is named and watched, with the place of the child', () => {
+      const problem = problemOfRequest(noRole, {
+        ...{ about: publicContent, namespace: 'x', place: 'a.yaml:1:2' },
+      });
+      assert.equal(problem.message, 'Role "team" does not exist (a.yaml:1:2)');
+      assert.deepEqual(problem.missing, {
+        gvk: gvkOf('rbac.authorization.k8s.io/v1', 'Role'),
+        namespace: 'x',
+        name: 'team',
+      });
+    });
+
+    test('a namespace in a member cluster is named with the cluster and the remedy', () => {
+      const gvk = { ...gvkOf('v1', 'ConfigMap'), cluster: 'paris' };
+      const { message } = problemOfRequest(noNamespace, {
+        ...{ about: publicContent, gvk, namespace: 'team' },
+      });
+      assert.equal(
+        message,
+        'Namespace "team" does not exist in cluster "paris"; create it, or set "metadata.namespace"',
+      );
+    });
+
+    test('an object of a kind that the cluster does not serve is named, and the request is repeated', () => {
+      const problem = problemOfRequest(missing('a.b', 'things'), { about: publicContent });
+      assert.equal(problem.message, 'things.a.b "team" does not exist');
+      assert.equal(problem.missing, undefined);
+      assert.notEqual(problem.cause, undefined);
+    });
+
+    for (const [error, about, text] of [
+      [noNamespace, secret, 'Namespace "team" does not exist'],
+      [noNamespace, named, 'Its Namespace does not exist'],
+      [noRole, secret, 'A Role does not exist'],
+    ] as const) {
+      test(`names that may come from a Secret are not reported: ${text}`, () => {
+        const problem = problemOfRequest(error, { about, namespace: 'team' });
+        assert.equal(problem.message, text);
+        assert.equal(problem.missing?.isPrivate, text.includes('team') ? undefined : true);
+      });
     }
+  });
+
+  test('rejections with the same text have the same cause only in one namespace', () => {
+    const of = (denial: string, namespace: string) =>
+      problemOfRequest(new KubeError('denied', 'x', { status: 403, denial }), {
+        ...{ about: publicContent, namespace },
+      }).cause;
+    assert.equal(of('may not grant', 'a'), of('may not grant', 'a'));
+    assert.notEqual(of('may not grant', 'a'), of('may not grant', 'b'));
+    assert.notEqual(of('may not grant', 'a'), of('is too weak', 'a'));
   });
 
   test('a 403 with a retry hint is temporary', () => {

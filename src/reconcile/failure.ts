@@ -1,5 +1,11 @@
 import type { RenderFailure } from '../compile/index.ts';
-import type { AccessRight, KubeError, KubeErrorCode } from '../kube/roles.ts';
+import type {
+  AccessRight,
+  KubeError,
+  KubeErrorCode,
+  MissingObject,
+  ObjectRef,
+} from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
 import { type Disclosure, fieldTexts, isNamePublic, publicContent } from './secrecy.ts';
 
@@ -36,6 +42,13 @@ export interface Problem {
   readonly slowRetry?: SlowRetry;
   /** The missing right: the resource is enqueued when it is granted. */
   readonly right?: AccessRight;
+  /** The object without which the request fails: the resource is enqueued when it exists. */
+  readonly missing?: ObjectRef;
+  /**
+   * What nothing shows the end of, as a key: a right that cannot be reviewed, an object that cannot be watched. One resource of all that
+   * fail for the same cause repeats its request after growing delays, and enqueues the others when it succeeds.
+   */
+  readonly cause?: string;
   /** When to retry, in ms from now. @default `retry.permanent` */
   readonly retryAfterMs?: number;
   /** Only some fields differ from the desired state: the object exists, and pruning may go on. */
@@ -106,6 +119,10 @@ export interface FailureContext {
   readonly about: Disclosure;
   /** The requested kind, to name it if it is missing. */
   readonly gvk?: Gvk;
+  /** The namespace of the object. @default undefined: it has none, or it is not known */
+  readonly namespace?: string | undefined;
+  /** What to do about a field that cannot be changed. @default revert the change */
+  readonly immutableRemedy?: string;
   /** The only name that the definition requests. */
   readonly literalName?: string | undefined;
   /** Where the definition writes the object, for an object that the server rejects. */
@@ -113,10 +130,8 @@ export interface FailureContext {
 }
 
 /** Converts a failed request to a problem. */
-export function problemOfRequest(
-  error: KubeError,
-  { about, gvk, literalName, place }: FailureContext,
-): Problem {
+export function problemOfRequest(error: KubeError, failed: FailureContext): Problem {
+  const { about, gvk, literalName, place } = failed;
   const { code } = error;
   const right = rightOf(error, about);
   const { reason, message: fixedMessage, slowRetry } = failures[code];
@@ -126,16 +141,64 @@ export function problemOfRequest(
     // One of several API servers may lag behind. The informer that found the kind would then enqueue nothing.
     return { reason, message, code, kind: 'temporary', error };
   }
+  if (error.missing !== undefined) return problemOfMissing(error.missing, failed);
   if (right !== undefined) {
     const kind = error.isPermanent ? 'permanent' : 'temporary';
     const problem = { reason, message: rightText(right, literalName), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
-  const message = fixedMessage ?? truncate(rejectionText(error, about), maxServerCharacters);
-  if (error.isPermanent)
-    return { reason, message: withPlace(message, place), code, kind: 'permanent' };
+  const message = fixedMessage ?? truncate(rejectionText(error, failed), maxServerCharacters);
+  if (error.isPermanent) {
+    const problem = {
+      reason,
+      message: withPlace(message, place),
+      code,
+      kind: 'permanent',
+    } as const;
+    return error.denial === undefined
+      ? problem
+      : { ...problem, cause: causeKey(failed, error.denial) };
+  }
   if (slowRetry !== undefined) return { reason, message, code, kind: 'temporary', slowRetry };
   return { reason, message, code, kind: 'temporary', error };
+}
+
+/** The same text about objects of one kind and namespace has the same cause. */
+function causeKey({ gvk, namespace }: FailureContext, text: string): string {
+  return JSON.stringify([gvk?.cluster, gvk?.group, gvk?.kind, namespace, text]);
+}
+
+/** An object that the request needs besides its own. */
+function problemOfMissing(
+  { group, resource, name, gvk, namespace }: MissingObject,
+  { about, gvk: ofObject, namespace: ownNamespace, place }: FailureContext,
+): Problem {
+  const isNamespace = group === '' && resource === 'namespaces' && name === ownNamespace;
+  // The namespace is part of the object's name; other names are content.
+  const isPublic = isNamespace ? isNamePublic(about) : about.secrecy === 'none';
+  const cluster = ofObject?.cluster;
+  const kind = gvk?.kind ?? (group === '' ? resource : `${resource}.${group}`);
+  const what = isPublic ? `${kind} "${name}"` : `${isNamespace ? 'Its' : 'A'} ${kind}`;
+  const where = cluster === undefined ? '' : ` in cluster "${cluster}"`;
+  // Namespaces are not created in members: the default is that of the resource.
+  const remedy =
+    isNamespace && cluster !== undefined ? '; create it, or set "metadata.namespace"' : '';
+  const problem = {
+    reason: 'ApplyFailed',
+    message: withPlace(`${what} does not exist${where}${remedy}`, place),
+    code: 'not-found',
+    kind: 'temporary',
+  } as const;
+  if (gvk === undefined)
+    return { ...problem, cause: JSON.stringify([cluster, group, resource, name]) };
+  return {
+    ...problem,
+    missing: {
+      ...{ gvk, name },
+      ...(namespace !== undefined && { namespace }),
+      ...(!isPublic && { isPrivate: true }),
+    },
+  };
 }
 
 function rightOf({ right }: KubeError, about: Disclosure): AccessRight | undefined {
@@ -172,14 +235,25 @@ function requiredVerbs(verb: string, subresource: string | undefined): readonly 
   return together ?? [verb];
 }
 
-function rejectionText(error: KubeError, about: Disclosure): string {
+function rejectionText(
+  error: KubeError,
+  { about, immutableRemedy = revertChange }: FailureContext,
+): string {
   const { immutableFields } = error;
-  if (immutableFields.length > 0) {
-    const fields = fieldTexts(immutableFields, about).join(', ') || 'A field';
-    return `${fields} cannot be changed on an existing object: revert the change, or delete the object to have it recreated`;
-  }
-  return about.secrecy === 'none' ? serverMessage(error) : reasonAndFields(error, about);
+  if (immutableFields.length === 0)
+    return about.secrecy === 'none' ? serverMessage(error) : reasonAndFields(error, about);
+  const fields = fieldTexts(immutableFields, about).join(', ') || 'A field';
+  const what =
+    about.secrecy === 'none'
+      ? serverMessage(error)
+      : `${fields} cannot be changed on an existing object`;
+  // The remedy is not cut off: the server may list many fields.
+  const atMost = maxServerCharacters - immutableRemedy.length - 2;
+  return `${truncate(what, atMost)}; ${immutableRemedy}`;
 }
+
+/** The remedy that is safe for every kind: a deletion may lose what the object holds. */
+const revertChange = 'revert the change';
 
 const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
   'limit-reached',
@@ -243,7 +317,9 @@ export function problemOfMember(cluster: string, why: string): Problem {
 function serverMessage(error: KubeError): string {
   if (error.causes.length === 0) return error.message;
   return error.causes
-    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
+    .map(({ field, message, detail = message }) =>
+      field === undefined ? detail : `${field}: ${detail}`,
+    )
     .join('; ');
 }
 

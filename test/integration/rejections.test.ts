@@ -37,6 +37,21 @@ const workloads = thingDefinition(
 `,
 );
 
+const claims = thingDefinition(
+  'claims',
+  `  children:
+    - id: data
+      template:
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: { name: data }
+        spec:
+          accessModes: [ReadWriteOnce]
+          storageClassName: "\${ spec.class }"
+          resources: { requests: { storage: 1Gi } }
+`,
+);
+
 const configs = thingDefinition(
   'configs',
   `  children:
@@ -85,6 +100,7 @@ shared.describe('integration/rejections', () => {
   before(async () => {
     await startHomeostat({
       'workloads.yaml': workloads,
+      'claims.yaml': claims,
       'configs.yaml': configs,
       'secrets.yaml': secrets,
       'derived.yaml': derived,
@@ -110,9 +126,13 @@ shared.describe('integration/rejections', () => {
     });
     const rejected = await until('workloads', namespace, 'ApplyFailed');
     const message = conditionOf(rejected)?.message ?? '';
-    assert.match(message, /web "web": spec\.selector cannot be changed on an existing object/);
-    assert.match(message, /task "task": spec\.template(?:\.spec)? cannot be changed/);
-    assert.match(message, /revert the change, or delete the object/);
+    assert.match(
+      message,
+      /web "web": spec\.selector: field is immutable; revert the change, or set/,
+    );
+    assert.match(message, /task "task": spec\.template(?:\.spec)?: field is immutable; revert/);
+    assert.match(message, /"updateStrategy: { type: Recreate }"/);
+    assert.doesNotMatch(message, /busybox/);
     assert.equal(conditionOf(rejected, 'Stalled')?.status, 'True');
     await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
@@ -126,6 +146,22 @@ shared.describe('integration/rejections', () => {
       (object) =>
         conditionOf(object)?.observedGeneration === 3 &&
         conditionOf(object)?.reason !== 'ApplyFailed',
+    );
+  });
+
+  test('of a claim, what the server allows is quoted, and a deletion is never recommended', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(thing('claims', namespace, { class: 'one' }));
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}/persistentvolumeclaims/data`,
+      (object) => object !== undefined,
+    );
+    await client.patch(thingPath('claims', namespace), { spec: { class: 'two' } });
+    const rejected = await until('claims', namespace, 'ApplyFailed');
+    assert.match(
+      conditionOf(rejected)?.message ?? '',
+      /^data "data": spec: spec is immutable after creation except resources\.requests and volumeAttributesClassName for bound claims; revert the change \(/,
     );
   });
 

@@ -24,12 +24,17 @@ export interface CachedDiscovery extends Discovery, KindFinder {
   prime(signal: AbortSignal): Promise<void>;
   /** Marks the kinds of a group as stale: the next `lookUp` queries the server. `resourceFor` returns cached kinds until then. */
   invalidate(group: string): void;
+  /** A kind by its plural, as errors name it, from cached documents. Undefined: it is not known. */
+  withPlural(group: string, plural: string): ResourceType | undefined;
   /** Removes a kind whose path returned 404: it is looked up again before the next request. */
   forget(gvk: Gvk): void;
 }
 
 /** For components that send requests to kinds. */
-export type PathDiscovery = Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
+export type PathDiscovery = Pick<
+  CachedDiscovery,
+  'resourceFor' | 'lookUp' | 'forget' | 'withPlural'
+>;
 
 const flow = { name: 'discovery', priority: 'object' } as const;
 
@@ -117,6 +122,14 @@ class DocumentDiscovery implements CachedDiscovery {
     for (const { kinds, isStale } of this.#known.values()) {
       const type = kinds.get(kind);
       if (!isStale && type?.gvk.group === group) return type;
+    }
+    return undefined;
+  }
+
+  withPlural(group: string, plural: string): ResourceType | undefined {
+    for (const known of this.#known.values()) {
+      if (known.group !== group || known.isStale) continue;
+      for (const type of known.kinds.values()) if (type.plural === plural) return type;
     }
     return undefined;
   }

@@ -33,6 +33,7 @@ function setUp(answer: () => { status: number; body?: unknown }) {
   const type = { gvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs: [] };
   const discovery = {
     resourceFor: () => undefined,
+    withPlural: () => undefined,
     lookUp: async (wanted: Gvk) => (wanted.kind === 'ConfigMap' ? type : undefined),
     forget: (wanted: Gvk) => void forgotten.push(wanted.kind),
   };

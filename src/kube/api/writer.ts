@@ -24,6 +24,7 @@ import type {
 } from '../roles.ts';
 import type { PathDiscovery } from './discovery.ts';
 import { editMetadata, readManagedFields, withoutUpdatesOf } from './edit-metadata.ts';
+import { missingObject } from './missing-object.ts';
 import { pathOf } from './paths.ts';
 import { assertSameObject, objectOf, stateAfterDelete } from './response-body.ts';
 
@@ -132,9 +133,15 @@ class WriteThroughWriter implements Reader, Writer {
         const { body } = await this.#send(request, { verb: 'create', ref, pass, ticket }, signal);
         return ticket.store(objectOf(body), pass);
       } catch (error) {
-        throw asCreateError(error);
+        throw asCreateError(this.#withMissing(error, ref, manifest));
       }
     });
+  }
+
+  #withMissing(error: unknown, ref: ObjectRef, manifest: KubeObject): unknown {
+    const missing =
+      error instanceof KubeError && missingObject(error, { ref, manifest }, this.#discovery);
+    return missing ? error.with({ missing }) : error;
   }
 
   async #apply(
@@ -166,7 +173,8 @@ class WriteThroughWriter implements Reader, Writer {
         return { stored, created: status === 201 };
       } catch (error) {
         noteRemoval(error, { ticket, manifest, options });
-        throw createsOnly(manifest) ? asCreateError(error) : error;
+        if (createsOnly(manifest)) throw asCreateError(this.#withMissing(error, ref, manifest));
+        throw subresource === undefined ? this.#withMissing(error, ref, manifest) : error;
       }
     });
   }

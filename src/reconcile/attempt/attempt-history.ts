@@ -48,14 +48,14 @@ export class AttemptHistory {
     this.appliedIntents.delete(identity);
   }
 
-  /** Forgets rejections for a missing right: one was granted. */
-  forgetMissingRights(): void {
+  /** Forgets rejections for a missing right, or for a cause that nothing shows: one may have ended. */
+  forgetObstacles(): void {
     for (const [identity, { rejection }] of this.#objects) {
-      if (rejection?.problem.right !== undefined)
+      if (rejection !== undefined && hasObstacle(rejection))
         this.update({ identity }, { rejection: undefined });
     }
-    for (const [uid, { problem }] of this.deletions) {
-      if (problem.right !== undefined) this.deletions.delete(uid);
+    for (const [uid, rejection] of this.deletions) {
+      if (hasObstacle(rejection)) this.deletions.delete(uid);
     }
   }
 
@@ -69,6 +69,10 @@ export class AttemptHistory {
     for (const identity of this.#objects.keys())
       if (!isDesired(identity)) this.#objects.delete(identity);
   }
+}
+
+function hasObstacle({ problem: { right, cause } }: Rejection): boolean {
+  return right !== undefined || cause !== undefined;
 }
 
 /** What {@link AttemptHistory.retain} keeps. */

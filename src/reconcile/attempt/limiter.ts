@@ -1,8 +1,10 @@
-import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import { topicOfRef } from '../identity.ts';
 import { type Intent, isSameIntent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/marks.ts';
+import type { PassDependencies } from '../watch/dependency-index.ts';
 import {
   isChanged,
   isReplaced,
@@ -33,6 +35,7 @@ const replacementGapMs = 600_000;
 interface ApplyContext extends ConflictContext {
   readonly resource: KubeObject;
   readonly findings: { readonly reads: ReadonlyMap<string, ReadObservation> };
+  readonly dependencies: Pick<PassDependencies, 'missing'>;
 }
 
 /**
@@ -71,7 +74,31 @@ function repeatedRejection(
     forgetRejection(pass, intent);
     return undefined;
   }
-  return isOver(pass, rejection) ? undefined : unlessObjectChanged(pass, rejection, live);
+  if (isOver(pass, rejection)) return undefined;
+  const problem = unlessObjectChanged(pass, rejection, live);
+  return problem?.missing === undefined ? problem : whileMissing(pass, problem);
+}
+
+/** The problem while the object does not exist that the request needs. Its creation enqueues the resource. */
+function whileMissing(pass: ApplyContext, problem: Problem): Problem | undefined {
+  const watched = watchMissing(pass, problem);
+  return watched.kind === 'found' ? undefined : watched.problem;
+}
+
+/**
+ * Watches the object that a request needs. Without a watch on it, the request is repeated with growing delays.
+ * `found`: it exists by now.
+ */
+export function watchMissing(
+  { dependencies }: Pick<ApplyContext, 'dependencies'>,
+  problem: Problem,
+): { readonly kind: 'found' } | { readonly kind: 'watched'; readonly problem: Problem } {
+  const { missing } = problem;
+  if (missing === undefined) return { kind: 'watched', problem };
+  const watch = dependencies.missing(missing);
+  if (watch?.stored !== undefined) return { kind: 'found' };
+  if (watch !== undefined && watch.state.kind !== 'failing') return { kind: 'watched', problem };
+  return { kind: 'watched', problem: { ...problem, cause: `missing ${topicOfRef(missing)}` } };
 }
 
 /** Call when the server accepts the intent, or the object is as desired without an apply. */
@@ -92,14 +119,27 @@ function unlessObjectChanged(
   return isReplaced(change) || retryAfterMs <= 0 ? undefined : { ...problem, retryAfterMs };
 }
 
-/** Stores the rejection of an apply that only a changed input or time can resolve. */
+interface FailedApply {
+  readonly error: KubeError;
+  readonly problem: Problem;
+  readonly live: StoredObject | undefined;
+}
+
+/**
+ * Stores the rejection of an apply that only a changed input, another object or time can resolve.
+ * @returns the problem as it is to be reported
+ */
 export function recordRejection(
   pass: ApplyContext,
   intent: Intent,
-  { problem, live }: { readonly problem: Problem; readonly live: StoredObject | undefined },
-): void {
+  { error, problem: found, live }: FailedApply,
+): Problem {
+  const watched = watchMissing(pass, found);
+  // The object that the server misses is in the cache: the server or the cache lags behind.
+  if (watched.kind === 'found') return { ...found, error };
+  const { problem } = watched;
   const rejection = rejectionOf(pass, problem);
-  if (rejection === undefined) return;
+  if (rejection === undefined) return problem;
   const { resource, findings, state } = pass;
   const { reads } = findings;
   const { attempts } = state;
@@ -114,6 +154,7 @@ export function recordRejection(
       changeRetryMs: retryMs,
     },
   });
+  return problem;
 }
 
 /** Why an object cannot be deleted now: the server rejected it, until a right is granted or `retry.permanent` ends. */
@@ -172,8 +213,11 @@ interface ReplacementAttempt {
 
 /** Undefined: it may be retried at any time. */
 function rejectionOf(pass: AttemptContext, problem: Problem): Rejection | undefined {
+  const isEnqueued = problem.missing !== undefined || problem.cause !== undefined;
   const lengthMs =
-    problem.kind === 'permanent' ? permanentMsOf(pass) : problem.slowRetry?.baseDelayMs;
+    problem.error === undefined && (problem.kind === 'permanent' || isEnqueued)
+      ? permanentMsOf(pass)
+      : problem.slowRetry?.baseDelayMs;
   if (lengthMs === undefined) return undefined;
   const atMs = pass.context.clock.monotonicMs();
   return { problem, atMs, untilMs: atMs + lengthMs };

@@ -19,7 +19,7 @@ import {
 } from '../pass/pass.ts';
 import { trackCreation } from '../removal/untracked-children.ts';
 import { sendStatus } from '../resource/write-status.ts';
-import { fieldTexts, isNamePublic } from '../secrecy.ts';
+import { fieldTexts } from '../secrecy.ts';
 import { isForeign, ownStatusOf } from '../status-fields.ts';
 import {
   differencesOf,
@@ -28,6 +28,7 @@ import {
   rememberResponse,
 } from './compare-intent.ts';
 import { appliedResult, type DesiredElement, problemResult } from './element-result.ts';
+import { immutableRemedy } from './immutable-remedy.ts';
 
 /** Codes that show that the cache was stale: the object is read again. */
 const staleCodes: ReadonlySet<string> = new Set([
@@ -77,36 +78,18 @@ export function failedElement(
 ): ElementResult {
   countApply(pass, 'failed');
   const { plan } = desired;
-  const problem =
-    missingNamespace(desired, error, live) ??
-    problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
-  recordRejection(pass, desired.intent, { problem, live });
+  const { gvk, namespace } = desired.intent.ref;
+  const failed = problemOfRequest(error, {
+    ...{ about: plan, gvk, namespace, place: plan.place },
+    immutableRemedy: immutableRemedy(plan),
+  });
+  const problem = recordRejection(pass, desired.intent, { error, problem: failed, live });
   return problemResult(desired, problem, live);
 }
 
-/** Namespaces are not created in members: the default is that of the resource. */
-function missingNamespace(
-  { plan, intent: { ref } }: DesiredElement,
-  { code }: KubeError,
-  live: StoredObject | undefined,
-): Problem | undefined {
-  const { namespace } = ref;
-  const { cluster } = ref.gvk;
-  if (cluster === undefined || namespace === undefined) return undefined;
-  if (code !== 'not-found' || live !== undefined) return undefined;
-  const which = isNamePublic(plan) ? `Namespace "${namespace}"` : 'Its namespace';
-  return {
-    reason: 'ApplyFailed',
-    message: `${which} does not exist in cluster "${cluster}"; create it, or set "metadata.namespace"`,
-    code,
-    kind: 'temporary',
-    slowRetry: { baseDelayMs: 5_000, maxDelayMs: 300_000 },
-  };
-}
-
 /** Does the error only show that the cache was stale? */
-export function isStale(error: KubeError): boolean {
-  return staleCodes.has(error.code);
+export function isStale({ code, missing }: KubeError): boolean {
+  return staleCodes.has(code) && missing === undefined;
 }
 
 async function createObject(pass: Pass, desired: DesiredElement): Promise<ElementResult> {

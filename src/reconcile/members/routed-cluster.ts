@@ -83,17 +83,13 @@ function inClusterOf(
   return { ...stored, object: inMember(stored.object, cluster) };
 }
 
-/** An outage of a member is not one of the hub; a missing right names the member. */
+/** An outage of a member is not one of the hub; a missing right or object names the member. */
 function errorOf(error: KubeError, cluster: string): KubeError {
   if (error.isUnreachable) return memberUnreachable(cluster, error);
-  if (error.right === undefined) return error;
-  const { code, message, status, causes, retryAfterSeconds, right } = error;
-  return new KubeError(code, message, {
-    status,
-    causes,
-    ...(error.reason !== undefined && { reason: error.reason }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    right: { ...right, cluster },
-    cause: error,
+  const { right, missing } = error;
+  if (right === undefined && missing?.gvk === undefined) return error;
+  return error.with({
+    ...(right && { right: { ...right, cluster } }),
+    ...(missing?.gvk && { missing: { ...missing, gvk: gvkIn(missing.gvk, cluster) } }),
   });
 }

@@ -14,6 +14,7 @@ import type { Members } from '../members/members.ts';
 import type { ReconcileTrace } from '../trace.ts';
 import type { MissingRights } from '../watch/missing-rights.ts';
 import type { Timetable } from '../watch/timetable.ts';
+import type { UnseenCauses } from '../watch/unseen-causes.ts';
 import type { Watches } from '../watch/watches.ts';
 import type { ResourceState } from './resource-state.ts';
 
@@ -38,6 +39,7 @@ export interface OperatorContext {
   /** Records these versions. Undefined: they are only read. */
   readonly recorder: HistoryRecorder | undefined;
   readonly rights: MissingRights;
+  readonly causes: UnseenCauses;
   readonly timetable: Timetable;
   /** By key. */
   readonly states: Map<string, ResourceState>;

@@ -173,9 +173,10 @@ function failed(
 ): Problem {
   countApply(pass, 'failed');
   const { plan } = desired;
-  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk, place: plan.place });
-  recordRejection(pass, desired.intent, { problem, live });
-  return problem;
+  const { place } = plan;
+  const { gvk, namespace } = desired.intent.ref;
+  const problem = problemOfRequest(error, { about: plan, gvk, namespace, place });
+  return recordRejection(pass, desired.intent, { error, problem, live });
 }
 
 interface IntentOptions {

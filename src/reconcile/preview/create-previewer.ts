@@ -13,6 +13,7 @@ import { objectsToPrune } from '../run/prune.ts';
 import { MissingRights } from '../watch/missing-rights.ts';
 import { ResourceQueue } from '../watch/resource-queue.ts';
 import { Timetable } from '../watch/timetable.ts';
+import { UnseenCauses } from '../watch/unseen-causes.ts';
 import { Watches } from '../watch/watches.ts';
 import type { Preview, Previewer } from './preview.ts';
 
@@ -59,6 +60,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     applies: silentMetrics.counter(metricCatalogue.applies),
     recorder: undefined,
     rights: new MissingRights(cluster, () => undefined),
+    causes: new UnseenCauses(clock, () => undefined),
     timetable: new Timetable({ schedule: undefined, clock, random, keys: () => [], enqueue }),
     states: new Map(),
     deletedOwners: new Map(),

@@ -3,10 +3,14 @@ import type { ChangedPath } from '../attempt/pace.ts';
 import type { Problem } from '../failure.ts';
 import { observedPathChanged } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
+import type { OperatorContext } from '../pass/context.ts';
 import { type Pass, problemOfResource } from '../pass/pass.ts';
 import { maxDeferredMs, type StatusOutcome } from '../resource/write-status.ts';
 import { differingPath, readChanged } from '../watch/object-change.ts';
 import type { Report } from './build-report.ts';
+
+/** See {@link delayOf}. */
+const msPerSharer = 60_000;
 
 /**
  * The result for the queue. Temporary errors are thrown: the queue retries them with growing delays. Permanent ones are retried after
@@ -52,32 +56,64 @@ export function resultOfProblems(
   const { context, key } = pass;
   const problems =
     status.kind === 'failed' ? [...found, problemOfResource(pass, status.error)] : found;
-  context.rights.retain(
-    key,
-    problems.flatMap(({ right }) => right ?? []),
-  );
+  retainObstacles(context, key, problems);
+  // Its own writes enqueue nothing: it has created the object after a request failed without it.
+  if (problems.some((problem) => isResolved(pass, problem)))
+    context.watches.queue.enqueueFollowUp(key);
   const temporary = problems.flatMap(({ error }) => error ?? []);
   // Unreachable first: these are retried as soon as the server is back, whatever else failed.
   const [toRetry] = [...temporary.filter(({ isUnreachable }) => isUnreachable), ...temporary];
   if (toRetry !== undefined) throw toRetry;
-  return retryOf(problems, context.plan.definition.controller.retry);
+  return retryOf(context, problems);
+}
+
+/** Replaces what the requests of a resource fail for: when one of it ends, the resource is enqueued. */
+export function retainObstacles(
+  { rights, causes }: OperatorContext,
+  key: string,
+  problems: readonly Problem[],
+): void {
+  rights.retain(
+    key,
+    problems.flatMap(({ right }) => right ?? []),
+  );
+  causes.retain(
+    key,
+    problems.flatMap(({ cause }) => cause ?? []),
+  );
+}
+
+/** Does the object exist by now that a request failed without? A temporary problem with an error is retried anyway. */
+function isResolved({ context }: Pass, { missing, error }: Problem): boolean {
+  return (
+    missing !== undefined &&
+    error === undefined &&
+    context.watches.named.peek(missing) !== undefined
+  );
 }
 
 /** The retry of problems that no event ends. */
-function retryOf(
-  problems: readonly Problem[],
-  { permanentMs }: { readonly permanentMs: number },
-): ReconcileResult {
+function retryOf(context: OperatorContext, problems: readonly Problem[]): ReconcileResult {
   for (const { slowRetry, reason } of problems) {
     if (slowRetry !== undefined) return { kind: 'retry', ...slowRetry, reason };
   }
   const permanent = problems.filter(({ kind }) => kind === 'permanent');
   const [first] = permanent;
   if (first === undefined) return { kind: 'done' };
-  const delays = permanent.map(({ retryAfterMs }) => retryAfterMs ?? permanentMs);
+  const delays = permanent.map((problem) => problem.retryAfterMs ?? delayOf(context, problem));
   // Fields that belong to other managers are not a failure.
   const kind = permanent.every(({ isPartial }) => isPartial) ? 'requeue' : 'failed';
   return { kind, afterMs: Math.min(...delays), reason: first.reason };
+}
+
+/** Resources that fail for the same right or cause repeat their requests at most once a minute together. */
+function delayOf({ plan, rights, causes }: OperatorContext, { right, cause }: Problem): number {
+  const { permanentMs } = plan.definition.controller.retry;
+  const sharers = Math.max(
+    right === undefined ? 0 : rights.sharersOf(right),
+    cause === undefined ? 0 : causes.sharersOf(cause),
+  );
+  return Math.max(permanentMs, (sharers - 1) * msPerSharer);
 }
 
 /**

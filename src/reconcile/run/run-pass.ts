@@ -91,12 +91,13 @@ export async function runPass(
 
 /** Drops the state of a resource. Only events of the resource or its children enqueue it then. */
 export function forgetResource(context: OperatorContext, key: string): void {
-  const { states, watches, rights, timetable, recorder } = context;
+  const { states, watches, rights, causes, timetable, recorder } = context;
   // What is in flight ends by itself.
   void recorder?.forget(key);
   timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
+  causes.forget(key);
   watches.forget(key);
 }
 

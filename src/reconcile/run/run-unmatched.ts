@@ -15,6 +15,7 @@ import {
   type PrunedObject,
 } from '../pass/pass.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
+import { retainObstacles } from '../report/reconcile-result.ts';
 import { controllerKeyOf } from '../watch/child-watch.ts';
 
 /**
@@ -110,22 +111,19 @@ function resultWhileHeld(removed: readonly PrunedObject[]): ReconcileResult | un
 }
 
 function outcomeOf(
-  { rights, plan }: OperatorContext,
+  context: OperatorContext,
   key: string,
   removed: readonly PrunedObject[],
 ): ReconcileResult | undefined {
   const problems = removed.flatMap(({ problem }) => problem ?? []);
-  rights.retain(
-    key,
-    problems.flatMap(({ right }) => right ?? []),
-  );
+  retainObstacles(context, key, problems);
   const [first] = problems;
   if (first === undefined) return undefined;
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;
   return {
     kind: 'failed',
-    afterMs: plan.definition.controller.retry.permanentMs,
+    afterMs: context.plan.definition.controller.retry.permanentMs,
     reason: first.reason,
   };
 }

@@ -218,6 +218,13 @@ export class PassDependencies {
     return this.#watches.watchConflict(ref, { topic, key: this.key });
   }
 
+  /** An object whose absence makes a request fail. Undefined: too many are watched already. */
+  missing(ref: ObjectRef): NamedObject | undefined {
+    const topic = topicOfRef(ref);
+    this.used.add(topic);
+    return this.#watches.watchMissing(ref, { topic, key: this.key });
+  }
+
   /** A member cluster: its connection and its object of kind `Cluster`. */
   member(cluster: string): void {
     const topic = memberTopic(cluster);

@@ -24,6 +24,11 @@ export class MissingRights {
     return [...this.#missing.values()].map(({ right }) => right);
   }
 
+  /** The number of resources that miss a right. */
+  sharersOf(right: AccessRight): number {
+    return this.#missing.get(topicOf(right))?.keys.size ?? 0;
+  }
+
   /** Replaces the missing rights of a resource. */
   retain(key: string, rights: readonly AccessRight[]): void {
     if (rights.length === 0 && this.#missing.size === 0) return;

@@ -15,6 +15,8 @@ export interface Lookup {
   readonly key: string;
   /** Paths whose changes enqueue it. Creation, deletion and replacement always do. */
   readonly paths: readonly FieldPath[];
+  /** Its watch may fail without a problem of the definition. @default false */
+  readonly isOptional?: boolean;
 }
 
 /** Result of a lookup. */
@@ -37,6 +39,8 @@ interface Entry {
   readonly group: Group;
   /** Undefined after the shared watch has replaced it. */
   single: Source | undefined;
+  /** Whether a definition says that it is read. */
+  isRequired: boolean;
 }
 
 interface Source {
@@ -45,7 +49,7 @@ interface Source {
 }
 
 /**
- * Objects that are watched by name: reads by name, and objects that conflict with a child. Shared by all resources of a
+ * Objects that are watched by name: reads by name, and objects that conflict with a child or that it misses. Shared by all resources of a
  * definition. Each has its own watch while they are few.
  */
 export class NamedObjects {
@@ -62,14 +66,14 @@ export class NamedObjects {
   /** The informer of an object; started if needed. It is released after a delay unless a {@link lookUp} follows. */
   informerOf(ref: ObjectRef): Informer {
     const topic = topicOfRef(ref);
-    const informer = this.#informerOf(topic, ref);
+    const informer = this.#informerOf(topic, ref, true);
     this.#watches.index.releaseLater(topic);
     return informer;
   }
 
   /** Registers the dependency of a resource and reads, in one synchronous step. */
-  lookUp(ref: ObjectRef, { topic, key, paths }: Lookup): NamedObject {
-    const informer = this.#informerOf(topic, ref);
+  lookUp(ref: ObjectRef, { topic, key, paths, isOptional = false }: Lookup): NamedObject {
+    const informer = this.#informerOf(topic, ref, !isOptional);
     const isUnsynced = informer.state.kind !== 'synced';
     this.#watches.index.setObject(topic, key, { paths, isUnsynced });
     return { state: informer.state, stored: informer.get(ref.namespace, ref.name) };
@@ -101,10 +105,10 @@ export class NamedObjects {
 
   /** The watches that fail. Those of members are reported by the resources that read them. */
   *problems(): Iterable<WatchProblem> {
-    for (const { ref, group, single } of this.#entries.values()) {
+    for (const { ref, group, single, isRequired } of this.#entries.values()) {
       const state = single?.informer.state;
       const { gvk, name, isPrivate } = ref;
-      if (state?.kind !== 'failing' || gvk.cluster !== undefined) continue;
+      if (!isRequired || state?.kind !== 'failing' || gvk.cluster !== undefined) continue;
       const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
       yield { watching, error: state.error, literalName: group.name };
     }
@@ -115,8 +119,9 @@ export class NamedObjects {
   }
 
   /** Starts the watch on an object, unless it exists. */
-  #informerOf(topic: string, ref: ObjectRef): Informer {
+  #informerOf(topic: string, ref: ObjectRef, isRequired: boolean): Informer {
     const entry = this.#entries.get(topic) ?? this.#add(topic, ref);
+    if (isRequired) entry.isRequired = true;
     const { group } = entry;
     if (group.topics.size > maxSingleWatches) group.shared ??= this.#watchAll(group);
     // The shared watch may never sync: listing a kind requires more rights than reading single objects.
@@ -136,7 +141,7 @@ export class NamedObjects {
     };
     this.#groups.set(key, group);
     group.topics.add(topic);
-    const entry = { ref, group, single: undefined };
+    const entry = { ref, group, single: undefined, isRequired: false };
     this.#entries.set(topic, entry);
     return entry;
   }

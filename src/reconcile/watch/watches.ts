@@ -26,8 +26,8 @@ import { NamespaceWatch, ReadList, type SelectedChange } from './selections.ts';
 
 /** How long a reconcile waits for the first sync of an object that it reads by name, before it continues without. */
 const firstSyncLimitMs = 2_000;
-/** Maximum number of watched objects that conflict with children; others are checked again after `retry.permanent`. */
-const maxWatchedConflicts = 100;
+/** Maximum number of watched objects that conflict with children or that they miss; others are checked again after a delay. */
+const maxWatchedObstacles = 100;
 /** Fields that show whether a conflicting object still has another owner. */
 const ownershipPaths: readonly FieldPath[] = [
   ['metadata', 'labels'],
@@ -94,8 +94,8 @@ export class Watches {
   readonly #children: Map<string, ChildWatch>;
   readonly #lists = new Map<string, ReadList>();
   readonly #namespaces: NamespaceWatch | undefined;
-  /** Topics of objects that conflict with a child. */
-  readonly #conflicts = new Set<string>();
+  /** Topics of objects that conflict with a child, or that it misses. */
+  readonly #obstacles = new Set<string>();
   readonly #stopMembers: () => void;
 
   /** Acquires informers and subscribes. Keys may be enqueued from now on. */
@@ -268,11 +268,23 @@ export class Watches {
 
   /** @internal for {@link PassDependencies} Undefined: there are too many of them to be watched. */
   watchConflict(ref: ObjectRef, look: Omit<Lookup, 'paths'>): NamedObject | undefined {
+    return this.#watchObstacle(ref, { ...look, paths: ownershipPaths });
+  }
+
+  /**
+   * @internal for {@link PassDependencies} Undefined: there are too many of them to be watched. A definition does not require the right to
+   * watch them.
+   */
+  watchMissing(ref: ObjectRef, look: Omit<Lookup, 'paths'>): NamedObject | undefined {
+    return this.#watchObstacle(ref, { ...look, paths: [], isOptional: true });
+  }
+
+  #watchObstacle(ref: ObjectRef, look: Lookup): NamedObject | undefined {
     const { topic } = look;
-    if (!this.#conflicts.has(topic) && this.#conflicts.size >= maxWatchedConflicts)
-      return undefined;
-    this.#conflicts.add(topic);
-    return this.named.lookUp(ref, { ...look, paths: ownershipPaths });
+    const isNew = !this.#obstacles.has(topic);
+    if (isNew && this.#obstacles.size >= maxWatchedObstacles) return undefined;
+    this.#obstacles.add(topic);
+    return this.named.lookUp(ref, look);
   }
 
   /** Removes the dependencies of a resource, except inventory kinds: {@link Watches.releaseInventoryKinds}. */
@@ -334,7 +346,7 @@ export class Watches {
 
   /** The function that releases an unused topic. */
   #releaserOf(topic: string): (() => void) | undefined {
-    this.#conflicts.delete(topic);
+    this.#obstacles.delete(topic);
     if (topic.startsWith(kindPrefix)) {
       return () => this.#stopChildWatch(topic.slice(kindPrefix.length));
     }

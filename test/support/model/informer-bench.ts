@@ -61,6 +61,10 @@ export class ScriptedDiscovery implements PathDiscovery {
     this.served.set(gvkKey(gvk), type);
   }
 
+  withPlural(): undefined {
+    return undefined;
+  }
+
   resourceFor(gvk: InformerQuery['gvk']): ResourceType | undefined {
     return this.#readOnce(gvk);
   }
