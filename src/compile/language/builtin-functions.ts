@@ -17,6 +17,11 @@ interface BuiltinFunction {
   /** The result is (part of) its first argument or of all its arguments; otherwise a new value. */
   readonly gives?: 'first' | 'all';
   /**
+   * The function reads the elements of a list, or the fields of a map: those that are `null` are missing values to it.
+   * Other functions only count, move or copy them.
+   */
+  readonly reads?: 'elements' | 'fields';
+  /**
    * Cost by the size of the arguments. JSONata counts a call as one step and does not interrupt it. Calibrated so
    * that a step takes a few tenths of a microsecond.
    */
@@ -68,7 +73,7 @@ const functions = {
   abs: { params: ['number'], usesContextBelow: 1, cost: constant },
   append: { params: ['list', 'list'], gives: 'all', cost: ofBoth },
   assert: { params: ['condition', 'message?'], cost: constant },
-  average: { params: ['numbers'], cost: ofElements },
+  average: { params: ['numbers'], reads: 'elements', cost: ofElements },
   base64decode: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   base64encode: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   boolean: { params: ['value'], usesContextBelow: 1, cost: ofElementsWithin },
@@ -79,19 +84,24 @@ const functions = {
   decodeUrl: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   decodeUrlComponent: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   distinct: { params: ['list'], gives: 'first', cost: ofAll },
-  each: { params: ['object', 'function'], usesContextBelow: 2, cost: ofFieldNames },
+  each: {
+    params: ['object', 'function'],
+    usesContextBelow: 2,
+    reads: 'fields',
+    cost: ofFieldNames,
+  },
   encodeUrl: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   encodeUrlComponent: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   error: { params: ['message?'], cost: constant },
   exists: { params: ['value'], cost: constant },
-  filter: { params: ['list', 'function'], cost: ofElements },
+  filter: { params: ['list', 'function'], reads: 'elements', cost: ofElements },
   floor: { params: ['number'], usesContextBelow: 1, cost: constant },
   formatBase: { params: ['number', 'radix?'], usesContextBelow: 1, cost: constant },
   formatInteger: { params: ['number', 'picture'], usesContextBelow: 2, cost: fixed },
   formatNumber: { params: ['number', 'picture', 'options?'], usesContextBelow: 2, cost: fixed },
   fromMillis: { params: ['number', 'picture?', 'timezone?'], usesContextBelow: 1, cost: fixed },
-  join: { params: ['list', 'separator?'], cost: ofJoining },
-  keys: { params: ['object'], usesContextBelow: 1, cost: ofFields },
+  join: { params: ['list', 'separator?'], reads: 'elements', cost: ofJoining },
+  keys: { params: ['object'], usesContextBelow: 1, reads: 'fields', cost: ofFields },
   length: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   lookup: {
     params: ['object', 'key'],
@@ -99,11 +109,11 @@ const functions = {
     cost: ([list]) => (Array.isArray(list) ? elementSteps(list) : 1),
   },
   lowercase: { params: ['text'], usesContextBelow: 1, cost: ofText },
-  map: { params: ['list', 'function'], cost: ofElements },
+  map: { params: ['list', 'function'], reads: 'elements', cost: ofElements },
   match: { params: ['text', 'pattern', 'limit?'], usesContextBelow: 2, cost: ofText },
-  max: { params: ['numbers'], cost: ofElements },
-  merge: { params: ['objects'], cost: ofFields },
-  min: { params: ['numbers'], cost: ofElements },
+  max: { params: ['numbers'], reads: 'elements', cost: ofElements },
+  merge: { params: ['objects'], reads: 'elements', cost: ofFields },
+  min: { params: ['numbers'], reads: 'elements', cost: ofElements },
   not: { params: ['value'], usesContextBelow: 1, cost: ofElementsWithin },
   number: { params: ['value'], usesContextBelow: 1, cost: ofText },
   pad: {
@@ -116,7 +126,7 @@ const functions = {
   parseInteger: { params: ['text', 'picture'], usesContextBelow: 2, cost: fixed },
   power: { params: ['number', 'exponent'], usesContextBelow: 2, cost: constant },
   random: { params: [], cost: constant },
-  reduce: { params: ['list', 'function', 'init?'], cost: ofElements },
+  reduce: { params: ['list', 'function', 'init?'], reads: 'elements', cost: ofElements },
   replace: {
     params: ['text', 'pattern', 'replacement', 'limit?'],
     usesContextBelow: 3,
@@ -125,17 +135,22 @@ const functions = {
   reverse: { params: ['list'], gives: 'first', cost: ofElements },
   round: { params: ['number', 'precision?'], usesContextBelow: 1, cost: constant },
   shuffle: { params: ['list'], gives: 'first', cost: ofElements },
-  sift: { params: ['object', 'function'], usesContextBelow: 2, cost: ofFieldNames },
-  single: { params: ['list', 'function?'], cost: ofElements },
-  sort: { params: ['list', 'function?'], gives: 'first', cost: ofSorting },
+  sift: {
+    params: ['object', 'function'],
+    usesContextBelow: 2,
+    reads: 'fields',
+    cost: ofFieldNames,
+  },
+  single: { params: ['list', 'function?'], reads: 'elements', cost: ofElements },
+  sort: { params: ['list', 'function?'], gives: 'first', reads: 'elements', cost: ofSorting },
   split: { params: ['text', 'separator', 'limit?'], usesContextBelow: 2, cost: ofSearch },
-  spread: { params: ['object'], usesContextBelow: 1, cost: ofCopies },
+  spread: { params: ['object'], usesContextBelow: 1, reads: 'fields', cost: ofCopies },
   sqrt: { params: ['number'], usesContextBelow: 1, cost: constant },
   string: { params: ['value', 'prettify?'], usesContextBelow: 1, cost: ofAll },
   substring: { params: ['text', 'start', 'length?'], usesContextBelow: 2, cost: ofCharacters },
   substringAfter: { params: ['text', 'characters'], usesContextBelow: 2, cost: ofSearch },
   substringBefore: { params: ['text', 'characters'], usesContextBelow: 2, cost: ofSearch },
-  sum: { params: ['numbers'], cost: ofElements },
+  sum: { params: ['numbers'], reads: 'elements', cost: ofElements },
   toMillis: { params: ['text', 'picture?'], usesContextBelow: 1, cost: fixed },
   trim: { params: ['text'], usesContextBelow: 1, cost: ofCharacters },
   type: { params: ['value'], cost: constant },
@@ -152,6 +167,11 @@ export type BuiltinName = keyof typeof functions;
 export const builtinFunctions: ReadonlyMap<string, BuiltinFunction> = new Map(
   Object.entries(functions),
 );
+
+/** What a function reads of its arguments; see {@link BuiltinFunction.reads}. */
+export function readsOf(name: string): BuiltinFunction['reads'] {
+  return builtinFunctions.get(name)?.reads;
+}
 
 /** Does not include nested objects. */
 function listSteps(value: unknown): number {

@@ -3,6 +3,7 @@
  * missing operands, other types, errors) are left to JSONata, which alone implements the complex rules.
  */
 import type { Scope } from './leaf.ts';
+import { comparedWithNull, isNull, nullResults } from './nulls.ts';
 import { leftOf, type SyntaxNode } from './syntax-tree.ts';
 
 /** The result of a fast expression that JSONata must evaluate instead. */
@@ -47,6 +48,8 @@ function compileAll(nodes: readonly SyntaxNode[], compile: Compile): FastExpress
 }
 
 function compileBinary(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  const compared = comparedWithNull(node);
+  if (compared !== undefined) return compileNullTest(compared, node.value === '=', compile);
   const sides = [leftOf(node), node.rhs].filter((side) => side !== undefined);
   const [left, right] = compileAll(sides, compile) ?? [];
   if (left === undefined || right === undefined) return undefined;
@@ -60,6 +63,19 @@ function compileBinary(node: SyntaxNode, compile: Compile): FastExpression | und
     if (leftValue === needsJsonata) return needsJsonata;
     const rightValue = right(scope);
     return rightValue === needsJsonata ? needsJsonata : apply(leftValue, rightValue);
+  };
+}
+
+function compileNullTest(
+  operand: SyntaxNode,
+  isMissing: boolean,
+  compile: Compile,
+): FastExpression | undefined {
+  const evaluate = compile(operand);
+  if (evaluate === undefined) return undefined;
+  return (scope) => {
+    const value = evaluate(scope);
+    return value === needsJsonata ? needsJsonata : (value === undefined) === isMissing;
   };
 }
 
@@ -79,7 +95,7 @@ function truth(value: unknown): boolean | typeof needsJsonata {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value !== '';
   if (typeof value === 'number') return value !== 0 && !Number.isNaN(value);
-  return value === undefined || value === null ? false : needsJsonata;
+  return value === undefined ? false : needsJsonata;
 }
 
 function compileCondition(node: SyntaxNode, compile: Compile): FastExpression | undefined {
@@ -95,12 +111,20 @@ function compileCondition(node: SyntaxNode, compile: Compile): FastExpression | 
   };
 }
 
+/** A value that is written out keeps its literal `null`, which is a missing value elsewhere. */
+function written(compile: Compile): Compile {
+  return (node) => {
+    if (isNull(node)) return () => null;
+    return nullResults(node).length > 0 ? undefined : compile(node);
+  };
+}
+
 function compileObject(node: SyntaxNode, compile: Compile): FastExpression | undefined {
   const pairs = Array.isArray(node.lhs) ? node.lhs : [];
   const keys = pairs.map(([key]) => (key.type === 'string' ? String(key.value) : undefined));
   const values = compileAll(
     pairs.map(([, value]) => value),
-    compile,
+    written(compile),
   );
   if (values === undefined || new Set(keys).size < keys.length) return undefined;
   if (keys.some((key) => key === undefined || key.startsWith('_'))) return undefined;
@@ -117,7 +141,7 @@ function compileObject(node: SyntaxNode, compile: Compile): FastExpression | und
 
 function compileList(node: SyntaxNode, compile: Compile): FastExpression | undefined {
   const elements = node.expressions ?? [];
-  const values = compileAll(elements, compile);
+  const values = compileAll(elements, written(compile));
   if (values === undefined) return undefined;
   const areLists = elements.map(({ value }) => value === '[');
   return (scope) => {

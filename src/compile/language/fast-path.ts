@@ -3,6 +3,7 @@
  * those of JSONata. If a path reaches a list, JSONata evaluates the whole expression.
  */
 import { compileOperator, type FastExpression, needsJsonata } from './fast-operators.ts';
+import { presentValue } from './nulls.ts';
 import { isVariableName, type VariableName } from './runtime-scope.ts';
 import {
   isDefaultOperator,
@@ -16,7 +17,7 @@ export function compileFast(node: SyntaxNode): FastExpression | undefined {
   const path = plainPathOf(node);
   if (path !== undefined) return compilePath(path);
   if (isLiteral(node)) {
-    const { value } = node;
+    const value = presentValue(node.value);
     return () => value;
   }
   if (hasExtras(node)) return undefined;
@@ -96,5 +97,5 @@ function follow(start: unknown, steps: readonly string[]): unknown {
     if (!Object.hasOwn(value, step)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
-  return value;
+  return presentValue(value);
 }

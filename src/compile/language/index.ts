@@ -16,6 +16,7 @@ export type {
   Scope,
 } from './leaf.ts';
 export { createLeafParser } from './leaf-parser.ts';
+export { comparedWithNull } from './nulls.ts';
 export type { Operand, OperandType } from './operands.ts';
 export { patternProblem } from './parse-tree.ts';
 export { boundedText, roundedNumber } from './plain-json.ts';

@@ -11,11 +11,20 @@ import type { Scope } from './leaf.ts';
 import { Meter } from './meter.ts';
 import { meterFrames } from './metered-frame.ts';
 import { createNativeFunctions, nativeFunction } from './native-functions.ts';
+import {
+  isMissingName,
+  isPresentName,
+  presentValue,
+  presentValueName,
+  rewriteNulls,
+  withoutNulls,
+  withoutNullsName,
+} from './nulls.ts';
 import { operandTexts } from './operand-text.ts';
 import { boundedText, plainResult } from './plain-json.ts';
 import { isFunctionName, ownListName, protectInput } from './protect-input.ts';
 import type { RegexEngine } from './regex-engine.ts';
-import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
+import { concatenateName, rewrite } from './rewrite.ts';
 import { type CallFocus, meterOf, scopeOf, variablesOf } from './runtime-scope.ts';
 import { textSteps, walkSteps } from './step-costs.ts';
 import { callOf, type SyntaxNode, walk } from './syntax-tree.ts';
@@ -69,6 +78,9 @@ export function createJsonataEvaluator({
     }
     parsed.registerFunction(concatenateName, concatenate as Implementation);
     parsed.registerFunction(isPresentName, isPresent);
+    parsed.registerFunction(isMissingName, (value: unknown) => !isPresent(value));
+    parsed.registerFunction(presentValueName, presentValue);
+    parsed.registerFunction(withoutNullsName, withoutNulls);
     parsed.registerFunction(ownListName, ownList as Implementation);
     parsed.registerFunction(isFunctionName, (value: unknown) => typeof value === 'function');
   }
@@ -76,6 +88,7 @@ export function createJsonataEvaluator({
   function prepare({ source, tokens, parsed, tree }: EvaluatorSource) {
     const authored = authoredMessages(tree);
     assignFunctions(parsed, tree);
+    rewriteNulls(tree);
     rewrite(tree, (operators) => operandTexts(source, tokens, operators));
     protectInput(tree);
     meterFrames(parsed, tree, regexEngine);
@@ -132,11 +145,11 @@ function assignOwn(
   const parameters = { length, toString: () => `(${own.params.join(', ')})` };
   const implementation = nativeFunction(parameters, (focus, args) => {
     const [first] = args;
-    if (own.takesMissing !== true && (first === undefined || first === null)) return undefined;
+    if (own.takesMissing !== true && !isPresent(first)) return undefined;
     const meter = meterOf(focus);
     const result = own.run(args, { scope: scopeOf(focus), tools, meter });
     chargeResult(meter, result);
-    return result;
+    return presentValue(result);
   });
   parsed.registerFunction(own.name, implementation as Implementation);
 }

@@ -5,6 +5,7 @@
 import type jsonata from 'jsonata';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
+import { presentValue } from './nulls.ts';
 import type { RegexEngine } from './regex-engine.ts';
 import { meterVariable } from './runtime-scope.ts';
 import { elementSteps, shallowSteps, walkSteps } from './step-costs.ts';
@@ -113,6 +114,7 @@ function wildcardSteps(input: unknown): number {
 function createSequences(meter: Meter): BaseFrame['createSequence'] {
   function push(this: unknown[], item: unknown): number {
     const { length } = this;
+    if (item === null || isTupleOfNull(item, this)) return length;
     if (length >= limits.sequence) throw tooLong;
     meter.allocate(16);
     this[length] = item;
@@ -122,9 +124,15 @@ function createSequences(meter: Meter): BaseFrame['createSequence'] {
     const sequence: unknown[] & { sequence?: true } = [];
     sequence.push = push;
     sequence.sequence = true;
-    if (first.length === 1) sequence.push(first[0]);
+    if (first.length === 1) sequence.push(presentValue(first[0]));
     return sequence;
   };
+}
+
+/** An element of a stream of tuples holds its value and its variables (`@$v`). */
+function isTupleOfNull(item: unknown, sequence: unknown[] & { tupleStream?: unknown }): boolean {
+  if (sequence.tupleStream !== true || typeof item !== 'object' || item === null) return false;
+  return Object.values(item).includes(null);
 }
 
 /** The nodes whose results are compared, tested or combined in one step. */

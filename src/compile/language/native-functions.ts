@@ -1,13 +1,19 @@
 import jsonata from 'jsonata';
 import { guards, replacements } from './bounded-functions.ts';
-import { chargeCall, chargeResult } from './builtin-functions.ts';
+import { chargeCall, chargeResult, readsOf } from './builtin-functions.ts';
+import { presentValue, withoutNullFields, withoutNulls } from './nulls.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
 
 /** A function of JSONata as its frames hold it. */
 interface NativeFunction {
   readonly _jsonata_function: true;
   readonly implementation: Implementation;
-  readonly signature?: unknown;
+  readonly signature?: Signature;
+}
+
+/** Checks the arguments of a call, and fills in the context. */
+interface Signature {
+  validate(args: readonly unknown[], context: unknown): readonly unknown[];
 }
 
 /** Returns JSONata's built-in functions with metering and limits; undefined for unknown names. */
@@ -19,7 +25,13 @@ export function createNativeFunctions(): (name: string) => NativeFunction | unde
     if (known !== undefined) return known;
     const found = original(name);
     if (found?._jsonata_function !== true) return undefined;
-    const native = { ...found, implementation: metered(name, found.implementation) };
+    const implementation = metered(name, found.implementation);
+    const { signature } = found;
+    const native = {
+      ...found,
+      implementation,
+      ...(signature && { signature: signatureWithoutNulls(name, signature) }),
+    };
     made.set(name, native);
     return native;
   };
@@ -40,17 +52,35 @@ function findOriginals(): (name: string) => NativeFunction | undefined {
   return (name) => lookup?.(name);
 }
 
+/** The arguments of a function as it must see them: `null` is a missing value. */
+function argumentsOf(name: string): (value: unknown) => unknown {
+  const reads = readsOf(name);
+  if (reads === undefined) return presentValue;
+  return reads === 'fields' ? withoutNullFields : withoutNulls;
+}
+
+function signatureWithoutNulls(name: string, signature: Signature): Signature {
+  const present = argumentsOf(name);
+  return {
+    ...signature,
+    validate: (args, context) => signature.validate(args.map(present), presentValue(context)),
+  };
+}
+
 /** Adds metering. Keeps the parameter list, which JSONata inspects. */
 function metered(name: string, original: Implementation): Implementation {
   const guard = guards[name];
   const replacement = replacements[name];
-  return nativeFunction(original, (focus, args) => {
+  const present = argumentsOf(name);
+  return nativeFunction(original, (focus, all) => {
+    // Functions without a signature, and partial applications, are called with the arguments as they are.
+    const args = all.map(present);
     const meter = meterOf(focus);
     chargeCall(meter, name, args);
     guard?.(args);
     const result = replacement ? replacement(focus, args) : original.apply(focus, [...args]);
     chargeResult(meter, result);
-    return result;
+    return presentValue(result);
   });
 }
 

@@ -48,7 +48,7 @@ describe('compile/language quirks of JSONata', () => {
     ['($match(spec.name, /w(.)b/) ?? 1).groups', ['e']],
     ['$replace("a}b]", /[}\\]]/, "-")', 'a-b-'],
     ['$contains("{/", /\\{\\// ) and $contains("a", /A/i)', true],
-    ['($f := function($x){ $x ?? $string($x) ?? "none" }; $f(spec.none) & $f("a"))', 'nulla'],
+    ['($f := function($x){ $x ?? $string($x) ?? "none" }; $f(spec.none) & $f("a"))', 'nonea'],
     ['($f := function($x){ $lookup($x, "a") ?? "none" }; $f(spec) & $f({"a": 1}))', 'none1'],
     ['"x-" & spec.name & "-" & spec.zero & spec.no', 'x-web-0false'],
     ['$base64encode("päss€")', 'cMOkc3Pigqw='],

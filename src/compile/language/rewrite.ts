@@ -1,3 +1,4 @@
+import { isPresentName } from './nulls.ts';
 import {
   callOf,
   isDefaultOperator,
@@ -8,9 +9,8 @@ import {
   walk,
 } from './syntax-tree.ts';
 
-/** Functions for rewritten code. Expressions cannot call them, because their names contain a space. */
+/** A function for rewritten code. Expressions cannot call it, because its name contains a space. */
 export const concatenateName = ' concatenate';
-export const isPresentName = ' is present';
 const heldName = ' held';
 
 /**

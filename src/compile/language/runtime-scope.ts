@@ -1,5 +1,6 @@
 import type { Scope } from './leaf.ts';
 import type { Meter } from './meter.ts';
+import { presentValue } from './nulls.ts';
 
 /**
  * The variable that holds the scope in JSONata's frames. Expressions cannot access it, because its name contains a
@@ -37,10 +38,10 @@ export function meterOf(focus: CallFocus): Meter {
 export function variablesOf(scope: Scope, meter: Meter): Record<string, unknown> {
   return {
     self: scope.self,
-    item: scope.item,
+    item: presentValue(scope.item),
     index: scope.index,
-    child: scope.child,
-    previous: scope.previous,
+    child: presentValue(scope.child),
+    previous: presentValue(scope.previous),
     definition: scope.definition,
     cluster: scope.cluster,
     [scopeVariable]: scope,

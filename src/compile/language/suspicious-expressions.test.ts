@@ -59,10 +59,10 @@ describe('compile/language warnings', () => {
       14,
     ],
     [
-      'spec.phase = null',
-      'A comparison with null is false if the value is missing',
-      'Write "$not($exists(...))"',
-      14,
+      'spec.phase in ["Done", null]',
+      '"in" never finds null: it is a missing value',
+      'Write "$not($exists(a))" or "a = null" to find out whether "a" is missing',
+      26,
     ],
     [
       'spec.a ?? 0 >= spec.b',
@@ -105,6 +105,8 @@ describe('compile/language warnings', () => {
     '(spec.phase ?? "") != "Done"',
     'metadata.name != "default"',
     'spec.phase != null',
+    'spec.phase = null',
+    '{"phase": null, "phases": [null]}',
     '$index != 0',
     '(spec.a ?? 0) >= spec.b',
     'spec.a ?? (0 >= spec.b)',

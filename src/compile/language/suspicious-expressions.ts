@@ -1,4 +1,5 @@
 import type { LeafProblem } from './leaf.ts';
+import { comparedWithNull, isNull } from './nulls.ts';
 import {
   isDefaultOperator,
   isElvisOperator,
@@ -37,6 +38,7 @@ export function findSuspiciousExpressions(
       ...rootInPredicate(node, tokens),
       ...fieldInBrackets(node, tokens),
       ...addedTexts(node, tokens),
+      ...searchedNull(node, tokens),
     ]),
   ];
   // JSONata duplicates the left operand of `??` and `?:`.
@@ -78,22 +80,13 @@ function isWord(token: Token): boolean {
   return token.kind === 'name' && !token.text.startsWith('`');
 }
 
+/** `a != b`, which is false without `a`. `a != null` tests whether there is one. */
 function comparedWithMissing(node: SyntaxNode, tokens: readonly Token[]): Warning[] {
   const left = leftOf(node);
   const { rhs } = node;
   if (node.type !== 'binary' || left === undefined || rhs === undefined) return [];
   const offset = startOf(tokens, node.position);
-  const withNull = [left, rhs].some((side) => side.type === 'value' && side.value === null);
-  if (node.value === '=' && withNull) {
-    return [
-      {
-        message: 'A comparison with null is false if the value is missing',
-        hint: 'Write "$not($exists(...))"',
-        offset,
-      },
-    ];
-  }
-  if (node.value !== '!=' || withNull) return [];
+  if (node.value !== '!=' || comparedWithNull(node) !== undefined) return [];
   const doubtful = [left, rhs].find(
     (side) => side.type === 'path' && !alwaysThere.has(pathText(side)),
   );
@@ -103,6 +96,22 @@ function comparedWithMissing(node: SyntaxNode, tokens: readonly Token[]): Warnin
       message: `"!=" is false if "${pathText(doubtful)}" is missing`,
       hint: 'Write "$not(a = b)", or add a default with "??"',
       offset,
+    },
+  ];
+}
+
+/** `a in [null, "b"]`: a missing value is in no list. */
+function searchedNull(node: SyntaxNode, tokens: readonly Token[]): Warning[] {
+  const { rhs } = node;
+  if (node.type !== 'binary' || node.value !== 'in' || rhs === undefined) return [];
+  const elements = rhs.type === 'unary' && rhs.value === '[' ? (rhs.expressions ?? []) : [rhs];
+  const literal = [leftOf(node), ...elements].find((each) => each !== undefined && isNull(each));
+  if (literal === undefined) return [];
+  return [
+    {
+      message: '"in" never finds null: it is a missing value',
+      hint: 'Write "$not($exists(a))" or "a = null" to find out whether "a" is missing',
+      offset: startOf(tokens, literal.position),
     },
   ];
 }

@@ -1,5 +1,6 @@
 import {
   childNodes,
+  comparedWithNull,
   isDefaultOperator,
   isElvisOperator,
   type PlainPath,
@@ -57,6 +58,10 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
         if (['exists', 'boolean', 'not'].includes(String(node.procedure?.value))) return;
         for (const arg of node.arguments ?? []) visit(arg, marks);
         return;
+      case 'binary':
+        // `a = null` tests for existence.
+        if (comparedWithNull(node) !== undefined) return;
+        break;
       case 'unary':
         // Fields of an element may be missing, elements may not.
         if (node.value === '{') return;

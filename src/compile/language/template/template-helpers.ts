@@ -9,6 +9,7 @@ import {
   meteredYamlCopy,
 } from '../functions.ts';
 import type { Meter } from '../meter.ts';
+import { presentValue, withoutNulls } from '../nulls.ts';
 import { assertTextLength, roundedNumber } from '../plain-json.ts';
 import { characterSteps, shallowSteps, walkSteps } from '../step-costs.ts';
 
@@ -176,7 +177,7 @@ export function ownProperty(value: unknown, key: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (typeof key !== 'string' && typeof key !== 'number') return undefined;
   const object = Object(value) as Readonly<Record<string, unknown>>;
-  return Object.hasOwn(object, key) ? object[key] : undefined;
+  return Object.hasOwn(object, key) ? presentValue(object[key]) : undefined;
 }
 
 /** Converts a value to output. */
@@ -237,7 +238,8 @@ function compare(name: string, [a, b]: readonly [unknown, unknown], meter: Meter
   );
 }
 
-function join(list: unknown, separator: unknown, meter: Meter): string {
+function join(all: unknown, separator: unknown, meter: Meter): string {
+  const list = withoutNulls(all);
   if (!Array.isArray(list)) {
     throw new ExpressionError('evaluation-failed', 'Expected a list as the argument of "join"');
   }

@@ -8,6 +8,7 @@ import type { FunctionDependencies } from '../functions.ts';
 import type { Scope } from '../leaf.ts';
 import { limits } from '../limits.ts';
 import { Meter } from '../meter.ts';
+import { presentValue, withoutNullFields } from '../nulls.ts';
 import { assertTextLength } from '../plain-json.ts';
 import { isVariableName } from '../runtime-scope.ts';
 import { shallowSteps } from '../step-costs.ts';
@@ -151,7 +152,8 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionDependencies
       };
     default:
       return (frame) => {
-        const list = value(frame);
+        const found = value(frame);
+        const list = Array.isArray(found) ? found : withoutNullFields(found);
         // Charged before the entries are created.
         frame.output.meter.spend(Array.isArray(list) ? list.length : shallowSteps(list));
         const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
@@ -277,5 +279,5 @@ function compilePath(path: hbs.AST.PathExpression): Evaluate {
 function follow(start: unknown, parts: readonly string[]): unknown {
   let value = start;
   for (const part of parts) value = ownProperty(value, part);
-  return value;
+  return presentValue(value);
 }
