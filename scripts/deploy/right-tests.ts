@@ -34,6 +34,7 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   'read-namespaces': 'a definition of one namespace writes there and nowhere else',
   history: 'versions are recorded, marked, trimmed and deleted',
   'resource-metadata': 'resources are released',
+  'resource-finished': 'resources are made',
   'resource-gone': 'a definition for a kind of others releases what matches no more',
   'resource-patch': 'a resource that patches itself',
   'patch-targets': 'a definition of one namespace writes there and nowhere else',

@@ -149,6 +149,8 @@ export interface ChildPlan extends ChildDefinition {
   /** Children that its `when`, `forEach` or template read under `observed`, possibly itself. */
   readonly childrenObserved: readonly string[];
   readonly hasDeleteWhen: boolean;
+  /** Is it possible that its objects run once (`runs`)? Each object decides. @default false */
+  readonly mayRunOnce?: boolean;
   /**
    * The child has no owner reference, only Homeostat labels. Homeostat deletes it, and the resource has the Homeostat
    * finalizer.

@@ -177,6 +177,11 @@ export interface ChildDefinition extends ChildLifecycle {
   readonly after: readonly string[];
   /** Expression over `$child`. @default undefined: readiness by kind */
   readonly ready?: Template;
+  /**
+   * Is an object that has finished created again when it is missing? @default undefined: not for a Job with
+   * `ttlSecondsAfterFinished`
+   */
+  readonly runs?: 'Once' | 'Always';
   /** Fields that another manager changed: applied again, or left unchanged and reported. @default 'Force' */
   readonly conflicts: 'Force' | 'Report';
   /** Whether the object may be outside the resource's namespace. @default false */

@@ -145,6 +145,8 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     crossNamespace: resolveCrossNamespace(child.crossNamespace),
     ordered: child.ordered === true,
     deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
+    // Left out where it is not written, so that the revision of such a definition does not change.
+    ...((child.runs === 'Once' || child.runs === 'Always') && { runs: child.runs }),
     ...resolvePlacement(child),
     ...resolveLifecycle(child),
   };

@@ -27,6 +27,7 @@ import { hasRecordInMember } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
+import { rememberRemoved } from './removal/finished-children.ts';
 import { trackLoss } from './removal/untracked-children.ts';
 import { forgetResource, runPass } from './run/run-pass.ts';
 import { countUnmatched, unmatchedKeys } from './run/run-unmatched.ts';
@@ -168,6 +169,7 @@ class PlanOperator implements Operator {
       previousKinds,
       onSelectedChange: (...change) => history?.noteEvent(...change),
       onLost: (key, stored) => trackLoss(this.#states.get(key), stored),
+      onRemoved: (key, stored) => rememberRemoved(plan, this.#states.get(key), stored),
       onResourceEvent: plan.needsFinalizer
         ? (event) => detectOrphaning(this.#states, event)
         : undefined,

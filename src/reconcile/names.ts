@@ -118,6 +118,11 @@ export function onceAnnotationOf(definition: string): string {
   return `once.homeostat.dev/${definition}`;
 }
 
+/** On a resource: its children that run once and have finished (docs/decisions/0025). */
+export function finishedAnnotationOf(definition: string): string {
+  return `finished.homeostat.dev/${definition}`;
+}
+
 /** On a record (a stored version of an object that a resource reads): the definition, the UID of the resource, the id of the read. */
 export const recordedByLabel = 'homeostat.dev/recorded-by';
 export const recordOfLabel = 'homeostat.dev/record-of';

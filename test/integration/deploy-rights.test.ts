@@ -132,8 +132,14 @@ shared.describe('integration/deploy-rights', () => {
     const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
     const [job] = await client.untilList(jobs, (list) => list.length > 0);
     assert.ok(job);
+    const fault = runtime.rejectOnce(
+      'the resource of the Job has changed',
+      (request) =>
+        request.method === 'PATCH' && matching({ verb: 'other', resource: 'foobars' })(request),
+    );
     await new InstantKubelet(client).completeJob(namespace, job.metadata.name);
     for (const sample of samples) if (sample.kind !== 'ConfigMap') await untilReady(sample);
+    assert.equal(fault.count, 1);
   });
 
   test('children are made, reverted, found to belong to another owner, and deleted', async () => {

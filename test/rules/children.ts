@@ -21,6 +21,14 @@ export const children: RuleSection = {
       ],
     },
     {
+      rule: 'A Job that removes itself after it has finished runs once for each intent, also after a restart; `runs` decides for other children',
+      shownBy: [
+        'test/integration/run-once.test.ts › a Job that removes itself runs once; its resource stays ready, and a restart writes nothing',
+        'test/integration/run-once.test.ts › a changed resource runs it again',
+        'src/reconcile/child/run-to-completion.test.ts › "runs: Once" counts without a time to live',
+      ],
+    },
+    {
       rule: 'Names under `homeostat.dev/` cannot be computed, nor the keys of a manifest or its metadata',
       shownBy: [
         'src/compile/phase/phase.test.ts › users who create a resource cannot set reserved names',

@@ -6,6 +6,7 @@ export type RightPurpose =
   | 'crd'
   | 'resources'
   | 'resource-metadata'
+  | 'resource-finished'
   | 'resource-patch'
   | 'resource-gone'
   | 'status'

@@ -56,6 +56,25 @@ describe('check/rights: what a definition needs', () => {
     assert.deepEqual(rules, ['create patch [things.mine.example.com]']);
   });
 
+  for (const [what, fields, spec, isPatched] of [
+    ['a time to live', '', 'ttlSecondsAfterFinished: 60', true],
+    ['a spec that is computed', '', '"${ spec.job }"', true],
+    ['no time to live', '', 'backoffLimit: 1', false],
+    ['"runs: Always"', 'runs: Always, ', 'ttlSecondsAfterFinished: 60', false],
+    ['"runs: Once"', 'runs: Once, ', 'backoffLimit: 1', true],
+  ] as const)
+    test(`a Job with ${what}: its resources ${isPatched ? 'may' : 'need not'} be patched`, () => {
+      const given = spec.startsWith('"') ? spec : `{ ${spec}, template: "\${ spec.pod }" }`;
+      const rights = mine(`  children:
+    - { id: job, ${fields}template: { apiVersion: batch/v1, kind: Job, metadata: { name: a }, spec: ${given} } }
+`);
+      const expected = isPatched ? ['get patch list watch'] : ['list watch'];
+      assert.deepEqual(
+        allowed(rights, group, 'things').map((rule) => rule.split(' ').sort().join(' ')),
+        expected.map((rule) => rule.split(' ').sort().join(' ')),
+      );
+    });
+
   test('with several versions its resources may be written again, and the record of stored versions trimmed', () => {
     const one = '      - name: v1\n';
     const text = thingDefinition('mine', '').replace(

@@ -200,6 +200,10 @@ function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
       ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
       reason: 'stores which patches with "once" have been sent',
     },
+    childrenOf(plan).some(({ mayRunOnce }) => mayRunOnce === true) && {
+      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-finished' },
+      reason: 'stores which children that run once have finished',
+    },
     statusKindOf(definition) !== undefined && {
       ...{ gvk, subresource: '/status', verbs: ['patch'], purpose: 'status' },
       reason: 'status of its resources',

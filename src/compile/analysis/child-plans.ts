@@ -15,7 +15,7 @@ import type {
 } from '../operator-plan.ts';
 import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
-import type { CompiledTemplate, SlotReference } from '../template/template.ts';
+import { type CompiledTemplate, mayHave, type SlotReference } from '../template/template.ts';
 import { templatesFor } from '../template-uses.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
@@ -62,6 +62,7 @@ export function createPlans({
       readsUsed: used.reads,
       childrenObserved: used.observed,
       hasDeleteWhen: deleteWhen !== undefined,
+      ...(mayRunOnce(child) && { mayRunOnce: true }),
       isDetached: isDetached(child.definition, { definition, scope }),
       ...(isPlacedByItem(cluster) && { isPlacedByItem: true }),
       secrecy: secrets.child(id),
@@ -212,6 +213,13 @@ function pathsOfCluster(path: FieldPath): readonly FieldPath[] {
     ['metadata', 'annotations'],
     ['status', 'conditions'],
   ];
+}
+
+/** Whether objects of the child may run once: it says so, or its template can give a Job a `ttlSecondsAfterFinished`. */
+function mayRunOnce({ definition: { runs, gvk }, template }: CompiledChild): boolean {
+  if (runs !== undefined) return runs === 'Once';
+  const isJob = gvk.group === 'batch' && gvk.kind === 'Job';
+  return isJob && mayHave(template.root, ['spec', 'ttlSecondsAfterFinished']);
 }
 
 /** The definition and scope of the owning resource. */

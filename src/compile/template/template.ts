@@ -104,6 +104,15 @@ function literalField(node: TemplateNode, step: string): TemplateNode | undefine
   return node.kind === 'map' ? node.entries.findLast(({ key }) => key === step)?.node : undefined;
 }
 
+/** Whether a rendered value can have this field: it is written, or an expression may contain it. */
+export function mayHave(node: TemplateNode, steps: readonly string[]): boolean {
+  const [step, ...rest] = steps;
+  if (step === undefined || !(node.kind === 'constant' || node.kind === 'map')) return true;
+  const inner = literalField(node, step);
+  if (inner !== undefined) return mayHave(inner, rest);
+  return node.kind === 'map' && node.entries.some(({ key }) => typeof key !== 'string');
+}
+
 export function constant(value: unknown): Extract<TemplateNode, { kind: 'constant' }> {
   return { kind: 'constant', value };
 }

@@ -205,6 +205,10 @@ const child: JsonSchema = objectSchema(
         order: enumWithDefault('Order of the elements by index.', ['Ascending', 'Descending']),
       }),
     }),
+    runs: enumSchema(
+      '`Once`: an object that has finished is not created again until its template renders something else. `Always`: it is. Default: `Once` for a Job with `ttlSecondsAfterFinished`, else `Always`.',
+      ['Once', 'Always'],
+    ),
     conflicts: enumWithDefault(
       'Fields that another field manager has changed: `Force` applies them again, `Report` leaves them and reports the conflict.',
       ['Force', 'Report'],

@@ -37,6 +37,7 @@ import {
   watchUnlabelled,
 } from './replace-element.ts';
 import { type ResolvedElement, resolveElement } from './resolve-child.ts';
+import { applyUnlessDone } from './run-to-completion.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
 /** Maximum number of attempts in one pass for an object that changes concurrently. */
@@ -237,7 +238,10 @@ export async function applyResolved(
 ): Promise<ElementResult> {
   if (each.kind === 'rendered') {
     const { element, intent } = each;
-    return applyElement(pass, { plan, element, intent, waitingFor, waitsForElements });
+    const desired = { plan, element, intent, waitingFor, waitsForElements };
+    const apply = () => applyElement(pass, desired);
+    if (plan.mayRunOnce !== true) return apply();
+    return applyUnlessDone(pass, desired, { live: cachedObject(pass, intent), apply });
   }
   const name = await nameOf(pass, plan, each.element);
   return repairWaiting(pass, unrenderedResult(pass, { plan, each, name }));

@@ -10,6 +10,7 @@ import {
   type PassFindings,
   type PrunedObject,
 } from '../pass/pass.ts';
+import { saveFinished } from '../resource/write-metadata.ts';
 import type { Watches } from '../watch/watches.ts';
 import { applyChild } from './apply-child.ts';
 import { inputForChildren } from './element-result.ts';
@@ -68,6 +69,7 @@ export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise
     pass.effects.children.set(result.plan.id, result);
     pass.desiredPhase.setChild(result.plan.id, inputForChildren(result));
   }
+  await saveFinished(pass);
 }
 
 /** The phase *wanting*: observes the cluster and applies all children, tier by tier. */

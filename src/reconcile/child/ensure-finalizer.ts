@@ -131,7 +131,10 @@ async function unrecordedOf(
       const { gvk } = each.intent.ref;
       if (memberProblem(pass, gvk) !== undefined) continue;
       if ((await unreadyDependencies(pass, plan, gvk.cluster)).length > 0) continue;
-      if (pass.findings.inventory.has(each.intent.identity)) continue;
+      const { identity } = each.intent;
+      // One that has finished is not created again before its intent changes: the next pass adds it then.
+      if (pass.findings.inventory.has(identity) || pass.findings.finished.records.has(identity))
+        continue;
       const live = cachedObject(pass, each.intent);
       if (live === undefined || isOwnOrAdoptable(pass, plan, live))
         found.push(each.intent.identity);

@@ -29,7 +29,7 @@ export async function readinessOfElement(
 }
 
 /** The object is as desired, apart from fields that the author leaves to other managers. */
-function isIgnoredConflict({ reason, isPartial }: Problem): boolean {
+export function isIgnoredConflict({ reason, isPartial }: Problem): boolean {
   return reason === 'Conflict' && isPartial === true;
 }
 

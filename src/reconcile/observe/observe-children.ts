@@ -7,6 +7,7 @@ import { placesOf } from '../ownership/placement.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { objectsChanged } from '../watch/object-change.ts';
+import { finishedObjectsOf } from './finished-objects.ts';
 import { memberProblem, watchesOf } from './observe-members.ts';
 
 /** Observes the children that expressions read under `observed`, at the start of the pass. */
@@ -86,7 +87,8 @@ function currentObjects(pass: Pass, plan: ChildPlan): readonly StoredObject[] | 
   if (!isAllListed(pass, plan)) return undefined;
   const labelled = watchesOf(pass, plan).flatMap(({ labelledWith }) => labelledWith(pass.uid));
   const found = childrenOf(pass, plan, labelled);
-  return [...found, ...replacedOf(pass, plan, found)].sort(byName);
+  const finished = finishedObjectsOf(pass, plan, found);
+  return [...found, ...replacedOf(pass, plan, found), ...finished].sort(byName);
 }
 
 /** Are all objects of a child known, in every member cluster that may have one? */

@@ -58,7 +58,10 @@ function untiedChildren(pass: Pass): readonly string[] | undefined {
 function createdBy({ effects: { children } }: Pass): readonly string[] {
   const elements = [...children.values()].flatMap((result) => result.elements);
   return elements.flatMap(({ plan, live }) =>
-    plan.isDetached && live !== undefined ? [identityOfObject(live.object)] : [],
+    // One that has removed itself does not exist any more.
+    plan.isDetached && live?.object.metadata.resourceVersion !== undefined
+      ? [identityOfObject(live.object)]
+      : [],
   );
 }
 

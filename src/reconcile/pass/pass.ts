@@ -29,6 +29,7 @@ import { disclosureOfResource } from '../secrecy.ts';
 import { PassDependencies } from '../watch/dependency-index.ts';
 import type { ReadObservation } from '../watch/object-change.ts';
 import type { OperatorContext, PassTurn } from './context.ts';
+import { FinishedChildren } from './finished-children.ts';
 import { Inventory } from './inventory.ts';
 import { type ResourceState, stateOf } from './resource-state.ts';
 
@@ -70,6 +71,8 @@ export interface PassFindings {
   readonly observed: Map<string, ObservedChild>;
   /** The recorded children. */
   readonly inventory: Inventory;
+  /** The records of children that run once. */
+  readonly finished: FinishedChildren;
   /** By id, the names of children that are not lists, if a name is needed before rendering and is known. */
   readonly names: Map<string, string>;
   /** Desired objects by identity, with the id of their child. */
@@ -133,7 +136,10 @@ export interface ElementResult {
   readonly problem?: Problem;
   /** A notice to report, though nothing blocks the element. */
   readonly notice?: string;
-  /** The object, if it exists, belongs to the resource and is not being deleted. */
+  /**
+   * The object, if it exists, belongs to the resource and is not being deleted. Of an object that has finished and removed itself, the last
+   * state, without a `resourceVersion`.
+   */
   readonly live?: StoredObject;
 }
 
@@ -261,6 +267,7 @@ export function beginPass(
       reads: new Map(),
       observed: new Map(),
       inventory,
+      finished: new FinishedChildren(resource, plan.name),
       names: new Map(),
       desiredObjects: new Map(),
     },

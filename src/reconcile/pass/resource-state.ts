@@ -10,6 +10,8 @@ export interface ResourceState {
   readonly attempts: AttemptHistory;
   /** By identity: objects that were deleted to be recreated, until they are. */
   readonly replaced: Map<string, ReplacedObject>;
+  /** By identity: the last states of children that may have finished and were deleted, until a pass handles them. */
+  readonly removed: Map<string, StoredObject>;
   /** By identity: objects that no informer has, though they may be children of the resource. */
   readonly untracked: Map<string, UntrackedChild>;
   /**
@@ -58,6 +60,7 @@ export function createResourceState(uid: string): ResourceState {
     created: new Set(),
     isInventoryChecked: false,
     replaced: new Map(),
+    removed: new Map(),
     reportedFailures: undefined,
     isOrphaning: false,
     finalizingSinceMs: undefined,

@@ -34,6 +34,14 @@ export async function annotateResource(
   }
 }
 
+/** Stores the records that have changed. One request for all children of a tier. */
+export async function saveFinished(pass: Pass): Promise<void> {
+  const change = pass.findings.finished.takeChange();
+  if (change === undefined) return;
+  const problem = await annotateResource(pass, change);
+  if (problem !== undefined) pass.effects.finalizerProblem ??= problem;
+}
+
 /**
  * Removes our finalizer and its annotations, regardless of the field manager (a restore from a backup changes the field manager).
  * @returns the error, if any.

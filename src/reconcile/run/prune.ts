@@ -13,9 +13,11 @@ import { checkInventory } from '../ownership/maintain-inventory.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import type { UntrackedChild } from '../pass/resource-state.ts';
+import { forgetFinished } from '../removal/finished-children.ts';
 import { pruneCandidatesOf } from '../removal/removal-rules.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedUntracked, findUntracked } from '../removal/untracked-children.ts';
+import { saveFinished } from '../resource/write-metadata.ts';
 
 const why = 'No longer desired';
 
@@ -35,6 +37,8 @@ export async function prune(pass: Pass): Promise<void> {
       leaving.set(identityOfObject(each.object), each);
     pass.effects.pruned.push(...(await remove(pass, inFixedOrder(leaving.values()))));
   }
+  forgetFinished(pass, (each) => isUndesired(pass, each, certainty));
+  await saveFinished(pass);
   const areRecordsHeld = await pruneRecords(pass);
   if (!areRecordsHeld) notifyConverged(pass, certainty);
 }

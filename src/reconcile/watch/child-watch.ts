@@ -6,6 +6,7 @@ import { statusPathsOfReadiness } from '../../util/readiness/rules.ts';
 import { childIdOf, topicOf } from '../identity.ts';
 import { definitionLabel, ownerUidLabel } from '../names.ts';
 import { isControlledBy } from '../ownership-claims.ts';
+import { endPathsOf } from '../run-once.ts';
 import { isChanged } from './object-change.ts';
 import type { Watches } from './watches.ts';
 
@@ -59,11 +60,13 @@ export function watchChildren(watches: Watches, gvk: Gvk): ChildWatch {
 function notifyLoss(watches: Watches, { old, current, pass }: CacheEvent): void {
   if (old === undefined || pass !== undefined) return;
   const { labels, deletionTimestamp } = old.object.metadata;
-  if (deletionTimestamp !== undefined || labels?.[definitionLabel] !== watches.plan.name) return;
+  if (labels?.[definitionLabel] !== watches.plan.name) return;
   const uid = labels[ownerUidLabel] ?? '';
   if (current !== undefined && !hasLostOwner(old, current, uid)) return;
   const key = watches.resources.keyOfUid(uid);
-  if (key !== undefined) watches.onLost(key, old);
+  if (key === undefined) return;
+  if (current === undefined) watches.onRemoved(key, old);
+  if (deletionTimestamp === undefined) watches.onLost(key, old);
 }
 
 /** Whether the owner reference to the resource was removed. */
@@ -94,7 +97,7 @@ function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
   const byKind = child.hasReady
     ? [['status', 'observedGeneration']]
     : statusPathsOfReadiness(child.gvk);
-  return [...child.pathsRead, ...byKind];
+  return [...child.pathsRead, ...byKind, ...endPathsOf(child)];
 }
 
 /** Whether {@link dependentsOf} may find a resource. Allocates nothing. */

@@ -60,6 +60,8 @@ export interface WatchesOptions {
   readonly onSelectedChange?: SelectedChange;
   /** Called when a child of this resource left its watch without a deletion. @default none */
   readonly onLost?: (key: string, stored: StoredObject) => void;
+  /** Called with the last state of a child that left its watch, deleted or not. @default none */
+  readonly onRemoved?: (key: string, stored: StoredObject) => void;
   /** Called with every event of the kind before any resource is enqueued for it. @default none */
   readonly onResourceEvent?: ((event: CacheEvent) => void) | undefined;
   /**
@@ -143,6 +145,11 @@ export class Watches {
   /** A child of this resource left its watch without a deletion (it may only have lost its label), or lost its owner reference. */
   onLost(key: string, stored: StoredObject): void {
     this.#options.onLost?.(key, stored);
+  }
+
+  /** A child of this resource left its watch; the last state. */
+  onRemoved(key: string, stored: StoredObject): void {
+    this.#options.onRemoved?.(key, stored);
   }
 
   /** The watch on the children of a kind; started on the first call. */

@@ -30,6 +30,7 @@ export const types: readonly ResourceType[] = [
     ...namespaced,
     hasStatus: false,
   },
+  { gvk: gvkOf('batch/v1', 'Job'), plural: 'jobs', ...namespaced },
   { gvk: gvkOf('v1', 'ConfigMap'), plural: 'configmaps', ...namespaced, hasStatus: false },
   { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', ...namespaced, hasStatus: false },
   { gvk: gvkOf('v1', 'Service'), plural: 'services', ...namespaced },
