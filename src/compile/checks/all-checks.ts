@@ -2,6 +2,7 @@ import type { Check } from '../check-context.ts';
 import { checkForEach, checkOnDelete } from './check-children.ts';
 import { checkClusterStatus, warnAboutPlacedSecrets } from './check-clusters.ts';
 import { checkLists } from './check-lists.ts';
+import { checkLongNames } from './check-long-names.ts';
 import { checkManifests } from './check-manifests.ts';
 import { checkNames } from './check-names.ts';
 import { checkOperands } from './check-operands.ts';
@@ -34,6 +35,7 @@ export const allChecks: readonly Check[] = [
   checkTypes,
   checkOperands,
   checkManifests,
+  checkLongNames,
   checkLists,
   checkServices,
   checkSources,

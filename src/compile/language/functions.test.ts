@@ -72,6 +72,12 @@ describe('compile/language functions', () => {
     ['$name("a", spec.nothing)', 'missing-value'],
     ['$name("a", "")', 'missing-value'],
     ['$name(spec)', 'evaluation-failed'],
+    ['$name("a", spec)', 'evaluation-failed'],
+    ['$name({ "maxLength": 52 })', 'evaluation-failed'],
+    ['$name("a", { "maxLength": 19 })', 'evaluation-failed'],
+    ['$name("a", { "maxLength": "52" })', 'evaluation-failed'],
+    ['$name("a", { "maxLength": 52, "max": 1 })', 'evaluation-failed'],
+    ['$name("a", { "maxLength": 52 }, "b")', 'evaluation-failed'],
     ['$parseJson("{")', 'evaluation-failed'],
     ['$parseYaml("{")', 'evaluation-failed'],
     ['$parseJson(1)', 'evaluation-failed'],
@@ -103,6 +109,23 @@ describe('compile/language functions', () => {
         problems.map((problem) => [problem.code, problem.message, problem.offset]),
         [['expression-syntax', message, offset]],
       );
+    });
+  }
+
+  for (const [length, maxLength] of [
+    [52, 52],
+    [53, 52],
+    [80, 30],
+    [253, 253],
+    [300, 253],
+  ] as const) {
+    test(`$name keeps ${length} characters within a maximum of ${maxLength}`, async () => {
+      const text = 'a'.repeat(length - 2);
+      const name = String(
+        await evaluate(`$name("${text}", "b", { "maxLength": ${maxLength} })`, root),
+      );
+      assert.ok(name.length <= maxLength, name);
+      assert.equal(name === `${text}-b`, length <= maxLength);
     });
   }
 

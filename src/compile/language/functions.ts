@@ -68,13 +68,15 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'name',
     params: ['parts...'],
     returns: 'string',
-    doc: 'The parts joined by "-", truncated to 63 characters with a hash at the end; a missing part is an error',
+    doc: 'The parts joined by "-", truncated to 63 characters with a hash at the end, or to `{ "maxLength": 52 }` as the last argument (20 to 253); a missing part is an error',
     example: { source: '$name(metadata.name, "cache", 0)', gives: 'web-cache-0' },
     takesMissing: true,
     run: (parts, { meter }) => {
-      const names = parts.map(namePart);
+      const last = parts.at(-1);
+      const options = isJsonObject(last) && parts.length > 1 ? last : undefined;
+      const names = (options === undefined ? parts : parts.slice(0, -1)).map(namePart);
       for (const name of names) meter.spend(textSteps(name));
-      return joinName(names);
+      return joinName(names, options && maxLengthIn(options));
     },
   },
   {
@@ -200,6 +202,25 @@ function namePart(part: unknown): string {
   }
   if (typeof part === 'object') throw wrongArgument('name', 'strings and numbers', part);
   return String(part);
+}
+
+/** A shorter name has no room beside the hash. A name of an object has at most 253 characters. */
+const maxLengths = { least: 20, most: 253 };
+
+function maxLengthIn(options: JsonObject): number {
+  const { maxLength, ...others } = options;
+  const { least, most } = maxLengths;
+  const isValid =
+    typeof maxLength === 'number' &&
+    Number.isInteger(maxLength) &&
+    maxLength >= least &&
+    maxLength <= most &&
+    Object.keys(others).length === 0;
+  if (isValid) return maxLength;
+  throw new ExpressionError(
+    'evaluation-failed',
+    `Expected strings and numbers as parts of $name(), and { "maxLength": ${least} to ${most} } as the last argument at most`,
+  );
 }
 
 function findCondition(object: unknown, type: unknown): unknown {

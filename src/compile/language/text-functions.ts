@@ -19,6 +19,7 @@ export function decodeBase64(base64: string): string {
 const letters = 'bcdfghjklmnpqrstvwxz';
 const lettersAndDigits = `${letters}2456789`;
 const hashLength = 10;
+/** The default never changes: it would rename existing objects. */
 const nameLength = 63;
 
 /** A hash of ten lower-case letters and digits that starts with a letter. Depends only on the value. */
@@ -35,9 +36,9 @@ export function stableHash(value: unknown): string {
 }
 
 /** Joins the parts with `-`. A name that is too long is truncated and ends with a hash of the whole name. */
-export function joinName(parts: readonly string[]): string {
+export function joinName(parts: readonly string[], maxLength: number = nameLength): string {
   const name = parts.join('-');
-  if (name.length <= nameLength) return name;
-  const kept = name.slice(0, nameLength - hashLength - 1).replace(/[-.]+$/, '');
+  if (name.length <= maxLength) return name;
+  const kept = name.slice(0, maxLength - hashLength - 1).replace(/[-.]+$/, '');
   return `${kept}-${stableHash(name)}`;
 }

@@ -7,6 +7,7 @@ import {
   numberOf,
   partOf,
 } from './controller-client.ts';
+import type { RequeueAfter } from './deployment-status.ts';
 import {
   adoptAndRelease,
   controlledObjects,
@@ -16,18 +17,22 @@ import {
   podOf,
 } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
+import { PodCreator } from './pod-creator.ts';
 import { affinityTo, nodeOf, pods } from './pod-simulator.ts';
 import { ensureRevision, type Revision, revisionLabel } from './revisions.ts';
 
 export const daemonSets = 'apps/daemonsets';
+const component = 'daemonset-controller';
 export const nodes = '/nodes';
 
 /** Runs a pod on every node that its template selects. */
 export class DaemonSetController {
   readonly #client: ControllerClient;
+  readonly #pods: PodCreator;
 
-  constructor(client: ControllerClient) {
+  constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
     this.#client = client;
+    this.#pods = new PodCreator({ client, component, requeueAfter });
   }
 
   reconcile(key: string): void {
@@ -69,7 +74,7 @@ export class DaemonSetController {
       'pod-template-generation': String(numberOf(partOf(set, 'metadata'), 'generation', 1)),
     };
     const spec = objectField(pod, 'spec') ?? {};
-    const name = this.#client.create(pods, set.namespace, {
+    const name = this.#pods.create(set, {
       metadata: { ...metadata, labels },
       spec: {
         ...spec,
@@ -77,7 +82,8 @@ export class DaemonSetController {
         tolerations: [...listField(spec, 'tolerations'), ...tolerations],
       },
     });
-    this.#record(set, { reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
+    if (name !== undefined)
+      this.#record(set, { reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
   }
 
   #delete(set: StoredObject, pod: StoredObject): void {
@@ -90,7 +96,7 @@ export class DaemonSetController {
   }
 
   #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#client.recordEvent(set, { component: 'daemonset-controller', ...event });
+    this.#client.recordEvent(set, { component, ...event });
   }
 
   #update(set: StoredObject, owned: readonly StoredObject[], { hash }: Revision): void {

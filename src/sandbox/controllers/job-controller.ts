@@ -22,11 +22,14 @@ import {
 } from './job-pods.ts';
 import { controlledObjects, controllerUid, isFinished, isReady, phaseOf } from './owned-objects.ts';
 import { isTerminating, uidOf } from './owner-index.ts';
+import { PodCreator } from './pod-creator.ts';
 import { pods } from './pod-simulator.ts';
 
 export const jobs = 'batch/jobs';
 
 /** The condition that ends a Job. */
+const component = 'job-controller';
+
 interface EndCondition {
   readonly type: 'Complete' | 'Failed';
   readonly reason: string;
@@ -63,9 +66,11 @@ interface PodCounts {
 export class JobController {
   readonly #client: ControllerClient;
   readonly #requeueAfter: RequeueAfter;
+  readonly #pods: PodCreator;
 
   constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
     this.#client = client;
+    this.#pods = new PodCreator({ client, component, requeueAfter });
     this.#requeueAfter = requeueAfter;
   }
 
@@ -156,7 +161,7 @@ export class JobController {
     return leftMs <= 0;
   }
 
-  /** Creates pods up to the parallelism and returns how many. */
+  /** Creates pods up to the parallelism and returns how many were created. */
   #createPods(job: StoredObject, { succeeded, indexes, active }: PodCounts): number {
     const completions = completionsOf(job);
     const parallelism = parallelismOf(job);
@@ -171,7 +176,8 @@ export class JobController {
     const missing = Math.max(desired - active.length, 0);
     for (let at = 0; at < missing; at++) {
       const manifest = jobPod(job, isIndexed(job) ? free[at] : undefined);
-      const name = this.#client.create(pods, job.namespace, manifest);
+      const name = this.#pods.create(job, manifest);
+      if (name === undefined) return at;
       this.#record(job, { reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
     }
     return missing;
@@ -254,7 +260,7 @@ export class JobController {
   }
 
   #record(job: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#client.recordEvent(job, { component: 'job-controller', ...event });
+    this.#client.recordEvent(job, { component, ...event });
   }
 
   #writeStatus(

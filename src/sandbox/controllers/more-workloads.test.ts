@@ -55,6 +55,24 @@ const claim = {
 };
 
 describe('sandbox/controllers/stateful-set-controller', () => {
+  test('a rejected pod is an Event of its owner, which has a status, and not an error of the sandbox', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    const name = 'n'.repeat(54);
+    call(sandbox, 'POST', `${apps}/statefulsets`, { ...statefulSet({}), metadata: { name } });
+    await clock.advance(100_000);
+    const [event, ...others] = items(sandbox, `${core}/events`);
+    assert.deepEqual([event?.type, event?.reason, others], ['Warning', 'FailedCreate', []]);
+    assert.match(
+      String(event?.message),
+      /^Create Pod n{54}-0 in StatefulSet n{54} failed error: Pod "n{54}-0" is invalid: metadata\.labels: Invalid value: "n{54}-\w{10}": must be no more than 63 bytes$/,
+    );
+    const status = at(call(sandbox, 'GET', `${apps}/statefulsets/${name}`), 'status');
+    assert.ok(isJsonObject(status));
+    assert.deepEqual([status.observedGeneration, status.replicas], [1, 0]);
+    assert.deepEqual(names(sandbox, `${core}/pods`), []);
+  });
+
   test('pods have ordinals and their own claims', async () => {
     const sandbox = createTestSandbox();
     call(
@@ -263,6 +281,41 @@ describe('sandbox/controllers/endpoint-slice-controller', () => {
 });
 
 describe('sandbox/controllers/volume-controller', () => {
+  for (const how of ['PATCH', 'PUT', 'apply'] as const) {
+    test(`a claim that has grown has a larger volume, and does not shrink to an earlier size: ${how}`, async () => {
+      const sandbox = createTestSandbox();
+      const path = `${core}/persistentvolumeclaims/data`;
+      const head = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+      call(sandbox, 'POST', `${core}/persistentvolumeclaims`, { ...head, ...claim });
+      await sandbox.settle();
+      const sized = (storage: string) => ({ spec: { resources: { requests: { storage } } } });
+      call(sandbox, 'PATCH', path, sized('3Gi'));
+      await sandbox.settle();
+      const live = call(sandbox, 'GET', path);
+      assert.equal(at(live, 'status', 'capacity', 'storage'), '3Gi');
+      const [volume] = items(sandbox, '/api/v1/persistentvolumes');
+      assert.equal(volume && at(volume, 'spec', 'capacity', 'storage'), '3Gi');
+      const whole = { ...live, spec: { ...objectField(live, 'spec'), ...sized('2Gi').spec } };
+      const small = { ...head, metadata: { name: 'data' }, ...sized('2Gi') };
+      const [method, type, body] = {
+        PATCH: ['PATCH', 'application/merge-patch+json', sized('2Gi')],
+        PUT: ['PUT', 'application/json', whole],
+        apply: ['PATCH', 'application/apply-patch+yaml', small],
+      }[how] as [string, string, JsonObject];
+      const answer = sandbox.handle({
+        ...{
+          method,
+          path: how === 'apply' ? `${path}?fieldManager=a&force=true` : path,
+          body: JSON.stringify(body),
+        },
+        headers: { 'content-type': type },
+      });
+      assert.equal(answer.status, 422);
+      assert.match(String(answer.body), /field can not be less than status\.capacity/);
+      sandbox.stop();
+    });
+  }
+
   test('a claim in use is deleted after its pod, together with its volume', async () => {
     const sandbox = createTestSandbox();
     const head = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };

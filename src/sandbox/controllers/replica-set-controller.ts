@@ -12,17 +12,21 @@ import {
   podOf,
 } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
+import { PodCreator } from './pod-creator.ts';
 import { pods } from './pod-simulator.ts';
 
 export const replicaSets = 'apps/replicasets';
+const component = 'replicaset-controller';
 
 /** Runs the desired number of pods of a template. */
 export class ReplicaSetController {
   readonly #client: ControllerClient;
   readonly #requeueAfter: RequeueAfter;
+  readonly #pods: PodCreator;
 
   constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
     this.#client = client;
+    this.#pods = new PodCreator({ client, component, requeueAfter });
     this.#requeueAfter = requeueAfter;
   }
 
@@ -35,11 +39,11 @@ export class ReplicaSetController {
     const template = objectField(spec, 'template') ?? {};
     const desired = numberOf(spec, 'replicas', 1);
     const active = controlledObjects(this.#client, pods, set).filter(isActive);
-    for (let count = active.length; count < desired; count++)
-      this.#record(set, 'SuccessfulCreate', [
-        'Created',
-        this.#client.create(pods, set.namespace, podOf(set, template)),
-      ]);
+    for (let count = active.length; count < desired; count++) {
+      const pod = this.#pods.create(set, podOf(set, template));
+      if (pod === undefined) break;
+      this.#record(set, 'SuccessfulCreate', ['Created', pod]);
+    }
     for (const pod of podsToDelete(active, active.length - desired)) {
       this.#client.delete({ collection: pods, key: pod.key });
       this.#record(set, 'SuccessfulDelete', ['Deleted', pod.name]);
@@ -48,7 +52,6 @@ export class ReplicaSetController {
   }
 
   #record(set: StoredObject, reason: string, [done, pod]: readonly [string, string]): void {
-    const component = 'replicaset-controller';
     this.#client.recordEvent(set, { component, reason, message: `${done} pod: ${pod}` });
   }
 

@@ -7,20 +7,25 @@ import {
   numberOf,
   partOf,
 } from './controller-client.ts';
+import type { RequeueAfter } from './deployment-status.ts';
 import { adoptAndRelease, controlledObjects, isFinished, isReady, podOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
+import { PodCreator } from './pod-creator.ts';
 import { pods } from './pod-simulator.ts';
 import { ensureRevision, type Revision, revisionLabel, templateOfRevision } from './revisions.ts';
 import { claims } from './volume-controller.ts';
 
 export const statefulSets = 'apps/statefulsets';
+const component = 'statefulset-controller';
 
 /** Runs numbered pods one after the other, each with its own claims. */
 export class StatefulSetController {
   readonly #client: ControllerClient;
+  readonly #pods: PodCreator;
 
-  constructor(client: ControllerClient) {
+  constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
     this.#client = client;
+    this.#pods = new PodCreator({ client, component, requeueAfter });
   }
 
   reconcile(key: string): void {
@@ -39,7 +44,7 @@ export class StatefulSetController {
     const isParallel = spec.podManagementPolicy === 'Parallel';
     const first = firstOrdinal(set);
     const desired = numberOf(spec, 'replicas', 1);
-    const owned = this.#pods(set);
+    const owned = this.#podsOf(set);
     let isComplete = true;
     for (let ordinal = first; ordinal < first + desired; ordinal++) {
       const pod = owned.find(({ name }) => name === `${set.name}-${ordinal}`);
@@ -76,7 +81,7 @@ export class StatefulSetController {
   }
 
   #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#client.recordEvent(set, { component: 'statefulset-controller', ...event });
+    this.#client.recordEvent(set, { component, ...event });
   }
 
   #create(set: StoredObject, ordinal: number, update: Revision): void {
@@ -92,7 +97,7 @@ export class StatefulSetController {
     const own = listField(podSpec, 'volumes').filter(
       (volume) => isJsonObject(volume) && !volumes.some((claim) => claim.name === volume.name),
     );
-    this.#client.create(pods, set.namespace, {
+    const manifest = {
       metadata: {
         ...metadata,
         name,
@@ -109,10 +114,12 @@ export class StatefulSetController {
         ...(spec.serviceName === undefined ? {} : { subdomain: spec.serviceName }),
         ...(volumes.length + own.length === 0 ? {} : { volumes: [...volumes, ...own] }),
       },
-    });
+    };
+    const what = `Create Pod ${name} in StatefulSet ${set.name}`;
+    if (this.#pods.create(set, manifest, `${what} failed error`) === undefined) return;
     this.#record(set, {
       reason: 'SuccessfulCreate',
-      message: `Create Pod ${name} in StatefulSet ${set.name} successful`,
+      message: `${what} successful`,
     });
   }
 
@@ -153,19 +160,19 @@ export class StatefulSetController {
   #update(set: StoredObject, { hash }: Revision): void {
     if (!isRolling(set)) return;
     const least = firstOrdinal(set) + partitionOf(set);
-    const inTurn = this.#pods(set)
+    const inTurn = this.#podsOf(set)
       .filter((pod) => ordinalOf(pod) >= least)
       .sort((a, b) => ordinalOf(b) - ordinalOf(a));
     const next = inTurn.find((pod) => !hasRevision(pod, set, hash));
     if (next !== undefined) this.#delete(set, next);
   }
 
-  #pods(set: StoredObject): readonly StoredObject[] {
+  #podsOf(set: StoredObject): readonly StoredObject[] {
     return controlledObjects(this.#client, pods, set);
   }
 
   #status(set: StoredObject, revision: Revision): JsonObject {
-    const owned = this.#pods(set).filter((pod) => !isTerminating(pod));
+    const owned = this.#podsOf(set).filter((pod) => !isTerminating(pod));
     const ready = owned.filter(isReady).length;
     const updated = owned.filter((pod) => hasRevision(pod, set, revision.hash)).length;
     const desired = numberOf(partOf(set, 'spec'), 'replicas', 1);

@@ -1,6 +1,7 @@
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
+import { billionthsOf } from '../kinds/resource-rules.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import { type StoredObject, storeKey } from '../store/stored-object.ts';
 import { type ControllerClient, partOf } from './controller-client.ts';
@@ -26,13 +27,32 @@ export class VolumeController {
     else if (isTerminating(claim)) {
       if (!this.#isUsed(claim)) this.#removeFinalizer(place, 'kubernetes.io/pvc-protection');
     } else if (partOf(claim, 'status').phase !== 'Bound') this.#bind(claim);
+    else this.#grow(claim);
+  }
+
+  /** Resizes the volume of a claim that has grown. Without it, the claim could shrink to its first size. */
+  #grow(claim: StoredObject): void {
+    const storage = requestedStorage(claim);
+    const capacity = objectField(partOf(claim, 'status'), 'capacity') ?? {};
+    if (storage === undefined || billionthsOf(storage) <= billionthsOf(capacity.storage)) return;
+    const name = stringField(partOf(claim, 'spec'), 'volumeName') ?? '';
+    this.#client.update({ collection: volumes, key: storeKey('', name) }, (volume) => {
+      const spec = objectField(volume, 'spec') ?? {};
+      return {
+        ...volume,
+        spec: { ...spec, capacity: { ...objectField(spec, 'capacity'), storage } },
+      };
+    });
+    this.#client.writeStatus(
+      { collection: claims, key: claim.key },
+      { ...partOf(claim, 'status'), capacity: { ...capacity, storage } },
+    );
   }
 
   #bind(claim: StoredObject): void {
     const spec = partOf(claim, 'spec');
     const name = stringField(spec, 'volumeName') || `pvc-${uidOf(claim)}`;
-    const requests = objectField(objectField(spec, 'resources') ?? {}, 'requests') ?? {};
-    const capacity = { storage: requests.storage ?? '0' };
+    const capacity = { storage: requestedStorage(claim) ?? '0' };
     const { accessModes = [], storageClassName, volumeMode = 'Filesystem' } = spec;
     const place = { collection: volumes, key: storeKey('', name) };
     if (this.#client.find(place) === undefined)
@@ -97,6 +117,11 @@ export class VolumeController {
       return withMetadata(object, 'finalizers', others.length === 0 ? undefined : others);
     });
   }
+}
+
+function requestedStorage(claim: StoredObject): Json | undefined {
+  const resources = objectField(partOf(claim, 'spec'), 'resources') ?? {};
+  return objectField(resources, 'requests')?.storage;
 }
 
 function claimKey(volume: StoredObject): string {

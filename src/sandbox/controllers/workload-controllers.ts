@@ -70,8 +70,8 @@ export class WorkloadControllers {
       [replicaSets, new ReplicaSetController(client, later(replicaSets))],
       [deployments, new DeploymentController(client, later(deployments))],
       [jobs, new JobController(client, later(jobs))],
-      [statefulSets, new StatefulSetController(client)],
-      [daemonSets, new DaemonSetController(client)],
+      [statefulSets, new StatefulSetController(client, later(statefulSets))],
+      [daemonSets, new DaemonSetController(client, later(daemonSets))],
       [cronJobs, new CronJobController(client, later(cronJobs))],
       [services, new EndpointSliceController(client)],
     ]);

@@ -339,7 +339,17 @@ export const cronJobRules: BuiltinRules = {
       );
     }),
   validate: (job) => cronJobErrors(objectField(job, 'spec') ?? {}),
+  validateCreate: cronJobNameErrors,
 };
+
+/** The names of its Jobs have eleven characters more. */
+const maxCronJobName = 52;
+
+function cronJobNameErrors(job: JsonObject): readonly FieldError[] {
+  const name = stringField(objectField(job, 'metadata') ?? {}, 'name') ?? '';
+  if (name.length <= maxCronJobName) return [];
+  return [invalidField('metadata.name', name, `must be no more than ${maxCronJobName} characters`)];
+}
 
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
 

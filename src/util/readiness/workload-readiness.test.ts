@@ -110,6 +110,24 @@ describe('util/readiness', () => {
   const moving = { currentRevision: 'a', updateRevision: 'b' };
   testReadiness('apps/v1 StatefulSet', [
     [
+      'its Pods cannot have the label of their revision',
+      {
+        spec: { replicas: 1 },
+        ...seen({ replicas: 0, updateRevision: `${'n'.repeat(54)}-0123456789` }),
+      },
+      'Failed',
+      'No Pod can be created: its label "controller-revision-hash" would have more than 63 characters; the name of a StatefulSet may have 52',
+    ],
+    [
+      'a long name with a short hash',
+      {
+        spec: { replicas: 1 },
+        ...seen({ replicas: 0, updateRevision: `${'n'.repeat(53)}-012345678` }),
+      },
+      'Progressing',
+      '0 of 1 replicas are ready',
+    ],
+    [
       'all ready',
       { spec: { replicas: 3 }, ...seen({ ...three, ...same }) },
       'Ready',

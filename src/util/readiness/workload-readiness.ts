@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { KubeObject } from '../kube-object.ts';
+import { maxLabelValue, nameLimits } from '../name-limits.ts';
 import {
   conditionOf,
   conditionText,
@@ -64,11 +65,26 @@ export function statefulSetReadiness(object: KubeObject): Readiness {
   const [spec, status] = [specOf(object), statusOf(object)];
   const desired = numberAt(spec, 'replicas', 1);
   return (
+    impossiblePods(status, desired) ??
     shortOf({ have: numberAt(status, 'readyReplicas'), desired, what: 'replicas are ready' }) ??
     notAvailableFor(spec, status, desired) ??
     surplus(numberAt(status, 'replicas') - desired, 'replicas') ??
     outdatedReplicas(spec, status, desired) ??
     allReady(desired, 'replicas')
+  );
+}
+
+/**
+ * Its Pods have the name of the revision as a label: the name of the set and a hash of up to ten characters. Nothing in the status says that
+ * the server rejects them, only an Event.
+ */
+function impossiblePods(status: JsonObject, desired: number): Readiness | undefined {
+  const { updateRevision } = status;
+  if (numberAt(status, 'replicas') >= desired || typeof updateRevision !== 'string')
+    return undefined;
+  if (updateRevision.length <= maxLabelValue) return undefined;
+  return failed(
+    `No Pod can be created: its label "controller-revision-hash" would have more than ${maxLabelValue} characters; the name of a StatefulSet may have ${nameLimits.statefulSet}`,
   );
 }
 

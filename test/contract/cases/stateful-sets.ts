@@ -56,8 +56,27 @@ const roll = (image: string) => merge(x, imageOf(image), changed);
 const hold = (name: string, finalizers: readonly string[] | null) =>
   merge(`${pods}/${name}`, { metadata: { finalizers } }, { status: 200 });
 
+const longName = 'n'.repeat(54);
+
 /** StatefulSets as controllers bring them on. */
 export const statefulSetCases: readonly ContractCase[] = [
+  {
+    name: 'with a name of more than 52 characters no pod can have the label of its revision',
+    steps: [
+      post(
+        statefulSets,
+        { ...workload('StatefulSet', { serviceName: 'x' }), metadata: { name: longName } },
+        { status: 201 },
+      ),
+      untilStatus(`${statefulSets}/${longName}`, {
+        observedGeneration: 1,
+        replicas: 0,
+        readyReplicas: null,
+        currentReplicas: null,
+      }),
+      get(allPods, { status: 200, body: { items: [] } }),
+    ],
+  },
   {
     name: 'pods come one after the other, each when the one before is ready',
     ranked: [59],
