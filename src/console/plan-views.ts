@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../definition/index.ts';
 import {
   type DefinitionPlan,
+  type HeldDeletions,
   type PlannedChange,
   type PresentValue,
   presentValueText,
@@ -77,10 +78,12 @@ export function changeView({
   kind,
   namespace,
   name,
+  losesData,
   fields,
 }: PlannedChange): ChangeView {
   return {
     ...{ action, apiVersion, kind, name },
+    ...(losesData && { losesData }),
     ...(namespace !== undefined && { namespace }),
     fields: fields.map((field) => ({
       path: field.path,
@@ -101,11 +104,7 @@ export function previewView({
     diagnostics: rejection === undefined ? [] : diagnosticViews(rejection.diagnostics),
     problems: [
       ...(rejection === undefined ? [] : [rejection.message]),
-      ...(heldDeletions === undefined
-        ? []
-        : [
-            `The deletions wait for approval: ${heldDeletions.count} objects, "maxDeletions" is ${heldDeletions.maxDeletions}`,
-          ]),
+      ...(heldDeletions === undefined ? [] : [heldText(heldDeletions)]),
       ...problems,
     ],
     resources: [
@@ -119,6 +118,11 @@ export function previewView({
       })),
     ],
   };
+}
+
+function heldText({ count, maxDeletions, withData = 0 }: HeldDeletions): string {
+  const data = withData === 0 ? '' : `, ${withData} of them with data`;
+  return `The deletions wait for approval: ${count === 1 ? '1 object' : `${count} objects`}${data}, "maxDeletions" is ${maxDeletions}`;
 }
 
 /** A value for people. */

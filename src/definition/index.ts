@@ -1,4 +1,5 @@
 export { isStandardStatusSchema, standardStatusSchemas } from './crd/standard-status.ts';
+export { isDataObject } from './data-kinds.ts';
 export {
   type CrdDefinition,
   childKindsOf,

@@ -195,6 +195,8 @@ export interface ChildDefinition extends ChildLifecycle {
   readonly ordered: boolean;
   /** What happens to the object when the child is removed. @default 'Delete' */
   readonly deletionPolicy: 'Delete' | 'Orphan';
+  /** Whether a changed definition may delete the object only with approval. @default undefined: decided by its kind */
+  readonly holdsData?: boolean;
   /** Expression over `$child`: while it is false, the child is not deleted. @default undefined: deleted at once */
   readonly deleteWhen?: Template;
 }

@@ -10,6 +10,12 @@ export {
 } from './explain-resource.ts';
 export { type FieldChange, fieldChanges } from './field-changes.ts';
 export { fieldPath, itemPath } from './field-path.ts';
-export type { DefinitionPlan, PlannedAction, PlannedChange, ResourcePlan } from './plan.ts';
+export type {
+  DefinitionPlan,
+  HeldDeletions,
+  PlannedAction,
+  PlannedChange,
+  ResourcePlan,
+} from './plan.ts';
 export { planDefinition } from './plan-definition.ts';
 export { contentOf, withoutOwnKeys } from './planned-object.ts';

@@ -19,7 +19,13 @@ import type { Random } from '../util/random.ts';
 import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
 import { DryRunMembers, type PlanMember, type PlanMembers } from './dry-run-members.ts';
-import type { DefinitionPlan, ResourcePlan, UnresolvedChild } from './plan.ts';
+import type {
+  DefinitionPlan,
+  HeldDeletions,
+  PlannedChange,
+  ResourcePlan,
+  UnresolvedChild,
+} from './plan.ts';
 import { planCrd } from './plan-crd.ts';
 import { changesOf, userManager } from './planned-changes.ts';
 
@@ -101,12 +107,16 @@ function combined(
   const memberCrds = plans.flatMap((plan) => plan.memberCrds ?? []);
   const held = plans.flatMap(({ heldDeletions }) => heldDeletions ?? []);
   const { maxDeletions } = controller.rollout;
+  const withData = held.reduce((sum, each) => sum + (each.withData ?? 0), 0);
   return {
     ...{ definition: name, revision },
     ...(rejected?.rejection && { rejection: rejected.rejection }),
     ...(memberCrds.length > 0 && { memberCrds }),
     ...(held.length > 0 && {
-      heldDeletions: { count: Math.max(...held.map(({ count }) => count)), maxDeletions },
+      heldDeletions: {
+        ...{ count: Math.max(...held.map(({ count }) => count)), maxDeletions },
+        ...(withData > 0 && { withData }),
+      },
     }),
     resources: plans.flatMap(({ resources }) => resources),
     problems: plans.flatMap(({ problems }) => problems),
@@ -149,22 +159,32 @@ async function planInCluster(
     { cluster, resources: options.resources },
     signal,
   );
+  const record = await recordedDefinition(definition.name, cluster, signal);
   const { resources, problems } = await planResources(
     compiled.plan,
-    { ...options, cluster, applied },
+    { ...options, cluster, applied, recordedKinds: record?.kinds.children ?? [] },
     signal,
   );
-  const deletions = resources
-    .flatMap(({ changes }) => changes)
-    .filter(({ action }) => action === 'delete').length;
-  const { maxDeletions } = definition.controller.rollout;
-  return {
-    ...about,
-    ...changed,
-    resources,
-    problems,
-    ...(deletions > maxDeletions && { heldDeletions: { count: deletions, maxDeletions } }),
-  };
+  // Without a roll-out, deletions follow from edits of resources.
+  const isRolledOut =
+    record?.revisions[0]?.revision === definition.revision && record.rollout === undefined;
+  const held = isRolledOut ? undefined : heldDeletions(definition, resources);
+  return { ...about, ...changed, resources, problems, ...(held && { heldDeletions: held }) };
+}
+
+/** Undefined: the roll-out of the definition deletes all objects without approval. */
+function heldDeletions(
+  { controller }: OperatorDefinition,
+  resources: readonly ResourcePlan[],
+): HeldDeletions | undefined {
+  const changes = resources.flatMap((resource) => resource.changes);
+  const withData = changes.filter(({ losesData }) => losesData === true).length;
+  const isCounted = ({ action, losesData }: PlannedChange) =>
+    action === 'delete' || losesData === true;
+  const count = changes.filter(isCounted).length;
+  const { maxDeletions } = controller.rollout;
+  if (withData === 0 && count <= maxDeletions) return undefined;
+  return { count, maxDeletions, ...(withData > 0 && { withData }) };
 }
 
 function typeOf({ kind: { gvk, plural, scope } }: CrdDefinition): ResourceType {
@@ -203,6 +223,8 @@ type ResourcesOptions = Omit<PlanOptions, 'cluster'> & {
   readonly cluster: DryRunCluster;
   /** Writes of the resources that a user would apply, by key. */
   readonly applied: ReadonlyMap<string, readonly DryRunWrite[]>;
+  /** Kinds of which earlier revisions have children: those that are no longer desired would be deleted. */
+  readonly recordedKinds: readonly GroupKind[];
 };
 
 async function planResources(
@@ -210,8 +232,7 @@ async function planResources(
   options: ResourcesOptions,
   signal: AbortSignal,
 ): Promise<Pick<DefinitionPlan, 'resources' | 'problems'>> {
-  const { cluster, applied, onProgress = () => undefined } = options;
-  const recorded = await recordedKinds(plan.name, cluster, signal);
+  const { cluster, applied, recordedKinds, onProgress = () => undefined } = options;
   const decisions = new Map<string, DecisionRecord>();
   const { members: reachable, ...shared } = options;
   const members = reachable && new DryRunMembers(reachable);
@@ -219,7 +240,7 @@ async function planResources(
     ...shared,
     ...(members && { members }),
     plan,
-    previousKinds: await servedKinds(recorded, cluster, signal),
+    previousKinds: await servedKinds(recordedKinds, cluster, signal),
     timeSlicer: unlimitedTimeSlicer,
     enqueue: () => undefined,
     recordsHistory: false,
@@ -249,16 +270,12 @@ async function planResources(
   }
 }
 
-/** Kinds of which earlier revisions have children: those that are no longer desired would be deleted. */
-async function recordedKinds(
-  name: string,
-  cluster: DryRunCluster,
-  signal: AbortSignal,
-): Promise<readonly GroupKind[]> {
-  if ((await cluster.lookUp(definitionGvk, signal)) === undefined) return [];
+/** What the cluster records of the definition. Undefined: it does not have it. */
+async function recordedDefinition(name: string, cluster: DryRunCluster, signal: AbortSignal) {
+  if ((await cluster.lookUp(definitionGvk, signal)) === undefined) return undefined;
   const flow = { name, priority: 'object' } as const;
   const object = await cluster.get({ gvk: definitionGvk, name }, { flow }, signal);
-  return object === undefined ? [] : recordOf(object.object).kinds.children;
+  return object && recordOf(object.object);
 }
 
 interface PlannedResource {

@@ -13,10 +13,17 @@ export interface DefinitionPlan {
   readonly memberCrds?: readonly PlannedChange[];
   /** All resources of the kind, by namespace and name. */
   readonly resources: readonly ResourcePlan[];
-  /** Set: more objects would be deleted than `maxDeletions` allows, so that none is until a user approves. */
-  readonly heldDeletions?: { readonly count: number; readonly maxDeletions: number };
+  /** Set: more objects would be deleted than `maxDeletions` allows, or some that hold data, so that none is until a user approves. */
+  readonly heldDeletions?: HeldDeletions;
   /** Failing informers and missing rights, for people. Not empty: the plan may be incomplete. */
   readonly problems: readonly string[];
+}
+
+export interface HeldDeletions {
+  readonly count: number;
+  readonly maxDeletions: number;
+  /** Those of them that hold data. @default undefined: none */
+  readonly withData?: number;
 }
 
 export interface ResourcePlan {
@@ -42,6 +49,8 @@ export interface PlannedChange {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
+  /** For `delete` and `replace`: the object holds data. @default undefined: it holds none */
+  readonly losesData?: true;
   /** Empty for `delete`, and where only internal metadata changes. */
   readonly fields: readonly FieldChange[];
 }

@@ -1,5 +1,5 @@
 import type { OperatorPlan } from '../compile/index.ts';
-import { childLabel } from '../reconcile/index.ts';
+import { childLabel, holdsData } from '../reconcile/index.ts';
 import { gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { DryRunWrite } from './dry-run-cluster.ts';
@@ -23,7 +23,8 @@ export function changesOf(
   return writes.flatMap((write): readonly PlannedChange[] => {
     if (write.kind === 'delete') {
       if (replaced.has(identityOf(write.object, write))) return [];
-      return [{ action: 'delete', ...titleOf(write.object, write), fields: [] }];
+      const lost = dataLoss(plan, write.object);
+      return [{ action: 'delete', ...titleOf(write.object, write), ...lost, fields: [] }];
     }
     if (write.kind === 'metadata') {
       const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
@@ -49,7 +50,12 @@ function appliedChange(
     : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
   const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
   const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
-  return { action, ...titleOf(manifest, write), fields: masked };
+  const lost = isReplacement ? dataLoss(plan, before ?? manifest) : {};
+  return { action, ...titleOf(manifest, write), ...lost, fields: masked };
+}
+
+function dataLoss(plan: OperatorPlan, object: KubeObject): Pick<PlannedChange, 'losesData'> {
+  return holdsData(plan, object) ? { losesData: true } : {};
 }
 
 /** Do expressions put values of a Secret into the object? */

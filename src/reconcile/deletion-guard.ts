@@ -5,6 +5,8 @@ export interface PruneCandidate {
   readonly ref: ObjectRef;
   readonly uid: string;
   readonly childId: string;
+  /** Its deletion loses data: it needs approval, whatever `maxDeletions` is. The title of the object for people. @default undefined: it holds none */
+  readonly dataTitle?: string;
 }
 
 /**
@@ -13,7 +15,8 @@ export interface PruneCandidate {
  */
 export interface DeletionGuard {
   /**
-   * Called by every pass that has found such objects, with all of them. Synchronous and cheap.
+   * Called by every pass that has found such objects, with all of them; before that for each object that holds data and is to be recreated.
+   * Synchronous and cheap.
    * @param objects What would be deleted. Objects that would only be released (`deletionPolicy: Orphan`) are not included, and are kept too.
    * @returns why they are kept, for people: stable text that follows "No longer desired; ". Undefined: they may be deleted.
    */

@@ -19,6 +19,7 @@ export type ProblemReason =
   | 'Contested'
   | 'Terminating'
   | 'DefinitionBroken'
+  | 'DeletionsHeld'
   | 'KindMissing'
   | 'ClusterUnreachable'
   | 'Waiting';

@@ -26,6 +26,7 @@ export type { Operator, OperatorOptions, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
 export { DeletionHold } from './preview/deletion-hold.ts';
 export { type Preview, type Previewer, previewAll } from './preview/preview.ts';
+export { holdsData } from './removal/removal-rules.ts';
 export type { ReconcileEnd, ReconcilePhase, ReconcileTrace } from './trace.ts';
 export { isKindMissing, settled, untilInformer } from './watch/informer-waits.ts';
 export { membershipOf } from './watch/membership.ts';

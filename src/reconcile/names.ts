@@ -22,6 +22,8 @@ export const selectedByAnnotation = 'homeostat.dev/selected-by';
 
 /** On a child, `Orphan`: it is kept when it is dropped or its resource is deleted, and loses all metadata of Homeostat. */
 export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
+/** On a child with `holdsData`, `true` or `false`: whether a definition without the child may delete it only with approval. */
+export const holdsDataAnnotation = 'homeostat.dev/holds-data';
 /** On a child with `deleteWhen`: only its definition can decide whether it may be deleted. */
 export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
 /** On an element of an `ordered` child: its position, for a deletion without the definition. */
@@ -39,6 +41,7 @@ export const childAnnotations: readonly string[] = [
   intentAnnotation,
   selectedByAnnotation,
   deletionPolicyAnnotation,
+  holdsDataAnnotation,
   deleteWhenAnnotation,
   indexAnnotation,
 ];

@@ -30,14 +30,16 @@ export interface RolloutView {
   readonly from: string;
   readonly to: string;
   /**
-   * `previewing`: renders all resources with the new plan, writes nothing; `rolling`; `held`: would delete more than `maxDeletions` objects
-   * and waits for approval (`DeletionsHeld`); `stopped`: too many resources failed.
+   * `previewing`: renders all resources with the new plan, writes nothing; `rolling`; `held`: would delete more than `maxDeletions` objects,
+   * or one that holds data, and waits for approval (`DeletionsHeld`); `stopped`: too many resources failed.
    */
   readonly state: 'previewing' | 'rolling' | 'held' | 'stopped';
   readonly reached: number;
   readonly total: number;
   /** Objects that the roll-out deletes, according to the preview. */
   readonly deletions: number;
+  /** Those of them that hold data and still exist: titles for people, sorted, at most 20. @default undefined: none */
+  readonly dataObjects?: readonly string[];
   /** UIDs of resources that fail with `to` and did not fail before, sorted; at most `stopAfterFailures`. */
   readonly failed: readonly string[];
   /** For people. */

@@ -190,6 +190,8 @@ export interface ChangeView {
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
+  /** The deleted or replaced object holds data. @default undefined: it holds none */
+  readonly losesData?: true;
   readonly fields: readonly FieldChangeView[];
 }
 

@@ -125,6 +125,22 @@ shared.describe('integration/plan', () => {
     assert.deepEqual(heldDeletions, { count: 8, maxDeletions: 3 });
   });
 
+  test('the deletion of one object that holds data is reported as held', async () => {
+    const text = shop(
+      running
+        .slice(running.indexOf('children:') + 'children:'.length, running.indexOf(controller))
+        .replace('${ metadata.name }-dropped', '${ metadata.name }-other')
+        .replace('id: dropped', 'id: dropped\n      holdsData: true'),
+    );
+    const { heldDeletions, resources } = await planOf(text);
+    assert.deepEqual(heldDeletions, { count: 2, maxDeletions: 10, withData: 2 });
+    const lost = resources.flatMap(({ changes }) => changes).filter((each) => each.losesData);
+    assert.deepEqual(
+      lost.map(({ action, name }) => `${action} ${name}`),
+      ['delete one-dropped', 'delete two-dropped'],
+    );
+  });
+
   test('a new kind has no resources yet', async () => {
     const { crd, resources } = await planOf(thingDefinition('fresh', '  children: []\n'));
     assert.equal(crd?.action, 'create');

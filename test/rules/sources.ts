@@ -4,6 +4,7 @@ const queue = 'src/controller/work-queue.test.ts';
 const limiter = 'src/reconcile/attempt/limiter.test.ts';
 const reload = 'test/integration/reload.test.ts';
 const held = 'test/integration/deletions-held.test.ts';
+const data = 'test/integration/data-deletions.test.ts';
 const maps = 'test/integration/configmap-source.test.ts';
 const files = 'test/integration/sources.test.ts';
 const objects = 'test/integration/definition-objects.test.ts';
@@ -96,6 +97,17 @@ export const controller: RuleSection = {
         `${held} › with maxDeletions: 0 a change that deletes nothing continues, and one that deletes waits`,
         `${held} › after a restart it is still held, and nothing was deleted meanwhile`,
         'src/reconcile/preview/preview-model.test.ts',
+      ],
+    },
+    {
+      rule: 'An object that holds data (by its kind, or `holdsData`) is deleted or recreated by a changed definition only with approval',
+      shownBy: [
+        `${data} › a claim that a definition renames is kept until its deletion is approved`,
+        `${data} › an object of a removed child is kept if it was declared to hold data`,
+        `${data} › a claim that was declared to hold no data is deleted like any object`,
+        `${data} › a claim that a changed template would recreate is kept until that is approved`,
+        `${data} › an element that a user removes from the resource takes its claim with it`,
+        'src/definition/data-kinds.test.ts',
       ],
     },
     {

@@ -115,6 +115,41 @@ describe('cli: printed plans', () => {
     ]);
   });
 
+  const loss = { ...place, kind: 'Claim', name: 'a', losesData: true, fields: [] } as const;
+  const losing = {
+    ...idle,
+    resources: [
+      {
+        kind: 'Shop',
+        name: 'one',
+        changes: [
+          { ...loss, action: 'delete' },
+          { ...loss, action: 'replace', name: 'b' },
+        ],
+        unresolved: [],
+      },
+    ],
+  } as const;
+
+  test('mark objects that hold data, and say whether their deletion needs approval', () => {
+    const held = { ...losing, heldDeletions: { count: 2, maxDeletions: 10, withData: 2 } };
+    assert.deepEqual(planLines([held], { hasColor: false }).slice(1, 5), [
+      '  ! 2 objects would be deleted, 2 of them with data: none is deleted until you approve it',
+      '  Shop one',
+      '    - Claim default/a (holds data)',
+      '    ± Claim default/b (holds data)',
+    ]);
+    assert.equal(
+      planLines([losing], { hasColor: false })[1],
+      '  ! 2 objects with data would be deleted without approval, because the definition does not change',
+    );
+    const one = { count: 1, maxDeletions: 0, withData: 1 };
+    assert.equal(
+      planLines([{ ...losing, heldDeletions: one }], { hasColor: false })[1],
+      '  ! 1 object would be deleted, more than controller.rollout.maxDeletions (0), 1 of them with data: none is deleted until you approve it',
+    );
+  });
+
   test('count objects, and a change of a CRD', () => {
     const crd = {
       ...place,

@@ -3,6 +3,7 @@ import { printYaml } from '../../definition/index.ts';
 import type {
   DefinitionPlan,
   FieldChange,
+  HeldDeletions,
   PlannedAction,
   PlannedChange,
   ResourcePlan,
@@ -119,14 +120,35 @@ function terminalLine({ mark, indent, text, values }: Line, { hasColor }: PaintO
   return hasColor && mark !== '?' ? `\u001b[${colors[mark]}m${line}\u001b[39m` : line;
 }
 
-function notesOf({ heldDeletions, problems }: DefinitionPlan): readonly string[] {
-  const held =
-    heldDeletions === undefined
-      ? []
-      : [
-          `${heldDeletions.count} objects would be deleted, more than controller.rollout.maxDeletions (${heldDeletions.maxDeletions}): none is deleted until you approve it`,
-        ];
-  return [...held, ...problems.map((problem) => `The plan may be incomplete: ${problem}`)];
+function notesOf(plan: DefinitionPlan): readonly string[] {
+  return [
+    ...deletionNotes(plan),
+    ...plan.problems.map((problem) => `The plan may be incomplete: ${problem}`),
+  ];
+}
+
+function deletionNotes({ heldDeletions, resources }: DefinitionPlan): readonly string[] {
+  if (heldDeletions !== undefined) return [heldText(heldDeletions)];
+  const lost = resources
+    .flatMap(({ changes }) => changes)
+    .filter(({ losesData }) => losesData === true).length;
+  return lost === 0
+    ? []
+    : [
+        `${objectsText(lost)} with data would be deleted without approval, because the definition does not change`,
+      ];
+}
+
+/** Which deletions need approval, and why. */
+export function heldText({ count, maxDeletions, withData = 0 }: HeldDeletions): string {
+  const limit =
+    count > maxDeletions ? `, more than controller.rollout.maxDeletions (${maxDeletions})` : '';
+  const data = withData === 0 ? '' : `, ${withData} of them with data`;
+  return `${objectsText(count)} would be deleted${limit}${data}: none is deleted until you approve it`;
+}
+
+function objectsText(count: number): string {
+  return count === 1 ? '1 object' : `${count} objects`;
 }
 
 function resourceLines({ changes, unresolved }: ResourcePlan): readonly Line[] {
@@ -150,8 +172,9 @@ function placeOf({
 }
 
 function changeLines(change: PlannedChange): readonly Line[] {
-  const { action, fields } = change;
-  const note = action === 'change' && fields.length === 0 ? ' (only metadata of Homeostat)' : '';
+  const { action, fields, losesData = false } = change;
+  const isInternal = action === 'change' && fields.length === 0;
+  const note = isInternal ? ' (only metadata of Homeostat)' : losesData ? ' (holds data)' : '';
   return [
     { mark: marks[action], indent: 0, text: `${placeOf(change)}${note}` },
     ...fields.flatMap(fieldLines),

@@ -221,6 +221,12 @@ const child: JsonSchema = objectSchema(
       'What happens to the object when the child is removed or the resource is deleted. `Orphan` keeps it.',
       ['Delete', 'Orphan'],
     ),
+    holdsData: {
+      type: 'boolean',
+      description:
+        'Whether the object holds data: then a changed definition deletes it only with approval. Default: decided by its kind.',
+      examples: [true],
+    },
     deleteWhen: conditionTemplate('While it is false, the child is not deleted.', true),
   },
   ['id', 'template'],

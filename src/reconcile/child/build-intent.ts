@@ -12,6 +12,7 @@ import {
   definitionLabel,
   deleteWhenAnnotation,
   deletionPolicyAnnotation,
+  holdsDataAnnotation,
   hubLabel,
   indexAnnotation,
   managedByLabel,
@@ -82,19 +83,19 @@ function withOwnership(
 /** Annotations that a deletion needs when the definition has changed or is deleted. */
 function annotationsFor(
   { context }: PassInput,
-  { deletionPolicy, hasDeleteWhen, ordered, isList }: ChildPlan,
+  { deletionPolicy, holdsData, hasDeleteWhen, ordered, isList }: ChildPlan,
   index: number,
 ): Readonly<Record<string, string>> | undefined {
   const { digest } = context.watches.resources.membership;
-  const isPlain = deletionPolicy === 'Delete' && !hasDeleteWhen && !ordered;
-  if (isPlain && digest === undefined) return undefined;
-  return {
+  const annotations = {
     // They distinguish a change of the definition's selectors from a change of the object.
     ...(digest !== undefined && { [selectedByAnnotation]: digest }),
     ...(deletionPolicy === 'Orphan' && { [deletionPolicyAnnotation]: deletionPolicy }),
+    ...(holdsData !== undefined && { [holdsDataAnnotation]: String(holdsData) }),
     ...(hasDeleteWhen && { [deleteWhenAnnotation]: 'true' }),
     ...(ordered && isList && { [indexAnnotation]: String(index) }),
   };
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
 }
 
 function controllerReference({ context, resource, uid }: PassInput): OwnerReference {

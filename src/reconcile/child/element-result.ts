@@ -86,9 +86,16 @@ export function verdictOf(problem: Problem): Verdict {
   return { kind: 'failed', code: problem.code, permanent: problem.kind !== 'temporary' };
 }
 
+const waitingReasons: ReadonlySet<Problem['reason']> = new Set<Problem['reason']>([
+  'Waiting',
+  'KindMissing',
+  'ClusterUnreachable',
+  'DeletionsHeld',
+]);
+
 /** Is nothing wrong: does it only wait for something that may come at any time? */
 export function isWaitingReason({ reason }: Problem): boolean {
-  return reason === 'Waiting' || reason === 'KindMissing' || reason === 'ClusterUnreachable';
+  return waitingReasons.has(reason);
 }
 
 /** The existing objects of a child that are not being deleted, by name. */

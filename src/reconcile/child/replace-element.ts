@@ -13,7 +13,11 @@ import {
   type Pass,
   requestError,
 } from '../pass/pass.ts';
-import { type DeletePermission, deletePermission } from '../removal/removal-rules.ts';
+import {
+  type DeletePermission,
+  deletePermission,
+  recreationBlocker,
+} from '../removal/removal-rules.ts';
 import { objectText } from '../secrecy.ts';
 import { mayAdopt } from './adopt.ts';
 import { hashOfIntent, hasNewIntent } from './compare-intent.ts';
@@ -115,6 +119,18 @@ function heldResult(
   return problemResult(desired, problem, live);
 }
 
+/** The result for an object that holds data, which a changed definition would recreate. */
+function unapprovedResult(
+  desired: DesiredElement,
+  live: StoredObject,
+  reason: string,
+): ElementResult {
+  const { kind, metadata } = live.object;
+  const on = `the approval to replace ${objectText(kind, metadata.name, desired.plan)}`;
+  const waiting = problemOfWaiting([on], `Replacement on hold: ${reason}`);
+  return problemResult(desired, { ...waiting, reason: 'DeletionsHeld' }, live);
+}
+
 /** Deletes an object to recreate it. Undefined: it is deleted. */
 export async function removeOutdated(
   pass: Pass,
@@ -123,6 +139,8 @@ export async function removeOutdated(
 ): Promise<ElementResult | undefined> {
   const { intent, plan } = desired;
   const { uid = '' } = live.object.metadata;
+  const reason = recreationBlocker(pass, live);
+  if (reason !== undefined) return unapprovedResult(desired, live, reason);
   const leave = await deletePermission(pass, live);
   if (leave.kind !== 'granted') return heldResult(desired, live, leave);
   try {

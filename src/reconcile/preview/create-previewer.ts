@@ -6,9 +6,9 @@ import { applyChildren } from '../child/apply-tiers.ts';
 import { identityOfObject, kindOf } from '../identity.ts';
 import { isPaused, isTerminating } from '../ownership-claims.ts';
 import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
-import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
+import { beginPass, type ChildResult, type ElementResult, type Pass } from '../pass/pass.ts';
 import { createResourceState } from '../pass/resource-state.ts';
-import { pruneCandidatesOf } from '../removal/removal-rules.ts';
+import { holdsData, pruneCandidatesOf } from '../removal/removal-rules.ts';
 import { objectsToPrune } from '../run/prune.ts';
 import { MissingRights } from '../watch/missing-rights.ts';
 import { ResourceQueue } from '../watch/resource-queue.ts';
@@ -85,6 +85,9 @@ function previewOf(pass: Pass): Preview {
   const { children } = effects;
   const undesired = objectsToPrune(pass, { isSettled: isKnown, includesDropped: true });
   const elements = [...children.values()].flatMap((child) => child.elements);
+  const lost = elements
+    .flatMap((element) => recreatedBy(context.watches, element))
+    .filter(({ object }) => holdsData(context.plan, object));
   const count = (kind: string) => elements.filter(({ change }) => change?.kind === kind).length;
   // Members that cannot be used are not waited for: their passes ask before they delete.
   const informers = [...context.watches.allChildren()].flatMap(({ informer, gvk }) =>
@@ -92,7 +95,7 @@ function previewOf(pass: Pass): Preview {
   );
   return {
     deletes: [
-      ...pruneCandidatesOf(pass, undesired),
+      ...pruneCandidatesOf(pass, [...undesired, ...lost]),
       ...(context.history?.removable(pass.uid) ?? []),
     ],
     creates: count('created'),
@@ -101,6 +104,13 @@ function previewOf(pass: Pass): Preview {
       [...children.values()].every(isKnown) &&
       informers.every(({ state }) => state.kind === 'synced'),
   };
+}
+
+/** The existing object that an element recreates. */
+function recreatedBy(watches: Watches, { change, live }: ElementResult): readonly StoredObject[] {
+  if (change?.kind !== 'created' || live === undefined) return [];
+  const stored = currentOf(watches, live.object);
+  return stored === undefined ? [] : [stored];
 }
 
 /** Are all desired objects of the child known? Those that only wait count too: the undesired ones are deleted once they exist. */

@@ -10,6 +10,11 @@ function objects(...uids: readonly string[]) {
   return uids.map((uid) => ({ ref: { gvk, namespace: 'default', name: uid }, uid, childId: 'a' }));
 }
 
+/** An object that holds data. */
+function dataObject(uid: string) {
+  return objects(uid).map((object) => ({ ...object, dataTitle: `Claim default/${uid}` }));
+}
+
 function holdOf(maxDeletions: number, keys = ['a', 'b', 'c']) {
   const changes: string[] = [];
   const letGo: string[] = [];
@@ -53,6 +58,42 @@ describe('reconcile/preview/deletion-hold', () => {
       assert.equal(hold.blockingReason('b', objects('3')) === undefined, state === 'free');
       assert.equal(hold.deletions, 3, 'what has gone still counts');
     }
+  });
+
+  test('one object that holds data holds all deletions, whatever the limit is', () => {
+    const { hold, letGo } = holdOf(10);
+    hold.expect('a', [...objects('1'), ...dataObject('2')]);
+    hold.expect('b', objects('3'));
+    hold.decide();
+    assert.equal(hold.state, 'held');
+    assert.deepEqual(hold.dataObjects, ['Claim default/2']);
+    assert.match(hold.blockingReason('b', objects('3')) ?? '', /are approved/);
+    hold.approve('new');
+    assert.deepEqual(letGo, ['b']);
+    assert.equal(hold.blockingReason('a', [...objects('1'), ...dataObject('2')]), undefined);
+    assert.deepEqual(hold.dataObjects, [], 'it is deleted');
+    assert.equal(hold.deletions, 3);
+  });
+
+  test('an object that holds data and that only a pass finds holds the rest', () => {
+    const { hold, changes } = holdOf(10);
+    hold.expect('a', objects('1'));
+    hold.decide();
+    assert.equal(hold.blockingReason('a', objects('1')), undefined);
+    assert.match(hold.blockingReason('b', dataObject('2')) ?? '', /are approved/);
+    assert.match(hold.blockingReason('c', objects('3')) ?? '', /are approved/);
+    assert.deepEqual(changes, ['held']);
+  });
+
+  test('a resource that is deleted, or whose new preview loses no data, holds nothing', () => {
+    const { hold } = holdOf(10);
+    hold.expect('a', dataObject('1'));
+    hold.expect('b', dataObject('2'));
+    hold.decide();
+    hold.forget('a');
+    assert.deepEqual(hold.dataObjects, ['Claim default/2']);
+    hold.expect('b', objects('3'));
+    assert.equal(hold.state, 'free');
   });
 
   test('a change that deletes nothing is free with maxDeletions: 0', () => {

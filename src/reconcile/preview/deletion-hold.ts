@@ -4,7 +4,7 @@ import { approveDeletionsAnnotation } from '../names.ts';
 interface DeletionHoldOptions {
   /** The revision of the rollout. */
   readonly revision: string;
-  /** If the change deletes more objects, none is deleted without approval. */
+  /** If the change deletes more objects, or one that holds data, none is deleted without approval. */
   readonly maxDeletions: number;
   /** The resources that the change may affect: all at its start. */
   readonly keys: Iterable<string>;
@@ -15,16 +15,18 @@ interface DeletionHoldOptions {
 }
 
 /**
- * Counts the deletions of one change of a definition, and blocks them all while they exceed the limit of the definition. It counts
- * the deletions of previews, and those that passes find. So at most `maxDeletions` objects are deleted without approval, even if
- * previews are incomplete. Other deletions are not counted, such as those of a resource that is edited later, or deleted.
+ * Counts the deletions of one change of a definition, and blocks them all while they exceed the limit of the definition, or while an object
+ * that holds data is among them. It counts the deletions of previews, and those that passes find. So at most `maxDeletions` objects, and
+ * none that holds data, are deleted without approval, even if previews are incomplete. Other deletions are not counted, such as those of a resource that is edited later, or deleted.
  */
 export class DeletionHold implements DeletionGuard {
   readonly #options: DeletionHoldOptions;
   /** Resources that have not converged to the revision. */
   readonly #open: Set<string>;
-  /** UIDs of the objects to delete, by resource. */
-  readonly #expected = new Map<string, Set<string>>();
+  /** By resource, the objects to delete by UID; the value is the title of one that holds data. */
+  readonly #expected = new Map<string, Map<string, string | undefined>>();
+  /** Resources that would lose data. */
+  readonly #losingData = new Set<string>();
   /** UIDs of the objects whose deletion was allowed. */
   readonly #allowed = new Set<string>();
   /** Resources with blocked deletions. */
@@ -38,21 +40,30 @@ export class DeletionHold implements DeletionGuard {
   }
 
   /**
-   * `unknown`: previews are incomplete, nothing is deleted. `held`: beyond the limit, nothing is deleted. `free`: within the limit, or
-   * approved. `over`: every resource has converged to the revision, the hold is no longer needed.
+   * `unknown`: previews are incomplete, nothing is deleted. `held`: beyond the limit or with a loss of data, nothing is
+   * deleted. `free`: within the limit, or approved. `over`: every resource has converged to the revision, the hold is no longer needed.
    */
   get state(): 'unknown' | 'held' | 'free' | 'over' {
     if (this.#open.size === 0) return 'over';
     if (this.#isApproved) return 'free';
     if (!this.#isKnown) return 'unknown';
-    return this.deletions > this.#options.maxDeletions ? 'held' : 'free';
+    const isLimited = this.#losingData.size > 0 || this.deletions > this.#options.maxDeletions;
+    return isLimited ? 'held' : 'free';
   }
 
   /** Number of deletions of the change so far, including completed ones. */
   get deletions(): number {
     let count = this.#allowed.size;
-    for (const uids of this.#expected.values()) count += uids.size;
+    for (const objects of this.#expected.values()) count += objects.size;
     return count;
+  }
+
+  /** Titles of the objects that hold data and are not deleted yet, sorted. */
+  get dataObjects(): readonly string[] {
+    const titles = [...this.#losingData].flatMap((key) => [
+      ...(this.#expected.get(key)?.values() ?? []),
+    ]);
+    return titles.filter((title) => title !== undefined).sort();
   }
 
   /** The resources that would lose objects. */
@@ -63,9 +74,7 @@ export class DeletionHold implements DeletionGuard {
   /** Sets the deletions of the newest preview of a resource. */
   expect(key: string, objects: readonly PruneCandidate[]): void {
     if (!this.#open.has(key)) return;
-    const uids = objects.map(({ uid }) => uid).filter((uid) => !this.#allowed.has(uid));
-    if (uids.length === 0) this.#expected.delete(key);
-    else this.#expected.set(key, new Set(uids));
+    this.#set(key, new Map(), objects);
   }
 
   /** Called when all resources have been previewed: the number of deletions is known from here on. */
@@ -89,9 +98,7 @@ export class DeletionHold implements DeletionGuard {
   blockingReason(key: string, objects: readonly PruneCandidate[]): string | undefined {
     if (!this.#open.has(key)) return undefined;
     const before = this.state;
-    const known = this.#expected.get(key) ?? new Set();
-    for (const { uid } of objects) if (!this.#allowed.has(uid)) known.add(uid);
-    if (known.size > 0) this.#expected.set(key, known);
+    this.#set(key, this.#expected.get(key) ?? new Map(), objects);
     const { state } = this;
     this.#blocked.add(key);
     if (state !== before) this.#options.onChange?.();
@@ -103,7 +110,7 @@ export class DeletionHold implements DeletionGuard {
       case 'free':
       case 'over':
         this.#blocked.delete(key);
-        this.#allow(known, objects);
+        this.#allow(key, objects);
         return undefined;
     }
   }
@@ -118,6 +125,7 @@ export class DeletionHold implements DeletionGuard {
   #close(key: string): void {
     this.#open.delete(key);
     this.#expected.delete(key);
+    this.#losingData.delete(key);
     this.#blocked.delete(key);
   }
 
@@ -129,10 +137,27 @@ export class DeletionHold implements DeletionGuard {
     for (const key of keys) this.#options.onAllowed?.(key);
   }
 
-  #allow(expected: Set<string>, objects: readonly PruneCandidate[]): void {
+  #allow(key: string, objects: readonly PruneCandidate[]): void {
+    const expected = this.#expected.get(key) ?? new Map<string, string | undefined>();
     for (const { uid } of objects) {
       expected.delete(uid);
       this.#allowed.add(uid);
     }
+    this.#set(key, expected, []);
+  }
+
+  /** Adds the objects of a resource that are not deleted yet to the known ones. */
+  #set(
+    key: string,
+    known: Map<string, string | undefined>,
+    objects: readonly PruneCandidate[],
+  ): void {
+    for (const { uid, dataTitle } of objects)
+      if (!this.#allowed.has(uid)) known.set(uid, dataTitle);
+    if (known.size === 0) this.#expected.delete(key);
+    else this.#expected.set(key, known);
+    const losesData = [...known.values()].some((title) => title !== undefined);
+    if (losesData) this.#losingData.add(key);
+    else this.#losingData.delete(key);
   }
 }

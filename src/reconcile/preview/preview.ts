@@ -6,8 +6,8 @@ import type { PruneCandidate } from '../deletion-guard.ts';
 export interface Preview {
   /**
    * Children that are no longer desired: those that would be deleted at once, and those that would follow once the resource stops waiting
-   * (for other children, `deleteWhen`, or elements in sequence). Not included: objects that are recreated (`updateStrategy: Recreate`),
-   * released (`deletionPolicy: Orphan`), or already terminating.
+   * (for other children, `deleteWhen`, or elements in sequence). Not included: objects that are recreated (`updateStrategy: Recreate`)
+   * unless they hold data, released (`deletionPolicy: Orphan`), or already terminating.
    */
   readonly deletes: readonly PruneCandidate[];
   /** Number of objects that it would create or recreate. */

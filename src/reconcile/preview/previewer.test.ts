@@ -348,6 +348,54 @@ describe('reconcile/preview/previewer', () => {
     assert.deepEqual([creates, applies], [1, 1]);
   });
 
+  const holding = (more: string) => map('one', 'one', more);
+  const recreated = 'updateStrategy: { type: Recreate }';
+  const losses: readonly (readonly [string, string, string, readonly string[]])[] = [
+    ['declared and renamed', holding('holdsData: true'), map('one', 'two'), ['default/a-one']],
+    ['declared and removed', holding('holdsData: true'), map('two'), ['default/a-one']],
+    [
+      'declared by the new definition alone',
+      map('one'),
+      map('one', 'two', 'holdsData: true'),
+      ['default/a-one'],
+    ],
+    [
+      'no longer declared, and said to hold none',
+      holding('holdsData: true'),
+      map('one', 'two', 'holdsData: false'),
+      [],
+    ],
+    [
+      'recreated with data',
+      holding(`holdsData: true\n      ${recreated}`),
+      holding(`holdsData: true\n      ${recreated}`).replace('spec.text', "spec.text & '!'"),
+      ['default/a-one'],
+    ],
+    [
+      'recreated without data',
+      holding(recreated),
+      holding(recreated).replace('spec.text', "spec.text & '!'"),
+      [],
+    ],
+    [
+      'declared and kept by its deletion policy',
+      holding('holdsData: true\n      deletionPolicy: Orphan'),
+      map('one', 'two'),
+      [],
+    ],
+  ];
+  for (const [what, before, after, lost] of losses) {
+    test(`it finds the loss of data of an object that is ${what}`, async () => {
+      const harness = await changedHarness(children(before), children(after));
+      const { deletes } = await preview(harness);
+      const titles = deletes.flatMap(({ dataTitle }) => dataTitle ?? []);
+      assert.deepEqual(
+        titles,
+        lost.map((name) => `ConfigMap ${name}`),
+      );
+    });
+  }
+
   test('an aborted one ends', async () => {
     const harness = await changedHarness(children(map('one')), children());
     const previewer = harness.operator.startPreview();

@@ -1,17 +1,22 @@
+import type { OperatorPlan } from '../../compile/index.ts';
+import { isDataObject } from '../../definition/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { memberOf } from '../../util/member-cluster.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
-import { childIdOf, identityOfObject, refOfStored } from '../identity.ts';
+import { childIdOf, identityOfObject, kindOf, refOfStored } from '../identity.ts';
 import {
   childLabel,
   deleteWhenAnnotation,
   deletionPolicyAnnotation,
+  holdsDataAnnotation,
   indexAnnotation,
 } from '../names.ts';
-import { childPlanOf } from '../ownership/is-child.ts';
+import { childPlanOf, disclosureOf, planOfChild } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isNamePublic } from '../secrecy.ts';
 
 /** Is the object released instead of deleted? Its annotation counts too: its definition may have changed. */
 export function isOrphaned(pass: Pass, object: KubeObject): boolean {
@@ -19,6 +24,23 @@ export function isOrphaned(pass: Pass, object: KubeObject): boolean {
     object.metadata.annotations?.[deletionPolicyAnnotation] === 'Orphan' ||
     childPlanOf(pass, object)?.deletionPolicy === 'Orphan'
   );
+}
+
+/** Does the deletion of the object lose data? Its child decides, then its annotation (its definition may have changed), then its kind. */
+export function holdsData(plan: OperatorPlan, object: KubeObject): boolean {
+  const { labels, annotations } = object.metadata;
+  const declared = planOfChild(plan, labels?.[childLabel], kindOf(object))?.holdsData;
+  const recorded = annotations?.[holdsDataAnnotation];
+  return declared ?? (recorded === undefined ? isDataObject(object) : recorded === 'true');
+}
+
+/**
+ * Why an object that holds data may not be recreated: a changed definition waits for approval. Undefined: it may be, or it holds none.
+ */
+export function recreationBlocker(pass: Pass, live: StoredObject): string | undefined {
+  const { deletionGuard, plan } = pass.context;
+  if (deletionGuard === undefined || !holdsData(plan, live.object)) return undefined;
+  return deletionGuard.blockingReason(pass.key, pruneCandidatesOf(pass, [live]));
 }
 
 /** Does the object have `deleteWhen` by its annotation? */
@@ -119,5 +141,17 @@ export function pruneCandidatesOf(
       ref: refOfStored(object),
       uid: object.metadata.uid ?? '',
       childId: childIdOf(object),
+      ...(holdsData(pass.context.plan, object) && { dataTitle: titleOf(pass, object) }),
     }));
+}
+
+/** `PersistentVolumeClaim default/data in cluster "paris-1"`. Without the name if it may come from a Secret. */
+function titleOf(pass: Pass, object: KubeObject): string {
+  const { kind, metadata } = object;
+  const { namespace, name } = metadata;
+  const cluster = memberOf(object);
+  const where = cluster === undefined ? '' : ` in cluster "${cluster}"`;
+  const isPublic = isNamePublic(disclosureOf(pass, object));
+  const place = namespace === undefined ? name : `${namespace}/${name}`;
+  return `${kind} ${isPublic ? place : `of child "${childIdOf(object)}"`}${where}`;
 }

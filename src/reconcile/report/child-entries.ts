@@ -23,7 +23,7 @@ export interface ChildEntry {
   /** Its deletion waits only for other deletions. @default false */
   readonly isQueued?: boolean;
   /** Why it is not ready, as a reason of `Ready`; undefined: it is ready or being deleted. */
-  readonly reason?: ProblemReason | 'ChildFailed' | 'DeletionsHeld' | 'Progressing';
+  readonly reason?: ProblemReason | 'ChildFailed' | 'Progressing';
 }
 
 /** All children in definition order, then the objects being deleted. */

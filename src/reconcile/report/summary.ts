@@ -9,7 +9,6 @@ import type { ChildEntry } from './child-entries.ts';
 export type SummaryReason =
   | ProblemReason
   | 'ChildFailed'
-  | 'DeletionsHeld'
   | 'Progressing'
   | 'Unstable'
   | 'Paused'

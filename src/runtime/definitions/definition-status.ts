@@ -151,8 +151,13 @@ function rollingOut(before: JsonObject, after: DefinitionStatus): readonly Statu
   const reason = rolloutReasons[now.state];
   if (reason === undefined) return [];
   const type = now.state === 'rolling' ? 'Normal' : 'Warning';
-  const deletions = now.state === 'held' ? `, it would delete ${now.deletions} objects` : '';
+  const deletions = now.state === 'held' ? `, it would delete ${deletionsText(now)}` : '';
   return [{ type, reason, action, note: `${note}${deletions}` }];
+}
+
+function deletionsText({ deletions, dataObjects = [] }: RolloutStatus): string {
+  const count = deletions === 1 ? '1 object' : `${deletions} objects`;
+  return dataObjects.length === 0 ? count : `${count}, some of which hold data`;
 }
 
 const rolloutReasons: Readonly<Partial<Record<RolloutStatus['state'], string>>> = {

@@ -65,5 +65,7 @@ function combinedRollout(views: readonly DefinitionView[]): DefinitionView['roll
   if (worst === undefined) return undefined;
   const sum = (key: 'reached' | 'total' | 'deletions') =>
     all.reduce((total, each) => total + each[key], 0);
-  return { ...worst, reached: sum('reached'), total: sum('total'), deletions: sum('deletions') };
+  const counts = { reached: sum('reached'), total: sum('total'), deletions: sum('deletions') };
+  const dataObjects = all.flatMap((each) => each.dataObjects ?? []).slice(0, 20);
+  return { ...worst, ...counts, ...(dataObjects.length > 0 && { dataObjects }) };
 }

@@ -73,6 +73,7 @@ const statusSchema: JsonObject = {
         reached: count('Resources that have the new revision.'),
         total: count('All resources.'),
         deletions: count('Number of objects that the roll-out deletes.'),
+        dataObjects: texts('Those that hold data and still exist, at most 20.'),
         failed: texts('UIDs of resources that fail with the new revision and did not before.'),
       },
     },

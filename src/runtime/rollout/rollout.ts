@@ -13,6 +13,10 @@ import type { Assignments } from './assignments.ts';
 import type { RevisionOperator } from './revision-operator.ts';
 import { type PassResult, RolloutPacer } from './rollout-pacer.ts';
 
+/** Maximum number of objects that hold data in the status and in a message. */
+const maxDataObjects = 20;
+const maxNames = 5;
+
 /** Log events of a roll-out. */
 export type RolloutEvent = 'started' | 'held' | 'approved' | 'stopped' | 'resumed' | 'finished';
 
@@ -97,8 +101,18 @@ export class Rollout {
     const total = guarded.length;
     const reached = this.#isReached ? total : total - assignments.size;
     const { deletions } = this.#hold;
+    const dataObjects = this.#hold.dataObjects.slice(0, maxDataObjects);
     const message = `${reached} of ${total} resources have revision ${to}${this.#reasonText(state)}`;
-    return { from, to, state, reached, total, deletions, failed, message };
+    const counts = { reached, total, deletions };
+    return {
+      from,
+      to,
+      state,
+      ...counts,
+      ...(dataObjects.length > 0 && { dataObjects }),
+      failed,
+      message,
+    };
   }
 
   get state(): RolloutView['state'] {
@@ -185,19 +199,28 @@ export class Rollout {
   }
 
   #reasonText(state: RolloutView['state']): string {
-    const { deletions } = this.#hold;
-    const { revision, settings } = this.#to;
+    const { revision } = this.#to;
     switch (state) {
       case 'previewing':
         return this.#hasStarted ? '; previewing deletions' : '; not started';
       case 'held':
         if (this.#isHeldUntilPreviewed) return '; held until its deletions are previewed again';
-        return `; it would delete ${deletions} objects, more than maxDeletions (${settings.maxDeletions}); to approve, annotate the definition with ${approveDeletionsAnnotation}: ${revision}`;
+        return `; it would delete ${this.#deletionsText}; to approve, annotate the definition with ${approveDeletionsAnnotation}: ${revision}`;
       case 'stopped':
         return `; stopped because ${this.#pacer.failing.size} resources fail with it that did not fail before`;
       case 'rolling':
         return '';
     }
+  }
+
+  /** `12 objects, more than maxDeletions (10)`, and the objects that hold data. */
+  get #deletionsText(): string {
+    const { deletions, dataObjects } = this.#hold;
+    const { maxDeletions } = this.#to.settings;
+    const count = deletions === 1 ? '1 object' : `${deletions} objects`;
+    const limit = deletions > maxDeletions ? `, more than maxDeletions (${maxDeletions})` : '';
+    const data = dataObjects.length === 0 ? '' : `, with the data of ${listText(dataObjects)}`;
+    return `${count}${limit}${data}`;
   }
 
   #emit(event: RolloutEvent): void {
@@ -232,6 +255,13 @@ function keysOf(revisionOperator: RevisionOperator, uids: readonly string[]): re
   return Array.from(revisionOperator.resources())
     .filter(([, { metadata }]) => desired.has(metadata.uid))
     .map(([key]) => key);
+}
+
+/** The first names of a list, and how many more there are. */
+function listText(names: readonly string[]): string {
+  const more = names.length - maxNames;
+  const shown = names.slice(0, maxNames).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 const messages: Readonly<Record<RolloutEvent, LogMessage>> = {

@@ -90,6 +90,8 @@ export interface RolloutSummary {
   readonly reached: number;
   readonly total: number;
   readonly deletions: number;
+  /** Those of them that hold data. */
+  readonly dataObjects: readonly string[];
   /** UIDs of resources that fail with the new revision, and did not before. */
   readonly failed: readonly string[];
 }
@@ -133,6 +135,7 @@ function rolloutOf(rollout: JsonObject): RolloutSummary {
     reached: numberOf(rollout.reached),
     total: numberOf(rollout.total),
     deletions: numberOf(rollout.deletions),
+    dataObjects: Array.isArray(rollout.dataObjects) ? rollout.dataObjects.map(textOf) : [],
     failed: Array.isArray(rollout.failed) ? rollout.failed.map(textOf) : [],
   };
 }

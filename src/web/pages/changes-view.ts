@@ -26,7 +26,7 @@ export function changesView(changes: readonly ChangeView[], label: string): VNod
           h('span', { class: 'sign', 'aria-hidden': true }, signs[action]),
           ` ${action} `,
           h('span', { class: 'kind' }, kind),
-          ` ${placeOf(change)}`,
+          ` ${placeOf(change)}${change.losesData === true ? ' (holds data)' : ''}`,
         ),
         fields.length === 0
           ? null

@@ -240,7 +240,8 @@ function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Co
       ),
       conditions,
     ];
-  const { from, to, state, reached, total, deletions } = running;
+  const { from, to, state, reached, total, deletions, dataObjects } = running;
+  const count = deletions === 1 ? '1 object' : `${deletions} objects`;
   return [
     h('p', null, 'From revision ', code(from), ' to ', code(to), `: ${state}`),
     h(
@@ -248,16 +249,19 @@ function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Co
       null,
       h('progress', { value: reached, max: Math.max(total, 1), 'aria-label': 'Roll-out' }),
       ` ${reached} of ${total} resources`,
-      deletions === 0 ? null : `, ${deletions} objects are deleted`,
+      deletions === 0 ? null : `, ${count} ${deletions === 1 ? 'is' : 'are'} deleted`,
     ),
+    dataObjects.length === 0
+      ? null
+      : h('p', null, `These hold data, which is deleted with them: ${dataObjects.join(', ')}`),
     failedResources(view, summary),
     state === 'held' && info.canEdit
       ? button(
-          `Approve ${deletions} deletions`,
+          `Approve ${deletions} ${deletions === 1 ? 'deletion' : 'deletions'}`,
           () =>
             actions.ask({
               title: 'Approve the deletions?',
-              text: `Revision ${to} of definition "${name}" deletes ${deletions} objects.`,
+              text: `Revision ${to} of definition "${name}" deletes ${count}.${dataText(dataObjects)}`,
               action: 'Approve',
               run: () =>
                 annotate(view, object, {
@@ -270,6 +274,10 @@ function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Co
       : null,
     conditions,
   ];
+}
+
+function dataText(dataObjects: readonly string[]): string {
+  return dataObjects.length === 0 ? '' : ` Data is deleted with ${dataObjects.join(', ')}.`;
 }
 
 /** The resources that stop a roll-out. */

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { DefinitionView } from '../../src/runtime/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  statusOf,
+  textMap,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { useLiveDefinitions } from '../support/live-definition.ts';
+
+const shared = useControlPlane();
+
+interface ClaimOptions {
+  /** @default 'claim' */
+  readonly id?: string;
+  /** Appended to the name of the resource. @default 'data' */
+  readonly name?: string;
+  /** Lines of the child. */
+  readonly more?: string;
+  /** @default '1Gi' */
+  readonly size?: string;
+}
+
+/** A child that is a claim. */
+function claim({ id = 'claim', name = 'data', more = '', size = '1Gi' }: ClaimOptions = {}) {
+  return `
+    - id: ${id}
+      ${more}
+      template:
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: { name: "\${ metadata.name }-${name}" }
+        spec: { accessModes: [ReadWriteOnce], storageClassName: none, resources: { requests: { storage: ${size} } } }`;
+}
+
+const isHeld = ({ rollout }: DefinitionView) => rollout?.state === 'held';
+
+shared.describe('integration/data-deletions', () => {
+  const live = useLiveDefinitions(shared);
+  const storages: InstantVolumes[] = [];
+  after(() => Promise.all(storages.map((storage) => storage.stop())));
+
+  async function begin(name: string, children: string, spec: unknown = { text: 'one' }) {
+    const namespace = await shared.namespace();
+    const storage = new InstantVolumes(shared.client());
+    storages.push(storage);
+    storage.start(namespace);
+    const cluster = await live.connect();
+    const manager = live.start(cluster, name);
+    const want = (now: string, approvedDeletions?: string) =>
+      manager.want(thingDefinition(name, `  children:${now}\n`), {
+        ...(approvedDeletions !== undefined && { approvedDeletions }),
+      });
+    await manager.untilSettled(want(children));
+    await shared.client().apply(thing(name, namespace, spec));
+    const untilNames = (kind: string, names: readonly string[]) =>
+      shared
+        .client()
+        .untilList(
+          `/api/v1/namespaces/${namespace}/${kind}?labelSelector=homeostat.dev/definition=${name}`,
+          (items) => {
+            const found = items.map(({ metadata }) => metadata.name).sort();
+            return JSON.stringify(found) === JSON.stringify(names);
+          },
+        );
+    const untilResource = (check: (object: KubeObject) => boolean) =>
+      shared
+        .client()
+        .untilObject(thingPath(name, namespace), (object) => object !== undefined && check(object));
+    return { namespace, manager, want, untilNames, untilResource };
+  }
+
+  test('a claim that a definition renames is kept until its deletion is approved', async () => {
+    const name = 'renamed';
+    const { namespace, manager, want, untilNames, untilResource } = await begin(name, claim());
+    await untilNames('persistentvolumeclaims', ['one-data']);
+    const renamed = claim({ name: 'volume' });
+    const revision = want(renamed);
+    const { rollout } = await manager.until('the deletion to be held', isHeld);
+    assert.equal(rollout?.deletions, 1);
+    assert.deepEqual(rollout?.dataObjects, [`PersistentVolumeClaim ${namespace}/one-data`]);
+    assert.match(
+      rollout?.message ?? '',
+      new RegExp(
+        `would delete 1 object, with the data of PersistentVolumeClaim ${namespace}/one-data; to approve`,
+      ),
+    );
+
+    // An edited resource gets the new claim, keeps the old one, and names it.
+    await shared.client().apply(thing(name, namespace, { text: 'two' }));
+    await untilNames('persistentvolumeclaims', ['one-data', 'one-volume']);
+    const held = await untilResource((object) => conditionOf(object)?.reason === 'DeletionsHeld');
+    const kept = statusOf(held).children?.find((child) => child.name === 'one-data');
+    assert.match(kept?.message ?? '', /kept until the deletions of revision/);
+
+    want(renamed, revision);
+    await untilNames('persistentvolumeclaims', ['one-volume']);
+    await manager.untilSettled(revision);
+  });
+
+  test('an object of a removed child is kept if it was declared to hold data', async () => {
+    const name = 'declared';
+    const state = `${textMap('state')}\n      holdsData: true`;
+    const { manager, want, untilNames } = await begin(name, textMap('other') + state);
+    await untilNames('configmaps', ['one-other', 'one-state']);
+    const revision = want(textMap('other'));
+    await manager.until('the deletion to be held', isHeld);
+    await untilNames('configmaps', ['one-other', 'one-state']);
+    want(textMap('other'), revision);
+    await untilNames('configmaps', ['one-other']);
+    await manager.untilSettled(revision);
+  });
+
+  test('a claim that was declared to hold no data is deleted like any object', async () => {
+    const name = 'scratch';
+    const scratch = claim({ id: 'scratch', name: 'scratch', more: 'holdsData: false' });
+    const { manager, want, untilNames } = await begin(name, textMap('other') + scratch);
+    await untilNames('persistentvolumeclaims', ['one-scratch']);
+    await manager.untilSettled(want(textMap('other')));
+    await untilNames('persistentvolumeclaims', []);
+  });
+
+  test('a claim that a changed template would recreate is kept until that is approved', async () => {
+    const name = 'recreated';
+    const recreate = 'updateStrategy: { type: Recreate }';
+    const { manager, want, untilNames, untilResource, namespace } = await begin(
+      name,
+      claim({ more: recreate }),
+    );
+    const [before] = await untilNames('persistentvolumeclaims', ['one-data']);
+    const smaller = claim({ more: recreate, size: '500Mi' });
+    const revision = want(smaller);
+    const { rollout } = await manager.until('the deletion to be held', isHeld);
+    assert.deepEqual(rollout?.dataObjects, [`PersistentVolumeClaim ${namespace}/one-data`]);
+    await shared.client().apply(thing(name, namespace, { text: 'two' }));
+    const held = await untilResource((object) => conditionOf(object)?.reason === 'DeletionsHeld');
+    assert.match(conditionOf(held)?.message ?? '', /Replacement on hold: kept until/);
+    const [kept] = await untilNames('persistentvolumeclaims', ['one-data']);
+    assert.equal(kept?.metadata.uid, before?.metadata.uid);
+
+    want(smaller, revision);
+    await manager.untilSettled(revision);
+    await shared
+      .client()
+      .untilObject(
+        `/api/v1/namespaces/${namespace}/persistentvolumeclaims/one-data`,
+        (object) => object !== undefined && object.metadata.uid !== before?.metadata.uid,
+      );
+  });
+
+  test('an element that a user removes from the resource takes its claim with it', async () => {
+    const name = 'shrunk';
+    const disks = claim({ name: '${ $item }', more: 'forEach: "${ spec.disks }"' });
+    const { namespace, untilNames } = await begin(name, disks, { disks: ['a', 'b'] });
+    await untilNames('persistentvolumeclaims', ['one-a', 'one-b']);
+    await shared.client().apply(thing(name, namespace, { disks: ['a'] }));
+    await untilNames('persistentvolumeclaims', ['one-a']);
+  });
+});
