@@ -1,3 +1,4 @@
+export type { ConversionNote } from './convert/conversion-note.ts';
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
 export { ownObjects } from './convert/own-objects.ts';
 export {
@@ -35,6 +36,12 @@ export {
 } from './render/render-resource.ts';
 export { type RunResourceOptions, runResource } from './render/run-resource.ts';
 export { SandboxClient, type SandboxClientOptions } from './sandbox-client.ts';
+export type { Overlap } from './side-by-side/find-overlaps.ts';
+export {
+  renderSideBySide,
+  type SideBySide,
+} from './side-by-side/render-side-by-side.ts';
+export { clusterFor } from './side-by-side/simulated-kinds.ts';
 export { Simulation, type SimulationOptions } from './simulation.ts';
 export { escapeMarkup } from './testing/escape-markup.ts';
 export { matcherNames } from './testing/matchers.ts';

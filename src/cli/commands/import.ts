@@ -190,7 +190,10 @@ async function trial(
   const name = `${resource.kind} "${resource.metadata.name}"`;
   const list = children.map(({ manifest: { kind, metadata } }) => `${kind}/${metadata.name}`);
   const what = list.length === 0 ? 'no objects' : list.join(', ');
-  const differences = recorded === undefined ? [] : renderedDifferences(recorded, children);
+  const differences =
+    recorded === undefined
+      ? []
+      : renderedDifferences(recorded, children, resource.metadata.namespace ?? 'default');
   if (differences.length > 0)
     return `Note: ${name} does not get the recorded objects: ${differences.join('; ')}`;
   const asRecorded = recorded === undefined ? '' : ', as recorded';

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
-import { checkDefinitions } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import { type LocatedObject, printOrderedYaml } from '../../definition/index.ts';
 import {
   type Conversion,
+  clusterFor,
   convertManifests,
   missingStep,
   ownObjects,
   type Parameter,
   parseParameter,
-  renderResource,
   targetOf,
   valueAt,
 } from '../../simulation/index.ts';
@@ -19,10 +18,9 @@ import { isJsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
-import { printDiagnostics } from '../print-diagnostics.ts';
+import { checkConversion } from './check-conversion.ts';
 import { assertAbsent, writeNewFile } from './new-files.ts';
 import { readLocatedFiles } from './read-files.ts';
-import { renderedDifferences } from './rendered-differences.ts';
 import {
   type StarterNames,
   starterDefinition,
@@ -87,7 +85,12 @@ export async function init(
   }
   for (const line of secretWarnings(given?.objects ?? [])) output.error(line);
   const code = conversion
-    ? await checkConversion(conversion, { file: paths.definition, text: texts.definition }, output)
+    ? await checkConversion({
+        conversion,
+        manifest: { file: paths.definition, text: texts.definition },
+        located: given?.objects ?? [],
+        output,
+      })
     : exitCode.ok;
   output.print('');
   for (const [command, what] of nextSteps)
@@ -120,13 +123,21 @@ function starterTexts(names: StarterNames): Texts {
   };
 }
 
-function convertedTexts(
-  { name, kind }: StarterNames,
-  { definition, sample, objects }: Conversion,
-): Texts {
-  const expected = objects.filter(isBuiltin).map(({ apiVersion, kind: of, metadata }) => ({
-    object: { apiVersion, kind: of, metadata: { name: metadata.name } },
-  }));
+function convertedTexts({ name, kind }: StarterNames, conversion: Conversion): Texts {
+  const { definition, sample, objects, prerequisites } = conversion;
+  const { given, unchecked, unserved } = clusterFor(objects, prerequisites, []);
+  const isChecked = (object: KubeObject) => ![...unchecked, ...unserved].includes(object);
+  const expected = objects
+    .filter(isChecked)
+    .map(({ apiVersion, kind: of, metadata: { name: own, namespace } }) => ({
+      object: {
+        ...{ apiVersion, kind: of },
+        metadata: { name: own, ...(namespace !== undefined && { namespace }) },
+      },
+    }));
+  const known = given.filter(
+    (object) => object.kind === 'Namespace' || prerequisites.includes(object),
+  );
   const target = `${kind}/${sample.metadata.name}`;
   const test = {
     apiVersion: 'homeostat.dev/v1alpha1',
@@ -134,6 +145,7 @@ function convertedTexts(
     metadata: { name },
     spec: {
       definitions: [`../${name}.yaml`],
+      ...(known.length > 0 && { given: known }),
       steps: [
         {
           name: `a new ${kind} has its objects`,
@@ -160,15 +172,30 @@ function convert(
   { parameter = [] }: InitFlags,
   located: readonly LocatedObject[],
 ): Conversion {
-  const { objects, notes } = ownObjects(located.map(({ object }) => object));
+  const { objects, notes, prerequisites } = ownObjects(located.map(({ object }) => object));
+  if (objects.length === 0) throw new CliError('There is no object that a definition can create');
   const schemas = bundledSchemas();
   const conversion = convertManifests({
     ...{ name, kind, plural, group, objects },
-    // An unknown kind is taken for a namespaced one; most are.
-    isNamespaced: (object) => schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,
+    isNamespaced: (object) =>
+      !isClusterKind(object, prerequisites) &&
+      schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,
     parameters: parameter.map((text) => parameterOf(text, objects)),
   });
-  return { ...conversion, notes: [...notes, ...conversion.notes] };
+  return {
+    ...conversion,
+    prerequisites: [...prerequisites, ...conversion.prerequisites],
+    notes: [...notes, ...conversion.notes],
+  };
+}
+
+/** Is it of a cluster-scoped kind of these CRDs? Any other unknown kind is taken for a namespaced one; most are. */
+function isClusterKind({ apiVersion, kind }: KubeObject, crds: readonly KubeObject[]): boolean {
+  return crds.some(({ spec }: KubeObject & { readonly spec?: unknown }) => {
+    if (!isJsonObject(spec) || !isJsonObject(spec.names)) return false;
+    const isKind = spec.names.kind === kind && spec.group === gvkOf(apiVersion, kind).group;
+    return isKind && spec.scope === 'Cluster';
+  });
 }
 
 /** The values of Secrets that the definition contains now. Without the lines themselves: a log must not have them. */
@@ -219,39 +246,4 @@ function hintForField(object: KubeObject, { path }: Parameter): { readonly hint?
   if (missing === undefined) return {};
   const { step, fields } = missing;
   return { hint: didYouMean(step, fields) ?? `There are: ${fields.join(', ')}` };
-}
-
-/** Prints what a user must know or do, and whether the definition renders the manifests. */
-async function checkConversion(
-  { sample, objects, notes }: Conversion,
-  manifest: { readonly file: string; readonly text: string },
-  output: Output,
-): Promise<number> {
-  for (const note of notes) output.print(`Note: ${note}`);
-  const known = objects.filter(isBuiltin);
-  for (const { apiVersion, kind } of objects.filter((object) => !isBuiltin(object)))
-    output.print(`Note: ${kind} of ${apiVersion} is not a built-in kind; it is not checked here`);
-  const { diagnostics } = checkDefinitions([manifest], { schemas: bundledSchemas() });
-  printDiagnostics(diagnostics, [manifest], output);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
-  const rendered = await renderResource({
-    definitions: [manifest],
-    resource: sample,
-    given: [],
-    simulatesControllers: true,
-  });
-  const differences = renderedDifferences(known, rendered.children);
-  const { problem } = rendered;
-  if (differences.length === 0) {
-    output.print(`The definition creates the same ${known.length} objects as the manifests`);
-    return exitCode.ok;
-  }
-  output.error('homeostat: The definition does not create the same objects as the manifests');
-  for (const each of differences) output.error(`  ${each}`);
-  if (problem !== undefined) output.error(`  ${problem}`);
-  return exitCode.failure;
-}
-
-function isBuiltin({ apiVersion, kind }: KubeObject): boolean {
-  return bundledSchemas().isNamespaced(gvkOf(apiVersion, kind)) !== undefined;
 }

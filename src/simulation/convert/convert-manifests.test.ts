@@ -43,6 +43,7 @@ function convert(objects: readonly KubeObject[], parameters: readonly string[] =
   const templates = spec.children.map(({ template }) => template);
   return {
     ...rest,
+    notes: rest.notes.map(({ message }) => message),
     spec,
     templates,
     schema: spec.crd.versions[0].schema.openAPIV3Schema.properties.spec,
@@ -292,7 +293,7 @@ describe('simulation/convert: manifests to a definition', () => {
 
   test('fields that only a user can have set in a manifest stay', () => {
     const manifests = [
-      object('Service', 'web', { spec: { ports: [{ port: 80, nodePort: 30_080 }] } }),
+      object('Service', 'web', { spec: { ports: [{ port: 80 }], loadBalancerIP: '10.1.2.3' } }),
       object('Pod', 'web-1', { spec: { nodeName: 'node-1' } }),
       object('ServiceAccount', 'web', { secrets: [{ name: 'web' }] }),
       object('PersistentVolumeClaim', 'web', { spec: { volumeName: 'nfs' } }),
@@ -303,14 +304,40 @@ describe('simulation/convert: manifests to a definition', () => {
     assert.deepEqual(notes, []);
   });
 
-  test('a note names a Service whose node port is left out', () => {
-    const { notes } = convert([
-      object('Service', 'web', {
-        metadata: { uid: 'u' },
-        spec: { ports: [{ port: 80, nodePort: 30_080 }] },
-      }),
-    ]);
-    assert.match(notes.join(), /^The "nodePort" of Service "web" is left out/);
+  for (const [origin, metadata] of [
+    ['written', {}],
+    ['stored', { uid: 'u' }],
+  ] as const)
+    test(`a note names each value of a ${origin} Service that the server assigns`, () => {
+      const { notes, objects } = convert([
+        object('Service', 'web', {
+          metadata,
+          spec: { ports: [{ port: 80, nodePort: 30_080 }], healthCheckNodePort: 31_000 },
+        }),
+      ]);
+      const [first, second, ...others] = notes;
+      assert.match(String(first), /^The "nodePort" of Service "web" is left out/);
+      assert.match(String(second), /^The "healthCheckNodePort" of Service "web" is left out/);
+      assert.deepEqual(others, []);
+      assert.deepEqual(objects[0]?.spec, { ports: [{ port: 80 }] });
+    });
+
+  test('a parameter keeps a value that the server could assign: the sample has it, and it is no default', () => {
+    const { notes, objects, sample, schema, templates } = convert(
+      [object('Service', 'web', { spec: { ports: [{ name: 'http', nodePort: 30_080 }] } })],
+      ['spec.nodePort=Service/web:spec.ports[name=http].nodePort'],
+    );
+    assert.deepEqual(notes, []);
+    assert.deepEqual(objects[0]?.spec, { ports: [{ name: 'http', nodePort: 30_080 }] });
+    assert.deepEqual(sample.spec, { nodePort: 30_080 });
+    assert.deepEqual(schema, {
+      type: 'object',
+      default: {},
+      properties: { nodePort: { type: 'integer' } },
+    });
+    assert.deepEqual(templates[0]?.spec, {
+      ports: [{ name: 'http', nodePort: '${ spec.nodePort }' }],
+    });
   });
 
   test('a subject in the namespace of the objects is in that of the resource', () => {
@@ -324,7 +351,7 @@ describe('simulation/convert: manifests to a definition', () => {
       object('ClusterRoleBinding', 'web', { subjects }),
     ]);
     const [first, ...others] = subjects;
-    assert.deepEqual(objects[1]?.subjects, [{ ...first, namespace: 'default' }, ...others]);
+    assert.deepEqual(objects[1]?.subjects, subjects);
     assert.deepEqual(templates[1]?.subjects, [
       { ...first, name: '${ metadata.name }', namespace: '${ metadata.namespace }' },
       others[0],
@@ -335,7 +362,7 @@ describe('simulation/convert: manifests to a definition', () => {
   test('objects of controllers and Helm hooks that do not install are left out', () => {
     const owner = { apiVersion: 'v1', kind: 'ReplicaSet', name: 'web-1', uid: 'u' };
     const hook = (name: string) => ({ metadata: { annotations: { 'helm.sh/hook': name } } });
-    const { objects, notes } = ownObjects([
+    const { objects, notes, prerequisites } = ownObjects([
       object('Pod', 'web-1-a', { metadata: { ownerReferences: [{ ...owner, controller: true }] } }),
       object('Pod', 'web-owned', { metadata: { ownerReferences: [owner] } }),
       object('Pod', 'web-test', hook('test')),
@@ -346,17 +373,26 @@ describe('simulation/convert: manifests to a definition', () => {
       }),
       object('PersistentVolumeClaim', 'd-web-0'),
       object('PersistentVolumeClaim', 'd-web-cache'),
+      object('CustomResourceDefinition', 'shops.example.com'),
     ]);
     assert.deepEqual(
       objects.map(({ metadata }) => metadata.name),
       ['web-owned', 'web-migrate', 'web', 'd-web-cache'],
     );
-    assert.deepEqual(notes, [
-      'Pod "web-1-a" is left out: ReplicaSet "web-1" creates it',
-      'Pod "web-test" is left out: Helm creates it for the hook "test"',
-      'ConfigMap "kube-root-ca.crt" is left out: every cluster has it',
-      'PersistentVolumeClaim "d-web-0" is left out: StatefulSet "web" creates it',
-    ]);
+    assert.deepEqual(
+      prerequisites.map(({ metadata }) => metadata.name),
+      ['shops.example.com'],
+    );
+    assert.deepEqual(
+      notes.map(({ message }) => message),
+      [
+        'Pod "web-1-a" is left out: ReplicaSet "web-1" creates it',
+        'Pod "web-test" is left out: Helm creates it for the hook "test"',
+        'ConfigMap "kube-root-ca.crt" is left out: every cluster has it',
+        'PersistentVolumeClaim "d-web-0" is left out: StatefulSet "web" creates it',
+        'CustomResourceDefinition "shops.example.com" is left out: it belongs to the cluster, and its deletion with a resource would delete all objects of its kind',
+      ],
+    );
     assert.deepEqual(convert(objects).objects[1]?.metadata, { name: 'web-migrate' });
   });
 

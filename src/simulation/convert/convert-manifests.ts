@@ -1,10 +1,15 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { TemplateWriter } from './as-template.ts';
 import { childId } from './child-id.ts';
 import { cleanObject } from './clean-object.ts';
+import type { ConversionNote } from './conversion-note.ts';
+import { findInstance } from './instance-name.ts';
+import { findNamespaces } from './instance-namespace.ts';
+import { assignedNotes, textNotes } from './notes.ts';
 import { type Parameter, schemaOf, targetOf, valueAt, withValueAt } from './parameter.ts';
-import { isStored } from './server-fields.ts';
 import { repeatedLabels, withLabels } from './shared-labels.ts';
+import { isUniqueField } from './unique-values.ts';
 
 export interface ConversionOptions {
   /** Name of the definition. */
@@ -22,42 +27,55 @@ export interface Conversion {
   readonly definition: JsonObject;
   /** A resource that renders the objects as they were. */
   readonly sample: KubeObject;
-  /** The objects without what servers and tools add: what the sample must render. */
+  /** The namespace in which the sample renders the objects as they were. Undefined: any. */
+  readonly namespace: string | undefined;
+  /** The objects without what servers and tools add: what the sample must render. Those in `namespace` have none. */
   readonly objects: readonly KubeObject[];
-  /** What the user should know or do, for people. */
-  readonly notes: readonly string[];
+  /** The manifests of `objects`, as they were given, in the same order. */
+  readonly sources: readonly KubeObject[];
+  /** Objects that must exist before: namespaces that no resource creates. */
+  readonly prerequisites: readonly KubeObject[];
+  /** What the user should know or do. */
+  readonly notes: readonly ConversionNote[];
 }
 
 /**
- * Converts manifests to a definition: the name that they have in common becomes the name of the resource, parameters become fields of its
- * `spec`, and maps of labels that occur several times become a variable. Everything else stays literal. Pure.
+ * Converts manifests to a definition: the name of the instance, which their names and labels have in common, becomes the name of the
+ * resource, parameters become fields of its `spec`, and maps of labels that occur several times become a variable. Everything else stays
+ * literal. Pure.
  */
 export function convertManifests(options: ConversionOptions): Conversion {
   const { name, kind, plural, group, parameters } = options;
-  const { objects, notes, isOne } = withoutNamespaces(options.objects.map(cleanObject));
-  const common = commonName(objects.map(({ metadata }) => metadata.name));
-  const instance = common ?? name;
-  const names = namesOf(objects, instance);
-  const parameterized = objects.map((object) =>
-    asTemplate(object, {
-      names,
-      isOne,
-      parameters: parameters.filter((each) => targetOf(each, [object])),
-    }),
+  const namespaces = findNamespaces(options.objects);
+  const named = options.objects.filter((object) => !isNamespace(object));
+  const instance = findInstance(named.length > 0 ? named : options.objects);
+  const isLeftOut = (object: KubeObject) =>
+    isNamespace(object) &&
+    (instance === undefined ||
+      !object.metadata.name.includes(instance.name) ||
+      object.metadata.name === namespaces.own);
+  const sources = options.objects.filter((object) => !isLeftOut(object));
+  const objects = sources.map((object) =>
+    withoutNamespace(withParameters(cleanObject(object), object, parameters), namespaces.own),
   );
-  const labels = repeatedLabels(parameterized);
-  const ids = idsOf(objects, instance);
-  const children = parameterized.map((template, index) => {
-    const source = objects[index] as KubeObject;
-    const needsPermission =
-      !options.isNamespaced(source) || source.metadata.namespace !== undefined;
+  const writer = new TemplateWriter({ instance, objects, namespace: namespaces.own });
+  const templates = objects.map((object) =>
+    parametersOf(object, parameters).reduce(
+      (each, { path, field }) => withValueAt(each, path, `\${ ${field.join('.')} }`) as JsonObject,
+      writer.write(object),
+    ),
+  );
+  const labels = repeatedLabels(templates);
+  const ids = idsOf(objects, instance?.name ?? name);
+  const children = templates.map((template, index) => {
+    const object = objects[index] as KubeObject;
     return {
       id: ids[index] ?? '',
-      ...(needsPermission && { crossNamespace: true }),
+      ...permissionOf(object, template, options.isNamespaced(object)),
+      ...orderOf(object, objects, ids),
       template: labels === undefined ? template : withLabels(template, labels),
     };
   });
-  const spec = specSchema(parameters, objects);
   const definition = {
     apiVersion: 'homeostat.dev/v1alpha1',
     kind: 'OperatorDefinition',
@@ -71,7 +89,10 @@ export function convertManifests(options: ConversionOptions): Conversion {
           {
             name: 'v1alpha1',
             schema: {
-              openAPIV3Schema: { type: 'object', properties: { spec, status: { type: 'object' } } },
+              openAPIV3Schema: {
+                type: 'object',
+                properties: { spec: specSchema(parameters, objects), status: { type: 'object' } },
+              },
             },
           },
         ],
@@ -83,17 +104,23 @@ export function convertManifests(options: ConversionOptions): Conversion {
   const sample = {
     apiVersion: `${group}/v1alpha1`,
     kind,
-    metadata: { name: instance },
-    spec: {},
+    metadata: { name: instance?.name ?? name },
+    spec: uniqueParameters(parameters, objects),
   } as KubeObject;
+  const leftOut = options.objects.filter(isLeftOut);
+  const sourceOf = (object: KubeObject) => sources[objects.indexOf(object)] as KubeObject;
   return {
     definition,
     sample,
-    objects,
+    ...{ objects, sources, namespace: namespaces.own },
+    prerequisites: leftOut.map(cleanObject),
     notes: [
-      ...notes,
-      ...(common === undefined ? [literalNames] : []),
-      ...options.objects.filter((object) => hasNodePort(object) && isStored(object)).map(portNote),
+      ...(namespaces.others.length > 0 ? [severalNamespaces(namespaces)] : []),
+      ...leftOut.map((object) => namespaceNote(object, namespaces.own)),
+      ...(instance === undefined ? [{ message: literalNames }] : []),
+      ...globNotes(children),
+      ...assignedNotes(sources, parameters),
+      ...textNotes(writer, instance?.name ?? name, sourceOf),
     ],
   };
 }
@@ -101,154 +128,113 @@ export function convertManifests(options: ConversionOptions): Conversion {
 const literalNames =
   'The names of the objects have no common beginning, so they stay literal: only one resource can exist. Put "${ metadata.name }" into them';
 
-function hasNodePort(object: KubeObject): boolean {
-  const { spec } = object as { readonly spec?: { readonly ports?: unknown } };
-  const ports = Array.isArray(spec?.ports) ? spec.ports : [];
-  return object.kind === 'Service' && ports.some((port) => isJsonObject(port) && port.nodePort);
+function isNamespace({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion === 'v1' && kind === 'Namespace';
 }
 
-function portNote({ metadata: { name } }: KubeObject): string {
-  return `The "nodePort" of Service "${name}" is left out, so that the server assigns it. Add it to the template if clients use the number`;
+function severalNamespaces({ own, others }: ReturnType<typeof findNamespaces>): ConversionNote {
+  const list = [...(own === undefined ? [] : [own]), ...others].join(', ');
+  const rest =
+    own === undefined
+      ? 'they stay, with "crossNamespace"'
+      : `"${own}" becomes that of the resource, the others stay, with "crossNamespace"`;
+  return { message: `The objects are in several namespaces (${list}): ${rest}` };
 }
 
-/** The namespace of the sample. */
-const sampleNamespace = 'default';
-
-/** Objects of one namespace have that of their resource, also where they name each other with it. */
-function withoutNamespaces(objects: readonly KubeObject[]): {
-  readonly objects: readonly KubeObject[];
-  readonly notes: readonly string[];
-  /** They have one namespace. */
-  readonly isOne: boolean;
-} {
-  const namespaces = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []));
-  if (namespaces.size > 1) {
-    const list = [...namespaces].join(', ');
-    const note = `The objects are in several namespaces (${list}): they stay literal, with "crossNamespace"`;
-    return { objects, notes: [note], isOne: false };
-  }
-  const names = new Set<unknown>(objects.map(({ metadata }) => metadata.name));
-  const moved = objects.map((object) => {
-    const { namespace: _, ...metadata } = object.metadata;
-    return referringTo(names, namespaces, { ...object, metadata }) as KubeObject;
-  });
-  return { objects: moved, notes: [], isOne: true };
+function namespaceNote(object: KubeObject, own: string | undefined): ConversionNote {
+  const { name } = object.metadata;
+  const reason =
+    name === own
+      ? 'a resource has its objects in its own namespace'
+      : 'it is the same for all resources, and would be deleted with one of them';
+  return {
+    message: `Namespace "${name}" is left out: ${reason}`,
+    ...(name !== own && { hint: 'Create it before the first resource' }),
+    at: { object, pointer: '/metadata/name' },
+  };
 }
 
-/** A subject such as `{ kind: ServiceAccount, name: web, namespace: prod }` gets the namespace of the sample. */
-function referringTo(
-  names: ReadonlySet<unknown>,
-  namespaces: ReadonlySet<string>,
-  value: unknown,
-): unknown {
-  if (Array.isArray(value)) return value.map((item) => referringTo(names, namespaces, item));
-  if (!isJsonObject(value)) return value;
-  const { name, namespace } = value;
-  const isHere = namespaces.size === 0 || namespaces.has(String(namespace));
-  return Object.fromEntries(
-    Object.entries(value).map(([field, each]) =>
-      field === 'namespace' && typeof namespace === 'string' && isHere && names.has(name)
-        ? [field, sampleNamespace]
-        : [field, referringTo(names, namespaces, each)],
-    ),
+/** A value that a parameter names stays, also where the server could assign it. */
+function withParameters(
+  object: KubeObject,
+  source: KubeObject,
+  parameters: readonly Parameter[],
+): KubeObject {
+  return parametersOf(source, parameters).reduce(
+    (each, { path }) => withValueAt(each, path, valueAt(source, path)) as KubeObject,
+    object,
   );
 }
 
-/** The longest name, up to a `-`, with which all names begin. Undefined: there is none. */
-function commonName(names: readonly string[]): string | undefined {
-  const [first = ''] = names;
-  const parts = first.split('-');
-  for (let count = parts.length; count > 0; count--) {
-    const prefix = parts.slice(0, count).join('-');
-    if (names.every((name) => name === prefix || name.startsWith(`${prefix}-`))) return prefix;
-  }
-  return undefined;
+function parametersOf(object: KubeObject, parameters: readonly Parameter[]): readonly Parameter[] {
+  return parameters.filter((each) => targetOf(each, [object]) !== undefined);
 }
 
-/** By name of an object: its expression. */
-function namesOf(objects: readonly KubeObject[], instance: string): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const { metadata } of objects) {
-    const { name } = metadata;
-    if (name === instance) names.set(name, '${ metadata.name }');
-    else if (name.startsWith(`${instance}-`))
-      names.set(name, `\${ metadata.name }${name.slice(instance.length)}`);
-  }
-  names.set(instance, '${ metadata.name }');
-  return names;
+function withoutNamespace(object: KubeObject, own: string | undefined): KubeObject {
+  const { namespace, ...metadata } = object.metadata;
+  return namespace === own ? ({ ...object, metadata } as KubeObject) : object;
 }
 
-interface TemplateOptions {
-  readonly names: ReadonlyMap<string, string>;
-  /** The objects have the namespace of the resource. */
-  readonly isOne: boolean;
-  readonly parameters: readonly Parameter[];
+/** For an object elsewhere than in the namespace of the resource. A computed namespace needs a glob. */
+function permissionOf(object: KubeObject, template: JsonObject, isNamespaced: boolean) {
+  if (isNamespaced && object.metadata.namespace === undefined) return {};
+  if (!isNamespaced && !isNamespace(object)) return { crossNamespace: true };
+  const { name, namespace = name } = template.metadata as unknown as KubeObject['metadata'];
+  if (!namespace.includes('${')) return { crossNamespace: true };
+  return { crossNamespace: { namespaces: [namespace.replaceAll(/\$\{[^}]*\}/g, '*')] } };
 }
 
-function asTemplate(object: KubeObject, { names, isOne, parameters }: TemplateOptions): JsonObject {
-  const template = asValue(object, { names, isOne }, []) as JsonObject;
-  return parameters.reduce<JsonObject>((each, { path, field }) => {
-    return withValueAt(each, path, `\${ ${field.join('.')} }`) as JsonObject;
-  }, template);
-}
-
-/** Fields whose value is never the name of an object of the set. */
-const plainFields: ReadonlySet<string> = new Set([
-  'image',
-  'command',
-  'args',
-  'kind',
-  'apiVersion',
-  'data',
-  'stringData',
-  'binaryData',
-  'host',
-  'hosts',
-  'value',
-]);
-/** Lists whose items have names of their own. */
-const namedLists: ReadonlySet<string> = new Set([
-  'containers',
-  'initContainers',
-  'ports',
-  'env',
-  'volumes',
-  'volumeMounts',
-]);
-
-function asValue(
-  value: unknown,
-  options: Pick<TemplateOptions, 'names' | 'isOne'>,
-  path: readonly string[],
-): unknown {
-  const { names, isOne } = options;
-  if (typeof value === 'string') {
-    const expression = isReference(path) ? names.get(value) : undefined;
-    return expression ?? literal(value);
-  }
-  if (Array.isArray(value)) return value.map((item) => asValue(item, options, [...path, '[]']));
-  if (!isJsonObject(value)) return value;
-  const isOfObject = isOne && value.namespace === sampleNamespace && names.has(String(value.name));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [
-      name,
-      isOfObject && name === 'namespace'
-        ? '${ metadata.namespace }'
-        : asValue(each, options, [...path, name]),
-    ]),
+/** A computed namespace is a choice of the users who create resources. */
+function globNotes(
+  children: readonly {
+    readonly crossNamespace?: boolean | { readonly namespaces: readonly string[] };
+  }[],
+): readonly ConversionNote[] {
+  const globs = children.flatMap(({ crossNamespace }) =>
+    typeof crossNamespace === 'object' ? crossNamespace.namespaces : [],
   );
+  return [...new Set(globs)].map((glob) => ({
+    message: `Users who create resources choose a namespace "${glob}" with the name of the resource`,
+    hint: 'Restrict it in "crossNamespace" if not all of these namespaces may be used',
+  }));
 }
 
-/** May a text at this path be the name of an object of the set? Items of lists are `[]`. */
-export function isReference(path: readonly string[]): boolean {
-  if (path.some((step) => plainFields.has(step))) return false;
-  const [list, item, field] = path.slice(-3);
-  return !(item === '[]' && field === 'name' && namedLists.has(list ?? ''));
+/** What is in a namespace of the set is created after it. */
+function orderOf(object: KubeObject, objects: readonly KubeObject[], ids: readonly string[]) {
+  const { namespace } = object.metadata;
+  const index = objects.findIndex((each) => isNamespace(each) && each.metadata.name === namespace);
+  return index < 0 ? {} : { after: [ids[index]] };
 }
 
-/** A text that contains marks of expressions is kept as it is. */
-function literal(text: string): unknown {
-  return /\$\{|\{\{/.test(text) ? { $literal: text } : text;
+/** Values that only one resource should have: they are in the sample, not defaults. */
+function uniqueParameters(
+  parameters: readonly Parameter[],
+  objects: readonly KubeObject[],
+): JsonObject {
+  return parameters.filter(isUnique).reduce<JsonObject>((spec, { field, ...parameter }) => {
+    const value = valueAt(targetOf({ field, ...parameter }, objects), parameter.path);
+    return withField(spec, field.slice(1), value);
+  }, {});
+}
+
+function withField(
+  owner: JsonObject,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): JsonObject {
+  const inner = owner[first];
+  const below = typeof inner === 'object' && inner !== null ? (inner as JsonObject) : {};
+  return {
+    ...owner,
+    [first]: rest.length === 0 ? value : withField(below, rest, value),
+  } as JsonObject;
+}
+
+function isUnique({ kind, path }: Parameter): boolean {
+  return isUniqueField(
+    kind,
+    path.map((step) => (typeof step === 'string' ? step : '[]')),
+  );
 }
 
 /** `deployment`, or with the rest of the name where a kind occurs several times: `dbDeployment`. */
@@ -269,7 +255,9 @@ function specSchema(parameters: readonly Parameter[], objects: readonly KubeObje
   const spec: SchemaNode = { properties: new Map() };
   for (const parameter of parameters) {
     const value = valueAt(targetOf(parameter, objects), parameter.path);
-    insert(spec, parameter.field.slice(1), schemaOf(value));
+    const { default: byDefault, ...type } = schemaOf(value);
+    const schema = isUnique(parameter) ? type : { ...type, default: byDefault };
+    insert(spec, parameter.field.slice(1), schema as JsonObject);
   }
   return printed(spec);
 }

@@ -1,24 +1,38 @@
 import type { KubeObject } from '../../util/kube-object.ts';
+import type { ConversionNote } from './conversion-note.ts';
 
 /** Hooks whose objects exist after an installation. */
 const installHooks: ReadonlySet<string> = new Set(['pre-install', 'post-install']);
 
 export interface OwnObjects {
   readonly objects: readonly KubeObject[];
-  /** Why an object is left out, for people. */
-  readonly notes: readonly string[];
+  /** Objects of the cluster that those need, and no resource creates: CustomResourceDefinitions. */
+  readonly prerequisites: readonly KubeObject[];
+  /** Why an object is left out. */
+  readonly notes: readonly ConversionNote[];
 }
 
-/** The objects that a definition must create: without those that a controller creates, and without Helm hooks of other moments. Pure. */
+/** The objects that a definition must create: without those that a controller creates, Helm hooks of other moments, and CRDs. Pure. */
 export function ownObjects(all: readonly KubeObject[]): OwnObjects {
   const claims = claimsOfStatefulSets(all);
   const judged = all.map((object) => ({ object, reason: reasonToLeaveOut(object, claims) }));
   return {
     objects: judged.flatMap(({ object, reason }) => (reason === undefined ? [object] : [])),
-    notes: judged.flatMap(({ object: { kind, metadata }, reason }) =>
-      reason === undefined ? [] : [`${kind} "${metadata.name}" is left out: ${reason}`],
-    ),
+    prerequisites: all.filter(isCrd),
+    notes: judged.flatMap(({ object, reason }) => {
+      if (reason === undefined) return [];
+      const { kind, metadata } = object;
+      return {
+        message: `${kind} "${metadata.name}" is left out: ${reason}`,
+        ...(isCrd(object) && { hint: 'Apply it before the definition' }),
+        at: { object, pointer: '/metadata/name' },
+      };
+    }),
   };
+}
+
+function isCrd({ kind }: KubeObject): boolean {
+  return kind === 'CustomResourceDefinition';
 }
 
 /** What every cluster has. */
@@ -46,10 +60,10 @@ function claimsOfStatefulSets(all: readonly KubeObject[]): readonly ClaimsOfSet[
   });
 }
 
-function reasonToLeaveOut(
-  { kind, metadata }: KubeObject,
-  claims: readonly ClaimsOfSet[],
-): string | undefined {
+function reasonToLeaveOut(object: KubeObject, claims: readonly ClaimsOfSet[]): string | undefined {
+  const { kind, metadata } = object;
+  if (isCrd(object))
+    return 'it belongs to the cluster, and its deletion with a resource would delete all objects of its kind';
   if (ofEachCluster.has(`${kind}/${metadata.name}`)) return 'every cluster has it';
   const claim = claims.find(({ prefix }) => metadata.name.replace(/\d+$/, '') === prefix);
   if (kind === 'PersistentVolumeClaim' && claim !== undefined)

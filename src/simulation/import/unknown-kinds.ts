@@ -2,8 +2,8 @@ import { bundledSchemas } from '../../compile/index.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { permissiveCrd } from '../permissive-crd.ts';
 import type { ImportedDefinition } from './importer.ts';
-import { pluralOf } from './names.ts';
 
 /** Kinds that definitions use, and neither define nor Kubernetes has. */
 export class UnknownKinds {
@@ -19,7 +19,7 @@ export class UnknownKinds {
         const isKnown = bundledSchemas().isNamespaced(gvk) !== undefined || own.has(groupKind(gvk));
         if (isKnown) continue;
         const isCluster = use.isCluster || isClusterKind(spec, use.object);
-        this.#crds.set(groupKind(gvk), crdOf(gvk, isCluster));
+        this.#crds.set(groupKind(gvk), permissiveCrd(gvk, { isCluster }));
       }
     }
   }
@@ -36,30 +36,6 @@ export class UnknownKinds {
 
 function groupKind({ group, kind }: Gvk): string {
   return `${group}/${kind}`;
-}
-
-function crdOf(gvk: Gvk, isCluster: boolean): KubeObject {
-  const singular = gvk.kind.toLowerCase();
-  const names = {
-    ...{ kind: gvk.kind, listKind: `${gvk.kind}List` },
-    ...{ plural: pluralOf(singular), singular },
-  };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${names.plural}.${gvk.group}` },
-    spec: {
-      ...{ group: gvk.group, names, scope: isCluster ? 'Cluster' : 'Namespaced' },
-      versions: [
-        {
-          ...{ name: gvk.version, served: true, storage: true, subresources: { status: {} } },
-          schema: {
-            openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-          },
-        },
-      ],
-    },
-  };
 }
 
 interface Use {

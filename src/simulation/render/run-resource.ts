@@ -138,7 +138,7 @@ function readsEvents({ definition: { kind, reads } }: LocatedDefinition): boolea
 }
 
 /** The resource when it is ready, or when nothing happens any more. */
-async function untilReady(
+export async function untilReady(
   simulation: Simulation,
   cluster: TestCluster,
   resource: KubeObject,

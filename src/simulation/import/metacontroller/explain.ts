@@ -1,6 +1,6 @@
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
-import { isReference } from '../../convert/convert-manifests.ts';
+import { isReference } from '../../convert/text-role.ts';
 import { atom } from '../cel/cel-context.ts';
 import { step } from '../cel/jsonata.ts';
 import { expressionText, literalText, type Part, templateText } from '../template-text.ts';
