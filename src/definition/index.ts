@@ -102,6 +102,7 @@ export { describeFound, fieldOf, quotedList, valueAt } from './tree.ts';
 export { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 export { type LocatedObject, type ReadObjects, readObjects } from './yaml/read-objects.ts';
 export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
+export type { YamlReading } from './yaml/scalar-value.ts';
 export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';
 export {
   parseYaml,

@@ -58,7 +58,7 @@ export interface DefinitionParser {
 export function createDefinitionParser(): DefinitionParser {
   const checkSchema = createSchemaCheck(definitionSchema);
   return {
-    parse: (text, file) => parseFile(readBoundedDocuments(text, file), checkSchema),
+    parse: (text, file) => parseFile(readBoundedDocuments(text, file, 'definition'), checkSchema),
   };
 }
 
@@ -162,11 +162,7 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
   const named = typeof name === 'string' ? { name } : {};
   const all = notDefinition === undefined ? checkDocument(value, checkSchema) : [notDefinition];
   const findings = all.filter((finding) => !isCausedBySyntaxError(finding, document));
-  const diagnostics = [
-    // Outside `spec` these values are only read as strings.
-    ...document.warnings.filter(({ path }) => path.startsWith('/spec/')),
-    ...findings.map((finding) => locate(finding, source)),
-  ];
+  const diagnostics = [...document.warnings, ...findings.map((finding) => locate(finding, source))];
   if (unreliableFrom !== undefined) {
     return { ...named, diagnostics: diagnostics.filter(({ line }) => line < unreliableFrom) };
   }

@@ -87,7 +87,7 @@ export class SampleFolder {
   #known: ReadonlyMap<string, readonly KubeObject[]> = new Map();
   /** Files with errors. */
   #wrong: ReadonlySet<string> = new Set();
-  /** The errors that were printed last. */
+  /** The errors and warnings that were printed last. */
   #reported = '';
 
   constructor(options: SampleFolderOptions) {
@@ -132,17 +132,18 @@ export class SampleFolder {
     );
   }
 
-  /** Checks samples, and prints their errors unless they were printed last. */
+  /** Checks samples, and prints what was found unless it was printed last. */
   #reportMistakes(samples: readonly SampleFile[]): void {
     const { check, print, hasColor } = this.#options;
     const objects = samples.flatMap((sample) => sample.objects);
     const found = objects.length === 0 ? [] : check(objects);
-    const errors = [...samples.flatMap(({ diagnostics }) => diagnostics), ...found].filter(isError);
+    const all = [...samples.flatMap(({ diagnostics }) => diagnostics), ...found];
+    const errors = all.filter(isError);
     const sources = new Map(samples.map(({ path, text }) => [path, text]));
     const isWrong = ({ path }: SampleFile) => errors.some(({ file }) => file === path);
     const kept = [...this.#wrong].filter((name) => !samples.some((sample) => sample.name === name));
     this.#wrong = new Set([...kept, ...samples.filter(isWrong).map(({ name }) => name)]);
-    const text = formatDiagnostics(errors, sources, { color: hasColor }).trimEnd();
+    const text = formatDiagnostics(all, sources, { color: hasColor }).trimEnd();
     if (text !== '' && text !== this.#reported) print(text);
     this.#reported = text;
   }

@@ -102,7 +102,7 @@ function createSandboxFrom(
     kubernetesVersion,
     loadDescriptions: loadBuiltinDescriptions,
     patternProblem,
-    parseYaml,
+    parseYaml: (text: string) => parseYaml(text, 'kubectl'),
     basePath,
     controllers,
     runsPods: controllers,

@@ -70,7 +70,7 @@ function probeAt(text: string, offset: number, inserted: string) {
   const { start } = documentRange(text, offset);
   const before = text.slice(start, offset);
   const quote = /["']$/.exec(before)?.[0] ?? '';
-  const tree = readBoundedDocuments(before + inserted + quote, '')
+  const tree = readBoundedDocuments(before + inserted + quote, '', 'definition')
     .documents.at(-1)
     ?.tree();
   const place = tree && placeAt(tree, before.length + 1);

@@ -49,7 +49,8 @@ export function hasKind(text: string, kind: string): boolean {
 export function parseText(text: string, isSample = false): ParsedText {
   if (!isSample && !isOwnText(text))
     return { text, isSample, hasSyntaxErrors: false, documents: [] };
-  const { documents, syntaxErrors } = readBoundedDocuments(text, '');
+  const reading = isSample || !hasKind(text, definitionKind) ? 'kubectl' : 'definition';
+  const { documents, syntaxErrors } = readBoundedDocuments(text, '', reading);
   return {
     text,
     isSample,

@@ -22,7 +22,6 @@ import { checkObjects, EditableSource, ObjectCheck, SandboxClient } from '../sim
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
-import type { Json } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { nextTurn } from '../util/next-turn.ts';
 import type { Random } from '../util/random.ts';
@@ -70,7 +69,7 @@ export class SandboxSession implements PageAnswers {
     const { kubernetesVersion, ...schemas } = builtinDocuments();
     this.#sandbox = createSandbox({
       ...{ clock, random, schemas, kubernetesVersion, patternProblem },
-      parseYaml: (text) => parseYaml(text) as Json,
+      parseYaml: (text) => parseYaml(text, 'kubectl'),
       ...{ controllers: true, runsPods: true },
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),
     });

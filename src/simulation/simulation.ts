@@ -22,7 +22,6 @@ import {
 import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type Logger, silentMetrics } from '../telemetry/index.ts';
 import type { Gvk } from '../util/gvk.ts';
-import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { DefinitionRunners, type DefinitionRunnersOptions } from './definition-runners.ts';
 import { EditableSource } from './editable-source.ts';
@@ -115,7 +114,7 @@ export class Simulation {
     const { simulatesControllers = true, controllers = true, hasEvents, logger } = this.#options;
     return createSandbox({
       ...{ clock: this.clock, schemas, kubernetesVersion, patternProblem },
-      parseYaml: (text) => parseYaml(text) as Json,
+      parseYaml: (text) => parseYaml(text, 'kubectl'),
       loadDescriptions: loadBuiltinDescriptions,
       ...{ controllers, runsPods: simulatesControllers },
       ...(hasEvents !== undefined && { hasEvents }),

@@ -257,7 +257,7 @@ export const types: RuleSection = {
       shownBy: ['test/fixtures/invalid-compile/suspicious-expression.yaml'],
     },
     {
-      rule: 'Words that YAML 1.1 parses as another type are reported',
+      rule: 'Values and field names that kubectl reads differently, as YAML 1.1, are reported',
       shownBy: ['test/fixtures/invalid/ambiguous-yaml.yaml'],
     },
   ],

@@ -21,7 +21,7 @@ const fieldManager = 'homeostat-cli';
 
 /** `homeostat apply -f FILE...`: server-side apply of all objects, in their order. @throws CliError at the first that is rejected. */
 export async function apply(context: SessionContext, options: ApplyOptions): Promise<number> {
-  const objects = await readFiles(options.filename);
+  const objects = await readFiles(options.filename, context.output);
   return withCluster(context, async (session) => {
     for (const object of objects) {
       const kind = requireKind(session, object);

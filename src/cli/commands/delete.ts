@@ -43,7 +43,7 @@ export async function deleteObjects(
     throw new CliError('Expected "TYPE NAME..." or "-f FILE"', {
       hint: 'For example: homeostat delete podset example',
     });
-  const objects = filename === undefined ? [] : await readFiles(filename);
+  const objects = filename === undefined ? [] : await readFiles(filename, context.output);
   return withCluster(context, async (session) => {
     const targets = [
       ...namedTargets(session, request),

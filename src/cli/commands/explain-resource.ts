@@ -58,9 +58,8 @@ export async function explainResource(
   const texts = await loadManifests([path]);
   const schemas = bundledSchemas();
   const { accepted, diagnostics } = checkDefinitions(texts, { schemas });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  printDiagnostics(errors, texts, output);
-  if (errors.length > 0) return exitCode.failure;
+  printDiagnostics(diagnostics, texts, output);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
   const definitions = accepted.map(({ located }) => located);
   const found = isFile
     ? await explainFile({ definitions, manifests: texts, file: resource }, context)
@@ -79,15 +78,15 @@ interface FileOptions {
 /** On a simulated cluster, when the resource is ready or nothing happens any more. */
 async function explainFile(
   { definitions, manifests, file }: FileOptions,
-  { flags, signal }: Context,
+  { flags, output, signal }: Context,
 ): Promise<ResourceExplanation> {
-  const [resource, ...others] = await readFiles([file]);
+  const [resource, ...others] = await readFiles([file], output);
   if (resource === undefined || others.length > 0)
     throw new CliError(`Expected one resource in "${file}", found ${others.length + 1}`, {
       hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
     });
   const located = servedBy(definitions, resource);
-  const given = flags.with === undefined ? [] : await readFiles(flags.with);
+  const given = flags.with === undefined ? [] : await readFiles(flags.with, output);
   const { simulate: simulatesControllers = true } = flags;
   const options = { definitions, manifests, resource, given, simulatesControllers };
   try {

@@ -83,9 +83,8 @@ async function explainDefinitions(
   const texts = await loadManifests(paths);
   const schemas = bundledSchemas();
   const { accepted, diagnostics } = checkDefinitions(texts, { schemas });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  printDiagnostics(errors, texts, output);
-  if (errors.length > 0) return exitCode.failure;
+  printDiagnostics(diagnostics, texts, output);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
   if (accepted.length === 0) throw new CliError(`There is no definition in ${paths.join(', ')}`);
   const explained = accepted.map(({ located }) => explainDefinition(located, schemas));
   if (format === 'json') output.print(JSON.stringify(explained, undefined, 2));

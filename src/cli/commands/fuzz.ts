@@ -76,11 +76,7 @@ async function jobsOf(
   const definitions = await loadManifests(paths);
   const schemas = bundledSchemas();
   const { accepted, diagnostics } = checkDefinitions(definitions, { schemas });
-  printDiagnostics(
-    diagnostics.filter(({ severity }) => severity === 'error'),
-    definitions,
-    output,
-  );
+  printDiagnostics(diagnostics, definitions, output);
   const limits = await loadLimits(paths, output);
   if (accepted.length < definitions.length || limits === undefined) return undefined;
   const samples = await samplesBeside(definitions, output);

@@ -43,7 +43,7 @@ export async function importDefinitions(
   const sources = await loadManifests(paths, { mayBeEmpty: true });
   const answers = await loadManifests(syncResponse, { mayBeEmpty: true });
   const files = importFiles(sources, { answers });
-  printDiagnostics(files.syntaxErrors, [...sources, ...answers], output);
+  printDiagnostics([...files.syntaxErrors, ...files.warnings], [...sources, ...answers], output);
   if (files.syntaxErrors.length > 0) return exitCode.failure;
   if (files.results.length === 0)
     throw new CliError(`There is nothing to import in ${paths.join(', ')}`, {

@@ -76,7 +76,7 @@ export async function init(
     test: join(folder, 'tests', `${name}.yaml`),
   };
   await assertAbsent(Object.values(paths));
-  const given = flags.from === undefined ? undefined : await readLocatedFiles(flags.from);
+  const given = flags.from === undefined ? undefined : await readLocatedFiles(flags.from, output);
   const conversion = given && convert(names, flags, given.objects);
   const texts = conversion ? convertedTexts(names, conversion) : starterTexts(names);
   for (const part of ['definition', 'sample', 'test'] as const) {

@@ -62,12 +62,11 @@ async function printPlan(
     });
   const texts = await loadManifests(paths);
   const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  printDiagnostics(errors, texts, output);
-  if (errors.length > 0) return exitCode.failure;
+  printDiagnostics(diagnostics, texts, output);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return exitCode.failure;
   if (accepted.length === 0) throw new CliError(`There is no definition in ${paths.join(', ')}`);
   const definitions = accepted.map(({ located }) => located);
-  const given = flags.filename && (await readLocatedFiles(flags.filename));
+  const given = flags.filename && (await readLocatedFiles(flags.filename, context.output));
   const wanted = {
     definitions,
     texts: given?.manifests ?? [],

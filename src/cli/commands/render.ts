@@ -65,13 +65,13 @@ async function renderOnce(
   output: Output,
 ): Promise<number> {
   const texts = await loadManifests([definition]);
-  const { objects, manifests } = await readLocatedFiles([resourceFile]);
+  const { objects, manifests } = await readLocatedFiles([resourceFile], output);
   const [resource, ...others] = objects;
   if (resource === undefined || others.length > 0)
     throw new CliError(`Expected one resource in "${resourceFile}", found ${others.length + 1}`, {
       hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
     });
-  const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with);
+  const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with, output);
   const result = await renderResource({
     ...{ definitions: texts, resource: resource.object },
     given: given?.objects.map(({ object }) => object) ?? [],
@@ -81,9 +81,9 @@ async function renderOnce(
   const mistakes = [
     ...result.diagnostics,
     ...(result.isRejected === true ? mistakesIn([resource, ...(given?.objects ?? [])], texts) : []),
-  ].filter(({ severity }) => severity === 'error');
+  ];
   printDiagnostics(mistakes, [...texts, ...manifests, ...(given?.manifests ?? [])], output);
-  if (mistakes.length > 0) return exitCode.failure;
+  if (mistakes.some(({ severity }) => severity === 'error')) return exitCode.failure;
   printDiagnostics(result.failures, texts, output);
   if (flags.output === 'json') output.print(jsonOf(result));
   else for (const line of yamlLines(result, flags, definition)) output.print(line);

@@ -1,3 +1,4 @@
+import { printYaml } from '../../definition/index.ts';
 import { pluralOf } from '../../simulation/index.ts';
 
 /** Names in the files of `homeostat init`. */
@@ -25,12 +26,12 @@ export function starterNames(name: string, group: string): StarterNames {
 export function starterDefinition({ name, kind, plural, group }: StarterNames): string {
   return `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
-metadata: { name: ${name} }
+metadata: { name: ${plain(name)} }
 spec:
   # The kind that users create. Homeostat installs it.
   crd:
     group: ${group}
-    names: { kind: ${kind}, plural: ${plural} }
+    names: { kind: ${plain(kind)}, plural: ${plural} }
     scope: Namespaced
     versions:
       - name: v1alpha1
@@ -55,7 +56,7 @@ spec:
 
   # Values that several places use.
   vars:
-    labels: { app.kubernetes.io/name: ${name}, app.kubernetes.io/instance: "\${ metadata.name }" }
+    labels: { app.kubernetes.io/name: ${plain(name)}, app.kubernetes.io/instance: "\${ metadata.name }" }
 
   # The objects of each ${kind}. \${ } is an expression over the ${kind}.
   children:
@@ -94,7 +95,7 @@ spec:
 /** A resource to try the definition with. */
 export function starterSample({ kind, group }: StarterNames): string {
   return `apiVersion: ${group}/v1alpha1
-kind: ${kind}
+kind: ${plain(kind)}
 metadata: { name: example }
 spec:
   image: nginx
@@ -107,7 +108,7 @@ spec:
 export function starterTest({ name, kind }: StarterNames): string {
   return `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorTest
-metadata: { name: ${name} }
+metadata: { name: ${plain(name)} }
 spec:
   definitions: [../${name}.yaml]
   steps:
@@ -127,4 +128,9 @@ spec:
       expect:
         - nothingLeft: true
 `;
+}
+
+/** A word as all tools read it: `On` is a boolean to kubectl. */
+function plain(word: string): string {
+  return printYaml(word).trimEnd();
 }

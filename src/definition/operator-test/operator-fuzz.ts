@@ -94,7 +94,7 @@ interface ParsedOperatorFuzz {
 /** Reads the documents of kind `OperatorFuzz` in a file; others are skipped. `file` is a name for messages. Does not throw. */
 export function parseOperatorFuzz(text: string, file: string): ParsedOperatorFuzz {
   const checkSchema = createSchemaCheck(operatorFuzzSchema);
-  const { documents, syntaxErrors } = readBoundedDocuments(text, file);
+  const { documents, syntaxErrors } = readBoundedDocuments(text, file, 'kubectl');
   const limits: OperatorFuzz[] = [];
   const diagnostics: Diagnostic[] = [...syntaxErrors];
   for (const { value, source, warnings } of documents) {

@@ -41,7 +41,7 @@ export function createOperatorTestParser(): OperatorTestParser {
   const checkSchema = createSchemaCheck(operatorTestSchema);
   return {
     parse(text, file) {
-      const { documents, syntaxErrors } = readBoundedDocuments(text, file);
+      const { documents, syntaxErrors } = readBoundedDocuments(text, file, 'kubectl');
       const parsed = documents
         .filter(({ value }) => isTest(value))
         .map((document) => parseDocument(document, checkSchema));

@@ -34,7 +34,7 @@ const escapes: Readonly<Record<string, readonly string[]>> = {
 describe('definition/yaml/inside-scalar', () => {
   for (const [name, text] of texts) {
     test(`every character of a ${name} scalar has the right position`, () => {
-      const [document] = readDocuments(text, 'a.yaml').documents;
+      const [document] = readDocuments(text, 'a.yaml', 'definition').documents;
       assert.ok(document);
       const { x } = document.value as { x: string };
       const lines = text.split('\n');
@@ -56,7 +56,7 @@ describe('definition/yaml/inside-scalar', () => {
   }
 
   test('white space is located after the preceding character, also at the end and at the start', () => {
-    const [document] = readDocuments('x: " a  b "', 'a.yaml').documents;
+    const [document] = readDocuments('x: " a  b "', 'a.yaml', 'definition').documents;
     assert.ok(document);
     const columns = [0, 1, 2, 3, 4, 5, 6].map(
       (offset) => document.source.insideAt('/x', offset).column,
@@ -65,7 +65,7 @@ describe('definition/yaml/inside-scalar', () => {
   });
 
   test('a value that is not a string has its start position', () => {
-    const [document] = readDocuments('x: 12345', 'a.yaml').documents;
+    const [document] = readDocuments('x: 12345', 'a.yaml', 'definition').documents;
     assert.deepEqual(document?.source.insideAt('/x', 3), { line: 1, column: 4 });
   });
 });

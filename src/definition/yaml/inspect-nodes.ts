@@ -11,6 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { holdsOpenExpression } from './cut-expression.ts';
+import { isMergeKey } from './scalar-value.ts';
 
 /** Aliases, duplicate keys and cut expressions of a document. */
 export interface InspectedNodes {
@@ -54,11 +55,11 @@ function holdsCutExpression({ type, value }: Scalar): boolean {
   return type === 'PLAIN' && typeof value === 'string' && holdsOpenExpression(value);
 }
 
-/** Keys are compared by value: `1` and `"1"` differ, and NaN does not equal NaN. */
+/** Keys are compared by value: `1` and `"1"` differ, and NaN does not equal NaN. A map may be merged with several others. */
 function pushDuplicateKeys({ items }: YAMLMap, duplicates: number[]): void {
   const seen = new Set<unknown>();
   for (const { key } of items) {
-    if (!isScalar(key) || Number.isNaN(key.value)) continue;
+    if (!isScalar(key) || Number.isNaN(key.value) || isMergeKey(key)) continue;
     if (seen.has(key.value)) duplicates.push(key.range?.[0] ?? 0);
     seen.add(key.value);
   }

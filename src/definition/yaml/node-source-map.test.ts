@@ -18,7 +18,7 @@ const text = dedent`
 `;
 
 function sourceOf(index: number) {
-  const document = readDocuments(text, 'a.yaml').documents[index];
+  const document = readDocuments(text, 'a.yaml', 'definition').documents[index];
   assert.ok(document);
   return document.source;
 }
@@ -56,7 +56,7 @@ describe('definition/yaml/node-source-map', () => {
 
   test('the first of two fields with the same name is found, also in a large map', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `  k${index}: 1`).join('\n');
-    const [document] = readDocuments(`m:\n${many}\n  k7: 2`, 'a.yaml').documents;
+    const [document] = readDocuments(`m:\n${many}\n  k7: 2`, 'a.yaml', 'definition').documents;
     assert.ok(document);
     for (let index = 0; index < 20_000; index++) {
       assert.equal(document.source.keyAt(`/m/k${index}`).line, index + 2);

@@ -13,6 +13,7 @@ import {
 import { pointerSteps } from '../../util/json.ts';
 import type { Position, SourceMap } from '../finding.ts';
 import { offsetInFile, type ScalarStyle } from './inside-scalar.ts';
+import { fieldName, isMergeKey, type YamlReading } from './scalar-value.ts';
 
 const styles: Readonly<Record<string, ScalarStyle>> = {
   QUOTE_SINGLE: 'single',
@@ -36,17 +37,18 @@ interface NodeSourceMapOptions {
   readonly lines: LineCounter;
   /** The target node of each alias. */
   readonly targets: ReadonlyMap<Alias, Node>;
+  readonly reading: YamlReading;
 }
 
 /** The tree with a cache of map fields, because one large map may have many diagnostics. */
-interface Tree extends Pick<NodeSourceMapOptions, 'document' | 'targets'> {
+interface Tree extends Pick<NodeSourceMapOptions, 'document' | 'targets' | 'reading'> {
   readonly fields: Map<YAMLMap, ReadonlyMap<string, Pair>>;
 }
 
 /** Creates a source map from the nodes of a parsed document. Nodes behind an alias have the position of their anchor. */
 export function createNodeSourceMap(options: NodeSourceMapOptions): SourceMap {
-  const { file, text, document, lines, targets } = options;
-  const tree: Tree = { document, targets, fields: new Map() };
+  const { file, text, document, lines, targets, reading } = options;
+  const tree: Tree = { document, targets, reading, fields: new Map() };
   const positionOf = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -106,17 +108,23 @@ function child({ node, step, tree }: ChildOptions): FoundNode | undefined {
   return { node: (pair.value ?? pair.key) as Node, key: pair.key as Node, exact: true };
 }
 
-/** The fields of a map by name; the first of duplicates. */
-function fieldsOf(map: YAMLMap, { fields }: Tree): ReadonlyMap<string, Pair> {
-  const known = fields.get(map);
+/** The fields of a map by name; the first of duplicates, and then those that it merges. */
+function fieldsOf(map: YAMLMap, tree: Tree): ReadonlyMap<string, Pair> {
+  const known = tree.fields.get(map);
   if (known !== undefined) return known;
   const named = new Map<string, Pair>();
+  tree.fields.set(map, named);
+  const merged: unknown[] = [];
   for (const pair of map.items) {
-    if (!isScalar(pair.key)) continue;
-    const name = String(pair.key.value);
-    if (!named.has(name)) named.set(name, pair);
+    if (isMergeKey(pair.key)) merged.push(...(isSeq(pair.value) ? pair.value.items : [pair.value]));
+    const name = fieldName(pair.key, tree.reading);
+    if (name !== undefined && !named.has(name)) named.set(name, pair);
   }
-  fields.set(map, named);
+  for (const each of merged) {
+    const target = resolveAlias(each as Node, tree);
+    if (!isMap(target)) continue;
+    for (const [name, pair] of fieldsOf(target, tree)) if (!named.has(name)) named.set(name, pair);
+  }
   return named;
 }
 

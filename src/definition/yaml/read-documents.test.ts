@@ -64,7 +64,7 @@ const rows: readonly (readonly [
 describe('definition/yaml/read-documents', () => {
   for (const [text, expected, hint] of rows) {
     test(`${JSON.stringify(text.slice(0, 60))} reports each error once`, () => {
-      const { syntaxErrors } = readDocuments(text, 'a.yaml');
+      const { syntaxErrors } = readDocuments(text, 'a.yaml', 'definition');
       const places = syntaxErrors.map(({ line, column }) => [line, column]);
       assert.deepEqual(
         places,
@@ -80,7 +80,7 @@ describe('definition/yaml/read-documents', () => {
   test('correct input has no errors', () => {
     const text =
       'a: ${ b }\nc: "${ d ? e : f }"\ng: >-\n  ${ h ? i : j } # k\nl: $${m\no: ${ p } # q\n';
-    const { documents, syntaxErrors } = readDocuments(text, 'a.yaml');
+    const { documents, syntaxErrors } = readDocuments(text, 'a.yaml', 'definition');
     assert.deepEqual(syntaxErrors, []);
     assert.deepEqual(documents[0]?.value, {
       a: '${ b }',
@@ -95,13 +95,17 @@ describe('definition/yaml/read-documents', () => {
     const [document] = readDocuments(
       'x: ${ a ?\n  b : c }\ny: { z: ${ d.e.f } }\nlast: 1\n',
       '',
+      'definition',
     ).documents;
     assert.deepEqual(document?.value, { x: '${null }', y: { z: '${null}' }, last: 1 });
     assert.deepEqual(document?.source.valueAt('/last'), { line: 4, column: 7 });
   });
 
   test('empty documents are omitted', () => {
-    assert.deepEqual(readDocuments('# only a comment\n---\n---\n', 'a.yaml').documents, []);
+    assert.deepEqual(
+      readDocuments('# only a comment\n---\n---\n', 'a.yaml', 'definition').documents,
+      [],
+    );
   });
 
   for (const [what, text, line, column] of [
@@ -114,7 +118,7 @@ describe('definition/yaml/read-documents', () => {
     ],
   ] as const)
     test(`${what} that are nested deeper than 250 are an error`, () => {
-      const { documents, syntaxErrors } = readDocuments(`${text} 1`, 'a.yaml');
+      const { documents, syntaxErrors } = readDocuments(`${text} 1`, 'a.yaml', 'definition');
       assert.deepEqual(
         syntaxErrors.map(({ line, column, message }) => ({ line, column, message })),
         [{ line, column, message: 'Expected at most 250 nested lists and maps, found more' }],

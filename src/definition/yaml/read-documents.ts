@@ -1,9 +1,17 @@
-import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml';
+import {
+  type Document,
+  LineCounter,
+  parseAllDocuments,
+  type ScalarTag,
+  type SchemaOptions,
+} from 'yaml';
 import type { Json } from '../../util/json.ts';
 import type { Diagnostic, SourceMap } from '../finding.ts';
 import { type CutExpression, findCutExpression, maskExpression } from './cut-expression.ts';
 import { type InspectedNodes, inspectNodes } from './inspect-nodes.ts';
+import { kubectlScalar, mayBeNoString } from './kubectl-scalars.ts';
 import { createNodeSourceMap } from './node-source-map.ts';
+import type { YamlReading } from './scalar-value.ts';
 import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
 import { findBinaryContent, findTextLimitViolation } from './text-limits.ts';
 import { toJson, type YamlProblem } from './to-json.ts';
@@ -50,9 +58,9 @@ const maxRereadCharacters = 1_000_000;
  * Like {@link readDocuments}, but does not parse binary content or input over the size limits; it reports these as
  * one error. Use it for untrusted input.
  */
-export function readBoundedDocuments(text: string, file: string): YamlFile {
+export function readBoundedDocuments(text: string, file: string, reading: YamlReading): YamlFile {
   const obstacle = findBinaryContent(text) ?? findTextLimitViolation(text);
-  if (obstacle === undefined) return readDocuments(text, file);
+  if (obstacle === undefined) return readDocuments(text, file, reading);
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
@@ -66,18 +74,18 @@ export function readBoundedDocuments(text: string, file: string): YamlFile {
  * Parses a file of YAML or JSON documents. An expression that breaks the YAML syntax is reported and masked, so that
  * the rest of the file is still parsed and checked.
  */
-export function readDocuments(text: string, file: string): YamlFile {
+export function readDocuments(text: string, file: string, reading: YamlReading): YamlFile {
   const cuts: CutExpression[] = [];
   let readable = text;
   let lines = new LineCounter();
-  let parsed = parse(readable, lines);
+  let parsed = parse(readable, lines, reading);
   while (cuts.length < maxRepairs && cuts.length * text.length < maxRereadCharacters) {
-    const cut = firstCut(parsed, readable);
+    const cut = firstCut(parsed, readable, reading);
     if (cut === undefined) break;
     cuts.push(cut);
     readable = maskExpression(readable, cut);
     lines = new LineCounter();
-    parsed = parse(readable, lines);
+    parsed = parse(readable, lines, reading);
   }
 
   const at = (problem: SomeProblem) => diagnosticAt(problem, { file, lines });
@@ -93,22 +101,22 @@ export function readDocuments(text: string, file: string): YamlFile {
       syntaxErrors.push(at({ severity: 'error', offset, ...syntaxMessage(error, readable) }));
     }
     if (document.directives.yaml.version !== '1.2') {
-      syntaxErrors.push(at(unsupportedVersion(document)));
+      syntaxErrors.push(at(unsupportedVersion(document, reading)));
     }
     if (document.contents === null) continue;
     const unreliableFrom = firstUnreliableLine(errors, lines);
-    const { value, problems } = toJson(document, targets);
+    const { value, problems } = toJson(document, { targets, reading });
     const isReliable = ({ offset }: YamlProblem) =>
       unreliableFrom === undefined || lines.linePos(offset).line < unreliableFrom;
     syntaxErrors.push(...problems.filter(isError).filter(isReliable).map(at));
     if (value === null) continue;
     documents.push({
       value,
-      source: createNodeSourceMap({ file, text: readable, document, lines, targets }),
+      source: createNodeSourceMap({ file, text: readable, document, lines, targets, reading }),
       unread: new Set(problems.filter(isError).map(({ path }) => path)),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
       unreliableFrom,
-      tree: () => yamlTree(document, targets),
+      tree: () => yamlTree(document, { targets, reading }),
     });
   }
   return { documents, syntaxErrors };
@@ -122,14 +130,31 @@ const plainText: ScalarTag = {
   resolve: (text) => text,
 };
 
-function parse(text: string, lineCounter: LineCounter): readonly Parsed[] {
+/** Most plain scalars are strings to kubectl too. */
+const plainForKubectl: ScalarTag = {
+  tag: 'tag:homeostat.dev,2026:plain',
+  default: true,
+  test: mayBeNoString,
+  resolve: (text) => kubectlScalar(text),
+};
+
+const schemas = {
+  definition: { customTags: (tags) => [plainText, ...tags] },
+  kubectl: {
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    customTags: (tags) => [plainForKubectl, ...tags],
+  },
+} satisfies Record<YamlReading, SchemaOptions>;
+
+function parse(text: string, lineCounter: LineCounter, reading: YamlReading): readonly Parsed[] {
   const documents = parseAllDocuments(text, {
     lineCounter,
     prettyErrors: false,
     logLevel: 'silent',
     // `inspectNodes` finds duplicates; the library takes quadratic time.
     uniqueKeys: false,
-    customTags: (tags) => [plainText, ...tags],
+    ...schemas[reading],
   });
   return Array.isArray(documents) ? documents.map(inspected) : [];
 }
@@ -145,11 +170,17 @@ function inspected(document: Document.Parsed): Parsed {
 }
 
 /** The first expression that caused a parser error, or part of which was parsed as a comment or a field. */
-function firstCut(parsed: readonly Parsed[], text: string): CutExpression | undefined {
+function firstCut(
+  parsed: readonly Parsed[],
+  text: string,
+  reading: YamlReading,
+): CutExpression | undefined {
   for (const { errors, openExpressions } of parsed) {
     const [error] = errors;
     const cut = error && findCutExpression(text, error.pos[0]);
     if (cut !== undefined) return cut;
+    // Other objects may have such strings: `${` of a shell.
+    if (reading === 'kubectl') continue;
     for (const offset of openExpressions) {
       const silent = findCutExpression(text, offset);
       if (silent !== undefined) return silent;
@@ -198,10 +229,11 @@ function firstUnreliableLine(
   return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.min(a, b));
 }
 
-function unsupportedVersion(document: Document.Parsed): SomeProblem {
+function unsupportedVersion(document: Document.Parsed, reading: YamlReading): SomeProblem {
+  const found = `"%YAML ${document.directives.yaml.version}"`;
   return {
     severity: 'error',
-    message: `Expected YAML 1.2, found "%YAML ${document.directives.yaml.version}"`,
+    message: reading === 'definition' ? `Expected YAML 1.2, found ${found}` : `Unexpected ${found}`,
     hint: 'Remove the %YAML directive',
     offset: document.range[0],
   };

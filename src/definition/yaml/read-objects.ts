@@ -19,9 +19,9 @@ export interface ReadObjects {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the objects of a YAML or JSON file. `file` is a name for messages. Does not throw. */
+/** Reads the objects of a YAML or JSON file as kubectl does. `file` is a name for messages. Does not throw. */
 export function readObjects(text: string, file: string): ReadObjects {
-  const { documents, syntaxErrors } = readBoundedDocuments(text, file);
+  const { documents, syntaxErrors } = readBoundedDocuments(text, file, 'kubectl');
   if (syntaxErrors.length > 0)
     return { objects: [], diagnostics: arrangeDiagnostics(syntaxErrors) };
   const objects: LocatedObject[] = [];

@@ -46,6 +46,16 @@ describe('definition/yaml replace values', () => {
     });
   }
 
+  test('a field whose name looks like a number, in quotes or not', () => {
+    const data = 'kind: B\nspec: { "8080": 1, 9090: 2, on: 3 }\n';
+    const values = { '8080': 5, '9090': 6, true: 7 };
+    const replacements = Object.entries(values).map(([name, value]) => {
+      return { pointer: `/spec/${name}`, value };
+    });
+    const expected = 'kind: B\nspec: { "8080": 5, 9090: 6, on: 7 }\n';
+    assert.equal(replaceValues(data, isB, replacements), expected);
+  });
+
   test('several at once', () => {
     const replacements = [
       { pointer: '/spec/after', value: false },

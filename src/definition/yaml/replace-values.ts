@@ -1,5 +1,7 @@
-import { type Document, isNode, parseAllDocuments } from 'yaml';
 import { type Json, pointerSteps } from '../../util/json.ts';
+import { escapedJson } from '../../util/yaml-string.ts';
+import { readDocuments } from './read-documents.ts';
+import { nodeAtSteps, type YamlNode } from './yaml-tree.ts';
 
 /** A value of a YAML document that takes the place of another one. */
 export interface ValueReplacement {
@@ -9,21 +11,22 @@ export interface ValueReplacement {
 }
 
 /**
- * Replaces values in one document of a text and leaves everything else as it is written, comments and quotes included. Values that do not
- * exist are skipped. New lists and maps are written in flow style.
+ * Replaces values in one document of a text, read as kubectl does, and leaves everything else as it is written, comments and quotes included.
+ * Values that do not exist are skipped. New lists and maps are written in flow style.
  * @param isMeant chooses the document by its content.
  */
 export function replaceValues(
   text: string,
-  isMeant: (document: unknown) => boolean,
+  isMeant: (document: Json) => boolean,
   replacements: readonly ValueReplacement[],
 ): string {
-  const documents: readonly Document[] = [...parseAllDocuments(text)];
-  const document = documents.find((each) => each.errors.length === 0 && isMeant(each.toJS()));
-  if (document === undefined) return text;
+  const { documents, syntaxErrors } = readDocuments(text, '', 'kubectl');
+  const meant = documents.find(({ value }) => isMeant(value));
+  if (meant === undefined || syntaxErrors.length > 0) return text;
+  const tree = meant.tree();
   const edits = replacements.flatMap(({ pointer, value }) => {
-    const range = rangeOf(document, pointerSteps(pointer), text);
-    return range === undefined ? [] : [{ ...range, written: JSON.stringify(value) }];
+    const node = nodeAtSteps(tree, pointerSteps(pointer));
+    return node === undefined ? [] : [{ ...rangeOf(node, text), written: escapedJson(value) }];
   });
   return edits
     .toSorted((a, b) => b.start - a.start)
@@ -33,15 +36,7 @@ export function replaceValues(
     );
 }
 
-function rangeOf(
-  document: Document,
-  steps: readonly string[],
-  text: string,
-): { readonly start: number; readonly end: number } | undefined {
-  const path = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-  const node = document.getIn(path, true);
-  if (!isNode(node) || node.range === undefined || node.range === null) return undefined;
-  const [start, end] = node.range;
-  // A block list, map or text ends after its line break, which stays.
+/** A block list, map or text ends after its line break, which stays. */
+function rangeOf({ start, end }: YamlNode, text: string) {
   return { start, end: start + text.slice(start, end).trimEnd().length };
 }

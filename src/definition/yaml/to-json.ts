@@ -9,9 +9,18 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { type Json, pointerTo } from '../../util/json.ts';
+import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { describeFound } from '../tree.ts';
 import type { InspectedNodes } from './inspect-nodes.ts';
+import { isKnownTag } from './kubectl-scalars.ts';
+import {
+  describeScalar,
+  fieldName,
+  isMergeKey,
+  otherReading,
+  scalarValue,
+  type YamlReading,
+} from './scalar-value.ts';
 import { maxNesting } from './text-limits.ts';
 
 /** An error or a warning at an offset of the file. */
@@ -38,6 +47,7 @@ const maxNodes = 200_000;
 const maxAliasCharacters = 1_000_000;
 
 interface Conversion {
+  readonly reading: YamlReading;
   readonly targets: InspectedNodes['targets'];
   readonly problems: YamlProblem[];
   /** Anchored nodes whose alias is being expanded. */
@@ -50,8 +60,12 @@ interface Conversion {
 }
 
 /** Converts a parsed document to plain JSON and reports YAML features that JSON does not have. */
-export function toJson(document: Document.Parsed, targets: InspectedNodes['targets']): JsonTree {
+export function toJson(
+  document: Document.Parsed,
+  { targets, reading }: Pick<Conversion, 'targets' | 'reading'>,
+): JsonTree {
   const conversion: Conversion = {
+    reading,
     targets,
     problems: [],
     openTargets: new Set(),
@@ -76,10 +90,7 @@ function convert(node: unknown, conversion: Conversion): Json {
   if (++conversion.nodes > maxNodes || conversion.aliasCharacters > maxAliasCharacters) return null;
   if (isAlias(node)) return convertAlias(node, conversion);
   if (!isScalar(node) && !isSeq(node) && !isMap(node)) return null;
-  if (node.tag !== undefined && !knownTags.has(node.tag)) {
-    const message = `Tag "${node.tag}" is not supported`;
-    return reportError({ node, message, hint: 'Use plain JSON values' }, conversion);
-  }
+  if (node.tag !== undefined && !allowsTag(node, node.tag, conversion)) return null;
   if (isScalar(node)) return convertScalar(node, conversion);
   if (conversion.steps.length >= maxNesting) {
     const message = `Expected at most ${maxNesting} nested lists and maps, found more`;
@@ -88,6 +99,22 @@ function convert(node: unknown, conversion: Conversion): Json {
   }
   if (isMap(node)) return convertMap(node, conversion);
   return node.items.map((item, index) => convertAt(index, item, conversion));
+}
+
+/** Definitions have no tags but those of plain JSON; kubectl ignores those that it does not know. */
+function allowsTag(node: Node, tag: string, conversion: Conversion): boolean {
+  if (conversion.reading === 'definition') {
+    if (knownTags.has(tag)) return true;
+    const message = `Tag "${tag}" is not supported`;
+    reportError({ node, message, hint: 'Use plain JSON values' }, conversion);
+    return false;
+  }
+  if (!isKnownTag(tag))
+    warn(
+      { node, message: `Tag "${tag}" is ignored, as by kubectl`, hint: 'Remove it' },
+      conversion,
+    );
+  return true;
 }
 
 function convertAt(step: string | number, node: unknown, conversion: Conversion): Json {
@@ -118,45 +145,73 @@ function convertAlias(node: Alias, conversion: Conversion): Json {
 
 function convertMap(node: YAMLMap, conversion: Conversion): Json {
   const map: Record<string, Json> = {};
+  const keys = new Map<string, Scalar['value']>();
   for (const { key, value } of node.items) {
-    const name = nameOf(key, conversion);
-    if (name !== undefined) map[name] = convertAt(name, value, conversion);
+    if (conversion.reading === 'kubectl' && isMergeKey(key)) {
+      mergeInto(map, value as Node | null, conversion);
+      continue;
+    }
+    const scalar = isAlias(key) ? conversion.targets.get(key) : key;
+    const name = nameOf(key, scalar, conversion);
+    if (name === undefined) continue;
+    const written = (scalar as Scalar).value;
+    // Equal keys were found before; other keys may still have the same name: `1` and `"1"`.
+    if (keys.has(name) && keys.get(name) !== written)
+      reportError({ node: key as Node, message: `Field "${name}" is defined twice` }, conversion);
+    keys.set(name, written);
+    map[name] = convertAt(name, value, conversion);
   }
   return map;
 }
 
-function nameOf(node: unknown, conversion: Conversion): string | undefined {
-  const key = isAlias(node) ? conversion.targets.get(node) : node;
-  const error = keyError(key);
-  if (error === undefined) {
-    const name = String((key as Scalar).value);
-    if (isAlias(node) || conversion.openTargets.size > 0) conversion.aliasCharacters += name.length;
-    // Users of the CRD write the property names of its schema; other names are only used in this file.
-    if (isScalar(node) && conversion.steps.at(-1) === 'properties')
-      warnOfAmbiguity(node, conversion, name);
-    warnOfChangedName(key as Scalar, name, conversion);
-    return name;
+/** Like kubectl's library: a merged field replaces one that is written before it. The first map of a list takes precedence. */
+function mergeInto(map: Record<string, Json>, node: Node | null, conversion: Conversion): void {
+  const items = isSeq(node) ? node.items.toReversed() : [node];
+  for (const item of items) {
+    const target = isAlias(item) ? conversion.targets.get(item) : item;
+    if (target !== undefined && !isMap(target)) {
+      const message = 'Expected a map or a list of maps after "<<"';
+      reportError({ node: item as Node | null, message }, conversion);
+      return;
+    }
+    const fields = convert(item, conversion);
+    if (isJsonObject(fields)) Object.assign(map, fields);
   }
-  reportError({ node: node as Node, ...error }, conversion);
-  return undefined;
 }
 
-/** A field name that is a number or a boolean, as other parsers also read it: `1.10` becomes `1.1`. */
-function warnOfChangedName(key: Scalar, name: string, { problems, steps }: Conversion): void {
-  const { source, range, value } = key;
-  const type = typeof value;
-  if ((type !== 'number' && type !== 'boolean') || source === undefined || source === name) return;
-  problems.push({
-    severity: 'warning',
-    code: 'ambiguous-yaml',
-    message: `Plain "${source}" is the ${type} ${name}, so the field is named "${name}"`,
-    hint: `Quote it: "${source}"`,
-    offset: range?.[0] ?? 0,
-    path: [...steps, name].reduce(pointerTo, ''),
-  });
+/** `key`: as it is written; `target`: the node that it refers to. */
+function nameOf(key: unknown, target: unknown, conversion: Conversion): string | undefined {
+  const name = fieldName(target, conversion.reading);
+  const error = keyError(target, name);
+  if (error !== undefined) {
+    reportError({ node: key as Node, ...error }, conversion);
+    return undefined;
+  }
+  if (isAlias(key) || conversion.openTargets.size > 0)
+    conversion.aliasCharacters += name?.length ?? 0;
+  warnOfName(target as Scalar, name ?? '', conversion);
+  return name;
 }
 
-function keyError(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefined {
+/** A name that is not what is written, or not the same to kubectl: `1.10` is `1.1`, and `on` is `true` to kubectl. */
+function warnOfName(key: Scalar, name: string, conversion: Conversion): void {
+  const { source, type } = key;
+  if (type !== 'PLAIN' || source === undefined) return;
+  const hint = `Quote it: "${source}"`;
+  const other = conversion.reading === 'definition' ? otherReading(key) : undefined;
+  if (other !== undefined) {
+    const message = `Plain "${source}" is ${describeScalar(key.value)} here, but ${describeScalar(other.value)} to YAML 1.1 tools such as kubectl`;
+    warn({ node: key, message, hint, name }, conversion);
+  } else if (source !== name && typeof key.value !== 'string') {
+    const message = `Plain "${source}" is ${describeScalar(key.value)}, so the field is named "${name}"`;
+    warn({ node: key, message, hint, name }, conversion);
+  }
+}
+
+function keyError(
+  key: unknown,
+  name: string | undefined,
+): Pick<YamlProblem, 'message' | 'hint'> | undefined {
   if (!isScalar(key)) {
     const isHandlebars = isMap(key) && key.flow === true;
     return {
@@ -164,49 +219,52 @@ function keyError(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefin
       hint: isHandlebars ? 'A string that starts with "{{" must be quoted' : undefined,
     };
   }
-  if (key.value === '<<' && key.type === 'PLAIN') {
+  if (isMergeKey(key)) {
     return {
       message: 'Merge keys ("<<") are not supported',
       hint: 'Repeat the fields, or use "vars"',
     };
   }
+  if (name === undefined) {
+    return {
+      message: `Expected a field name, found ${describeFound(key.source)}`,
+      hint: 'Quote it if it is a string',
+    };
+  }
   // Assigning it to an object would change the prototype, here or in a library.
-  if (key.value === '__proto__') return { message: 'A field cannot be named "__proto__"' };
+  if (name === '__proto__') return { message: 'A field cannot be named "__proto__"' };
   return undefined;
 }
 
 function convertScalar(node: Scalar, conversion: Conversion): Json {
-  warnOfAmbiguity(node, conversion);
-  const { value, source } = node;
+  const value = scalarValue(node, conversion.reading);
+  const { source, tag } = node;
+  if (value === undefined) {
+    const message = `Expected a value of the tag "${tag}", found ${describeFound(source)}`;
+    return reportError({ node, message }, conversion);
+  }
   if (conversion.openTargets.size > 0) conversion.aliasCharacters += String(value).length;
-  if (typeof value === 'number' && !isExact(value, source)) {
+  if (typeof value === 'bigint' || (typeof value === 'number' && !isExact(value, source))) {
     const message = `Number ${describeFound(source ?? value)} cannot be represented exactly`;
     return reportError({ node, message, hint: 'Quote it if it is a string' }, conversion);
   }
+  if (conversion.reading === 'definition') warnOfAmbiguity(node, conversion);
   const isJson =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return isJson ? value : null;
 }
 
-function isExact(value: number, source: string | undefined): boolean {
+function isExact(value: number, source = ''): boolean {
   if (!Number.isFinite(value)) return false;
-  return Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source ?? '');
+  return Number.isSafeInteger(value) || !/^[-+]?(?:[\d_]+|0[xob][\da-f_]+)$/i.test(source);
 }
 
-/** `name`: the field whose name the scalar is. */
-function warnOfAmbiguity(node: Scalar, { problems, steps }: Conversion, name?: string): void {
-  if (node.type !== 'PLAIN' || node.source === undefined) return;
-  const reading = yaml11Meaning(node.source);
-  if (reading === undefined) return;
-  const here = typeof node.value === 'string' ? 'a string' : `the number ${String(node.value)}`;
-  problems.push({
-    severity: 'warning',
-    code: 'ambiguous-yaml',
-    message: `Plain "${node.source}" is ${here} here, but ${reading} to YAML 1.1 tools such as kubectl`,
-    hint: `Quote it if it is a string, else write it so that all tools read it alike`,
-    offset: node.range?.[0] ?? 0,
-    path: [...steps, ...(name === undefined ? [] : [name])].reduce(pointerTo, ''),
-  });
+function warnOfAmbiguity(node: Scalar, conversion: Conversion): void {
+  const other = otherReading(node);
+  if (other === undefined) return;
+  const message = `Plain "${node.source}" is ${describeScalar(node.value)} here, but ${describeScalar(other.value)} to YAML 1.1 tools such as kubectl`;
+  const hint = `Quote it if it is a string: "${node.source}", else write ${String(other.value)}`;
+  warn({ node, message, hint }, conversion);
 }
 
 function reportError(
@@ -220,18 +278,13 @@ function reportError(
   return null;
 }
 
-const yaml11Patterns: readonly (readonly [RegExp, string])[] = [
-  [/^(?:y|Y|yes|Yes|YES|on|On|ON)$/, 'the boolean true'],
-  [/^(?:n|N|no|No|NO|off|Off|OFF)$/, 'the boolean false'],
-  [/^[-+]?0[0-7]+$/, 'an octal number'],
-  [/^[-+]?0o[0-7]+$/, 'a string'],
-  [/^[-+]?[1-9]\d*(?::[0-5]?\d)+$/, 'a base-60 number'],
-  [/^[-+]?(?:0b[01_]+|\d+_[\d_]+)$/, 'a number'],
-];
-
-/**
- * How YAML 1.1 parsers (such as kubectl's) read a plain scalar that YAML 1.2 reads differently; undefined if both agree.
- */
-export function yaml11Meaning(plain: string): string | undefined {
-  return yaml11Patterns.find(([pattern]) => pattern.test(plain))?.[1];
+/** `name`: the field whose name the node is. */
+function warn(
+  problem: Pick<YamlProblem, 'message' | 'hint'> & { readonly node: Node; readonly name?: string },
+  { problems, steps }: Conversion,
+): void {
+  const { node, message, hint, name } = problem;
+  const offset = node.range?.[0] ?? 0;
+  const path = [...steps, ...(name === undefined ? [] : [name])].reduce(pointerTo, '');
+  problems.push({ severity: 'warning', code: 'ambiguous-yaml', message, hint, offset, path });
 }

@@ -4,7 +4,7 @@ import { readDocuments } from './read-documents.ts';
 import { nodeAtSteps, placeAt } from './yaml-tree.ts';
 
 function treeOf(text: string) {
-  const tree = readDocuments(text, '').documents.at(-1)?.tree();
+  const tree = readDocuments(text, '', 'definition').documents.at(-1)?.tree();
   assert.ok(tree);
   return tree;
 }

@@ -1,5 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { InspectedNodes } from './inspect-nodes.ts';
+import { fieldName, type YamlReading } from './scalar-value.ts';
 
 /** A value as it is written. Offsets count in the text of the file; `end` is the offset after the last character. */
 export type YamlNode = YamlMap | YamlList | YamlScalar;
@@ -44,12 +45,17 @@ export interface YamlPlace extends Span {
   readonly node: YamlNode | undefined;
 }
 
+interface TreeOptions {
+  readonly targets: InspectedNodes['targets'];
+  readonly reading: YamlReading;
+}
+
 /** The tree of a parsed document with the offsets of its nodes. Also of one with syntax errors: of the parts that were understood. */
 export function yamlTree(
   { contents }: Document.Parsed,
-  targets: InspectedNodes['targets'],
+  options: TreeOptions,
 ): YamlNode | undefined {
-  return isWritten(contents) ? nodeOf(contents, targets) : undefined;
+  return isWritten(contents) ? nodeOf(contents, options) : undefined;
 }
 
 /** An empty value has a node without characters. */
@@ -58,7 +64,7 @@ function isWritten(node: unknown): node is Node {
   return isNode && node.range != null && node.range[0] < node.range[1];
 }
 
-function nodeOf(node: Node, targets: InspectedNodes['targets']): YamlNode {
+function nodeOf(node: Node, options: TreeOptions): YamlNode {
   const [start, end] = node.range ?? [0, 0];
   if (isMap(node))
     return {
@@ -66,13 +72,13 @@ function nodeOf(node: Node, targets: InspectedNodes['targets']): YamlNode {
       isFlow: node.flow === true,
       start,
       end,
-      entries: node.items.flatMap((pair) => entryOf(pair, targets)),
+      entries: node.items.flatMap((pair) => entryOf(pair, options)),
     };
   if (isSeq(node)) {
-    const items = node.items.map((item) => nodeOf(item as Node, targets));
+    const items = node.items.map((item) => nodeOf(item as Node, options));
     return { kind: 'list', start, end, items };
   }
-  const scalar = isAlias(node) ? targets.get(node) : node;
+  const scalar = isAlias(node) ? options.targets.get(node) : node;
   const value = isScalar(scalar) ? scalar.value : undefined;
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return { kind: 'scalar', style: styleOf(node), text, start, end };
@@ -84,11 +90,11 @@ function styleOf(node: Node): YamlScalar['style'] {
   return type.startsWith('QUOTE') ? 'quoted' : 'plain';
 }
 
-function entryOf({ key, value }: Pair, targets: InspectedNodes['targets']): readonly YamlEntry[] {
+function entryOf({ key, value }: Pair, options: TreeOptions): readonly YamlEntry[] {
   if (!isScalar(key) || key.range == null) return [];
   const [keyStart, keyEnd] = key.range;
-  const written = isWritten(value) ? nodeOf(value, targets) : undefined;
-  return [{ key: String(key.value), keyStart, keyEnd, value: written }];
+  const written = isWritten(value) ? nodeOf(value, options) : undefined;
+  return [{ key: fieldName(key, options.reading) ?? '', keyStart, keyEnd, value: written }];
 }
 
 /** The innermost key or value that contains an offset, or ends there. Undefined: the offset is outside the tree, or between its nodes. */

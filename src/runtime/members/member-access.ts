@@ -53,7 +53,7 @@ export function accessOf(
   }
   const { context, expectedUid = '' } = record;
   try {
-    const config = configOfKubeconfig(parseYaml(text), context);
+    const config = configOfKubeconfig(parseYaml(text, 'kubectl'), context);
     const digest = sha256Hex([text, context ?? '', expectedUid].join('\0'));
     return { config, digest };
   } catch (error) {

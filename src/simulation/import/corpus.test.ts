@@ -54,7 +54,7 @@ function expectedOf(file: string): Expected {
 }
 
 function documentsOf(file: string): readonly JsonObject[] {
-  const { documents } = readBoundedDocuments(textOf(file), file);
+  const { documents } = readBoundedDocuments(textOf(file), file, 'kubectl');
   return documents.flatMap(({ value }) => (isJsonObject(value) ? [value] : []));
 }
 

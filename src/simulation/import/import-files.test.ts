@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { importFiles } from './import-files.ts';
 
 /** A ResourceGraphDefinition with these resources (and `schema.spec`). */
-function graph(resources: string, spec = '{ on: boolean }'): string {
+function graph(resources: string, spec = '{ "on": boolean }'): string {
   return `apiVersion: kro.run/v1alpha1
 kind: ResourceGraphDefinition
 metadata: { name: graph }

@@ -29,6 +29,8 @@ export interface ImportedFiles {
   readonly ignored: readonly SourceDocument[];
   /** Documents of answers that are no request with its response, or not for a parent of a converted kind. */
   readonly unusedAnswers: readonly SourceDocument[];
+  /** Warnings about values of the files, also of answers. */
+  readonly warnings: readonly Diagnostic[];
   /** Syntax errors, also of answers; nothing of such a file is converted. */
   readonly syntaxErrors: readonly Diagnostic[];
 }
@@ -50,8 +52,8 @@ export function importFiles(
   files: readonly DefinitionManifest[],
   { answers: answerFiles = [] }: { readonly answers?: readonly DefinitionManifest[] } = {},
 ): ImportedFiles {
-  const { documents, syntaxErrors } = readDocuments(files);
-  const { documents: answers, syntaxErrors: answerErrors } = readDocuments(answerFiles);
+  const { documents, ...found } = readDocuments(files);
+  const { documents: answers, ...foundInAnswers } = readDocuments(answerFiles);
   const conversions = createImporters().flatMap((importer) =>
     importer.convert(documents, { answers }).map((each) => ({ ...each, tool: importer.tool })),
   );
@@ -78,20 +80,25 @@ export function importFiles(
     results,
     ignored: documents.filter((each) => !used.has(each)),
     unusedAnswers: answers.filter((each) => !used.has(each)),
-    syntaxErrors: [...syntaxErrors, ...answerErrors],
+    warnings: [...found.warnings, ...foundInAnswers.warnings],
+    syntaxErrors: [...found.syntaxErrors, ...foundInAnswers.syntaxErrors],
   };
 }
 
 /** The documents of the files without a syntax error. */
 function readDocuments(files: readonly DefinitionManifest[]) {
-  const parsed = files.map(({ text, file }) => readBoundedDocuments(text, file));
-  const documents = parsed
+  const parsed = files.map(({ text, file }) => readBoundedDocuments(text, file, 'kubectl'));
+  const readable = parsed
     .filter(({ syntaxErrors }) => syntaxErrors.length === 0)
-    .flatMap((each) => each.documents)
-    .flatMap(({ value, source }): SourceDocument[] =>
-      isJsonObject(value) ? [{ value, source }] : [],
-    );
-  return { documents, syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors) };
+    .flatMap((each) => each.documents);
+  const documents = readable.flatMap(({ value, source }): SourceDocument[] =>
+    isJsonObject(value) ? [{ value, source }] : [],
+  );
+  return {
+    documents,
+    warnings: readable.flatMap(({ warnings }) => warnings),
+    syntaxErrors: parsed.flatMap(({ syntaxErrors }) => syntaxErrors),
+  };
 }
 
 /** Also the resources for which it is known what the source creates. */

@@ -1,7 +1,7 @@
 import { builtinDocuments, patternProblem } from '../../compile/index.ts';
 import { parseYaml } from '../../definition/index.ts';
 import { type CreateVerdict, createSandbox, type Sandbox } from '../../sandbox/index.ts';
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '../../util/json.ts';
 import { createSeededRandom } from '../seeded-random.ts';
 import { SimulationClock } from '../simulation-clock.ts';
 
@@ -15,7 +15,7 @@ export class CheckServer {
     this.#sandbox = createSandbox({
       ...{ clock: this.#clock, random: createSeededRandom(1), schemas, kubernetesVersion },
       patternProblem,
-      parseYaml: (text) => parseYaml(text) as Json,
+      parseYaml: (text) => parseYaml(text, 'kubectl'),
       runsPods: false,
       onInternalError: (error) => {
         throw error;

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../util/json.ts';
+import { escapedJson, needsEscapes } from '../../util/yaml-string.ts';
 
 /** A line of YAML for reading: its indentation, the key with its colon, and the value. */
 export interface YamlLine {
@@ -8,7 +9,7 @@ export interface YamlLine {
   readonly value: string;
 }
 
-/** Prints a value as YAML lines, for reading: lines of texts stay lines. YAML readers get the same value from them. */
+/** Prints a value as YAML lines, for reading: lines of texts stay lines. kubectl and parsers of YAML 1.2 get the same value from them. */
 export function yamlLines(value: unknown, indent = 0): readonly YamlLine[] {
   if (isJsonObject(value))
     return Object.entries(value).flatMap(([key, field]) => entryLines(key, field, indent));
@@ -28,7 +29,7 @@ export function yamlText(value: unknown): string {
 
 function entryLines(key: string, field: unknown, indent: number): readonly YamlLine[] {
   const isPlain = /^[A-Za-z_][\w./$-]*$/.test(key) && !reserved.test(key);
-  const name = `${isPlain ? key : JSON.stringify(key)}:`;
+  const name = `${isPlain ? key : escapedJson(key)}:`;
   const head = { indent, dash: false, key: name };
   if (isJsonObject(field) && Object.keys(field).length > 0)
     return [{ ...head, value: '' }, ...yamlLines(field, indent + 2)];
@@ -40,6 +41,8 @@ function entryLines(key: string, field: unknown, indent: number): readonly YamlL
 }
 
 function itemLines(item: unknown, indent: number): readonly YamlLine[] {
+  if (Array.isArray(item) && item.length > 0)
+    return [{ indent, dash: true, key: '', value: '' }, ...yamlLines(item, indent + 2)];
   const [first, ...rest] = yamlLines(item, indent + 2);
   if (first === undefined) return [{ indent, dash: true, key: '', value: scalar(item) }];
   return [{ ...first, indent, dash: true }, ...rest];
@@ -47,7 +50,7 @@ function itemLines(item: unknown, indent: number): readonly YamlLine[] {
 
 /** Whether a block scalar keeps the text: no indentation that needs an indicator, at most one line break at its end, no control characters. */
 function isBlock(text: string): boolean {
-  return !/^[\s#]|\n\n$|[^\n\t\P{Cc}]|[\u2028\u2029\ufeff]/u.test(text);
+  return !/^[\s#]|\n\n$|[^\n\t\P{Cc}]/u.test(text) && !needsEscapes(text);
 }
 
 function textLines(text: string, indent: number): readonly YamlLine[] {
@@ -64,6 +67,6 @@ function scalar(value: unknown): string {
   if (typeof value === 'string')
     return plain.test(value) && !reserved.test(value) && !value.endsWith(' ')
       ? value
-      : JSON.stringify(value);
+      : escapedJson(value);
   return JSON.stringify(value) ?? 'null';
 }
