@@ -181,7 +181,7 @@ function editText(fields: readonly string[], before: KubeObject, after: KubeObje
 }
 
 function isShort(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'boolean';
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
 }
 
 function valueAt(object: unknown, path: string): unknown {

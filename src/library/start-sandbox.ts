@@ -6,6 +6,7 @@ import { kubeconfigText, writeFileAtomically } from '../dev/index.ts';
 import { startSandboxServer } from '../sandbox/node/index.ts';
 import { Simulation, TestCluster } from '../simulation/index.ts';
 import { silentLogger } from '../telemetry/index.ts';
+import { parseJson } from '../util/exact-json.ts';
 import { createSystemRandom } from '../util/random.ts';
 import type {
   KubeObject,
@@ -145,7 +146,8 @@ class LocalSandbox implements Sandbox {
     const stream = await client.stream({ path: plain, query: parameters, flow }, signal);
     try {
       for await (const lines of stream.chunks)
-        for (const line of lines.split('\n')) if (line !== '') yield JSON.parse(line);
+        for (const line of lines.split('\n'))
+          if (line !== '') yield parseJson(line) as unknown as WatchEvent;
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -207,7 +209,7 @@ class LocalSandbox implements Sandbox {
 
 function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,4 +1,5 @@
 import { createSystemClock } from '../util/clock.ts';
+import { printBigIntegers } from '../util/exact-json.ts';
 import { type Example, hrefOf, type RunningApp, startApp } from '../web/browser/index.ts';
 import type { ApplyReport } from './messages.ts';
 import { isShareLink } from './share-link.ts';
@@ -6,6 +7,8 @@ import { type EndableWorker, WorkerBackend } from './worker-backend.ts';
 import { Workspace } from './workspace.ts';
 
 /** The entry of the page. Its element names the other files, whose names contain a hash. */
+// The worker has read the objects that this page prints.
+printBigIntegers();
 const clock = createSystemClock();
 const root = document.getElementById('console');
 const { worker: workerFile, examples: examplesFile } = root?.dataset ?? {};

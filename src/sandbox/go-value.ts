@@ -26,6 +26,7 @@ export function goType(value: Json): string {
   if (value === null) return '<nil>';
   if (isJsonList(value)) return '[]interface {}';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'boolean') return 'bool';
   return typeof value === 'string' ? 'string' : 'map[string]interface {}';
 }

@@ -7,6 +7,7 @@ import {
   errorFromResponse,
 } from '../kube/index.ts';
 import type { ApiAnswer, Sandbox } from '../sandbox/index.ts';
+import { parseJson } from '../util/exact-json.ts';
 
 export interface SandboxClientOptions {
   readonly sandbox: Pick<Sandbox, 'handle'>;
@@ -35,7 +36,7 @@ export class SandboxClient implements ClosableApiClient {
     await Promise.resolve();
     const { status } = answer;
     if (!isSuccess(status)) throw errorOf(answer, text);
-    return { status, body: text === '' ? undefined : JSON.parse(text) };
+    return { status, body: text === '' ? undefined : parseJson(text) };
   }
 
   async stream(request: StreamedRequest, signal: AbortSignal): Promise<ApiStream> {
@@ -100,7 +101,7 @@ function errorOf({ status, headers }: ApiAnswer, text: string) {
 
 function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,3 +1,5 @@
+import { parseJson } from './exact-json.ts';
+
 /** The JSON values of a stream with one value on each line. */
 export async function* jsonLines(
   chunks: AsyncIterable<string>,
@@ -6,9 +8,9 @@ export async function* jsonLines(
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield JSON.parse(line);
+    for (const line of lines) if (line !== '') yield parseJson(line);
   }
-  if (rest.trim() !== '') yield JSON.parse(rest);
+  if (rest.trim() !== '') yield parseJson(rest);
 }
 
 /** The text of a response body, as it arrives. */

@@ -1,5 +1,5 @@
 /** A JSON value as it travels over the wire. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 /** A JSON object; readonly all the way down. */
 export interface JsonObject {

@@ -1,4 +1,5 @@
 import { errorFromResponse, type KindInfo } from '../../kube/index.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 import { pathFor, type Selection } from './requests.ts';
@@ -55,7 +56,7 @@ async function* eventsOf(
   const request = { path, query, accept, flow: cliFlow };
   const { chunks } = await session.cluster.api.stream(request, session.signal);
   for await (const line of linesOf(chunks)) {
-    const event = JSON.parse(line) as WatchEvent;
+    const event = parseJson(line) as unknown as WatchEvent;
     if (event.type === 'ERROR')
       throw errorFromResponse({ status: codeOf(event.object), body: event.object });
     yield event;

@@ -34,6 +34,7 @@ export const replacements: Readonly<Record<string, Replacement>> = {
   // The originals truncate characters to bytes and need a global that browsers do not have.
   base64encode: (_, [text]) => (typeof text === 'string' ? encodeBase64(text) : undefined),
   base64decode: (_, [text]) => (typeof text === 'string' ? decodeBase64(text) : undefined),
+  type: (_, [value]) => typeOf(value),
   distinct,
   sort,
   match,
@@ -85,6 +86,14 @@ function isFunctionValue(value: unknown): boolean {
 
 function roundNumber(_: string, value: unknown): unknown {
   return typeof value === 'number' ? roundedNumber(value) : value;
+}
+
+/** JSONata's `$type`, which takes a `bigint` for an object. */
+function typeOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (isFunctionValue(value)) return 'function';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 function invalidArgument(name: string, expected: string): ExpressionError {

@@ -24,6 +24,7 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
   const bound = boundNames(nodes);
   const applied = new Set(nodes.flatMap(({ type, rhs }) => (type === 'apply' ? [rhs] : [])));
   const atRoot = new Set(nodesAtRoot(tree));
+  const rounded = tokens.filter(({ kind, text }) => kind === 'number' && isRounded(text));
   const problems = nodes.flatMap((node) => {
     const offset = startOf(tokens, node.position);
     switch (node.type) {
@@ -58,7 +59,17 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
         return [];
     }
   });
-  return withoutRepeats(problems);
+  return withoutRepeats([...problems, ...rounded.map(roundedInteger)]);
+}
+
+/** An integer of which JavaScript drops digits. */
+function isRounded(text: string): boolean {
+  return /^\d+$/.test(text) && !Number.isSafeInteger(Number(text));
+}
+
+function roundedInteger({ start }: Token): LeafProblem {
+  const hint = 'Larger ones can only be copied: compare texts, "$string(a) = "9007199254740993""';
+  return problem('expression-syntax', 'Expected an integer below 2^53', start, hint);
 }
 
 /** JSONata duplicates the left operand of `??` and `?:`, including its errors. */

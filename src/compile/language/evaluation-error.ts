@@ -25,7 +25,7 @@ export function toExpressionError(
   }
   return new ExpressionError(
     'evaluation-failed',
-    `${describeReason(code, token, index)} in ${shown}`,
+    `${isAboutBigInteger(thrown) ? bigInteger : describeReason(code, token, index)} in ${shown}`,
   );
 }
 
@@ -61,6 +61,15 @@ function limitReason(code: string, thrown: unknown): string | undefined {
       // Stack size or string length of the platform.
       return thrown instanceof RangeError ? 'A limit of the platform was exceeded' : undefined;
   }
+}
+
+const bigInteger =
+  'Expected an integer below 2^53 to compute with; a larger one can be copied, compared with "=" and converted to text';
+
+/** Whether an operator of JSONata rejected an integer that JavaScript would round. */
+function isAboutBigInteger(thrown: unknown): boolean {
+  if (typeof thrown !== 'object' || thrown === null) return false;
+  return ['value', 'value2'].some((key) => typeof Reflect.get(thrown, key) === 'bigint');
 }
 
 function describeReason(code: string, token: string, index: string): string {
@@ -138,3 +147,8 @@ export type ExpressionErrorCode =
 
 /** An expression that could not be evaluated. The message is stable and contains no values. */
 export class ExpressionError extends HomeostatError<ExpressionErrorCode> {}
+
+/** The error of an operation with an integer that JavaScript would round: it can only be copied. */
+export function bigIntegerError(): ExpressionError {
+  return new ExpressionError('evaluation-failed', bigInteger);
+}

@@ -202,7 +202,7 @@ function concatenate(left: unknown, right: unknown): unknown {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 

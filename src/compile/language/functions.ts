@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { parseDurationMs } from '../../util/duration.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
@@ -104,7 +105,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     run: ([value], { meter }) => {
       const text = textArgument('parseJson', value);
       meter.spend(characterSteps(text));
-      return parsed('JSON', meter, () => JSON.parse(text) as unknown);
+      return parsed('JSON', meter, () => parseJson(text));
     },
   },
   {

@@ -3,6 +3,7 @@
  * after each node. JSONata's version is pinned, and a test covers the assumptions.
  */
 import type jsonata from 'jsonata';
+import { bigIntegerError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
 import { presentValue } from './nulls.ts';
@@ -199,6 +200,8 @@ const touched: Charge = (meter, value) => {
 };
 
 const tested: Charge = (meter, value) => {
+  // JSONata takes it for an empty value.
+  if (typeof value === 'bigint') throw bigIntegerError();
   if (Array.isArray(value)) meter.spend(elementSteps(value));
   else if (typeof value === 'object' && value !== null) meter.spend(shallowSteps(value));
 };

@@ -1,6 +1,7 @@
 import jsonata from 'jsonata';
 import { guards, replacements } from './bounded-functions.ts';
 import { chargeCall, chargeResult, readsOf } from './builtin-functions.ts';
+import { bigIntegerError } from './evaluation-error.ts';
 import { presentValue, withoutNullFields, withoutNulls } from './nulls.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
 
@@ -63,8 +64,20 @@ function signatureWithoutNulls(name: string, signature: Signature): Signature {
   const present = argumentsOf(name);
   return {
     ...signature,
-    validate: (args, context) => signature.validate(args.map(present), presentValue(context)),
+    validate: (args, context) => {
+      assertNoBigInteger(name, args);
+      return signature.validate(args.map(present), presentValue(context));
+    },
   };
+}
+
+/** The functions that take an integer beyond 2^53: they do not compute with it. */
+const copying: ReadonlySet<string> = new Set(['append', 'exists', 'string', 'type']);
+
+/** JSONata takes a `bigint` for a missing argument. @throws ExpressionError */
+function assertNoBigInteger(name: string, args: readonly unknown[]): void {
+  if (copying.has(name)) return;
+  for (const arg of args) if (typeof arg === 'bigint') throw bigIntegerError();
 }
 
 /** Adds metering. Keeps the parameter list, which JSONata inspects. */
@@ -75,6 +88,7 @@ function metered(name: string, original: Implementation): Implementation {
   return nativeFunction(original, (focus, all) => {
     // Functions without a signature, and partial applications, are called with the arguments as they are.
     const args = all.map(present);
+    assertNoBigInteger(name, args);
     const meter = meterOf(focus);
     chargeCall(meter, name, args);
     guard?.(args);

@@ -22,6 +22,7 @@ export function plainScalar(value: unknown): unknown {
     case 'number':
       return checkedNumber(value);
     case 'boolean':
+    case 'bigint':
     case 'undefined':
       return value;
     default:
@@ -65,6 +66,7 @@ function copy(value: unknown, budget: Budget, depth: number): unknown {
     case 'number':
       return checkedNumber(value);
     case 'boolean':
+    case 'bigint':
       return value;
     case 'object':
       if (value === null) return null;

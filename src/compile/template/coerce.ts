@@ -225,6 +225,8 @@ function coerceScalar(value: unknown, type: ScalarType): unknown {
       return coerceString(value, type);
     case 'number':
       return coerceNumber(value, type);
+    case 'bigint':
+      return coerceBigInteger(value, type);
     case 'boolean':
       return accepts.includes('boolean') ? value : toStringValue(value, type);
     default:
@@ -232,7 +234,7 @@ function coerceScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** An integer of the API server that JavaScript has rounded: `9007199254740993` is read as `9007199254740992`. */
+/** An integer that was computed and that JavaScript has rounded: `9007199254740992 + 1` is `9007199254740992`. */
 function hasLostDigits(value: unknown, { accepts, format }: ScalarType): boolean {
   const isExact = format === 'exact' && !accepts.includes('number') && !accepts.includes('unknown');
   return isExact && Number.isInteger(value) && !Number.isSafeInteger(value);
@@ -273,6 +275,13 @@ function coerceNumber(number: number, type: ScalarType): unknown {
     return type.format === 'quantity' ? roundedNumber(number) : number;
   if (accepts.includes('integer') && Number.isInteger(number)) return number;
   return toStringValue(number, type);
+}
+
+/** An integer of the API server, with all its digits. */
+function coerceBigInteger(integer: bigint, { accepts, format }: ScalarType): unknown {
+  if (format === 'quantity') return String(integer);
+  if (accepts.includes('integer') || accepts.includes('number')) return integer;
+  return accepts.includes('string') && format === 'exact' ? String(integer) : undefined;
 }
 
 /** Parses an integer within the safe range of a number. */

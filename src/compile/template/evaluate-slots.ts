@@ -60,7 +60,7 @@ async function textOf(
     const value = typeof part === 'string' ? part : await part.evaluate(scope);
     if (typeof value === 'string') text += value;
     else if (typeof value === 'number') text += String(roundedNumber(value));
-    else if (typeof value === 'boolean') text += String(value);
+    else if (typeof value === 'boolean' || typeof value === 'bigint') text += String(value);
     else throw badPart(slot, part, value);
     boundedText(text);
   }

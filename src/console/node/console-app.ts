@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Express, loadWebFramework, type Request, type Response } from '../../http/index.ts';
 import type { Clock } from '../../util/clock.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
 import {
@@ -187,7 +188,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const value: unknown = parseJson(Buffer.concat(chunks).toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch (cause) {
     throw new BackendError('failed', 'The request is not JSON', { cause });

@@ -1,3 +1,4 @@
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pathOf } from '../api/paths.ts';
 import type { ApiClient, ApiStream } from '../client/api-client.ts';
@@ -67,7 +68,7 @@ export function readWatchLine(line: string): WatchEvent {
 function parseLine(line: string): { readonly type: string; readonly object: unknown } {
   let event: unknown;
   try {
-    event = JSON.parse(line);
+    event = parseJson(line);
   } catch (error) {
     throw brokenLine(error);
   }

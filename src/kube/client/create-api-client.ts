@@ -1,5 +1,6 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, jsonLength } from '../../util/json.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorFromResponse } from '../errors.ts';
@@ -414,7 +415,7 @@ function retryPauseMs(request: ApiRequest, error: KubeError): number | undefined
 function parseBody({ status, text }: HttpResponse): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     const message = `The response is not JSON (${text.length} characters)`;
     throw new KubeError('unexpected', message, { status, cause: error });
@@ -424,7 +425,7 @@ function parseBody({ status, text }: HttpResponse): unknown {
 /** Error responses of proxies and of unknown paths are plain text. */
 function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

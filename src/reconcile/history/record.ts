@@ -1,5 +1,6 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { decodeBase64, encodeBase64 } from '../../util/base64.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { type KubeObject, keyOf } from '../../util/kube-object.ts';
@@ -131,7 +132,7 @@ function stateIn(record: KubeObject): KubeObject | undefined {
   const json = typeof text === 'string' ? decodeBase64(text) : undefined;
   if (json === undefined) return undefined;
   try {
-    return asObject(JSON.parse(json));
+    return asObject(parseJson(json));
   } catch {
     // Written by somebody else.
     return undefined;

@@ -1,4 +1,5 @@
 import { deepEqual } from '../../util/deep-equal.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import type { PathStep } from './difference.ts';
 import { type Fields, isFields } from './intent.ts';
 
@@ -41,11 +42,11 @@ function itemSteps(text: string, root: unknown): FieldSteps | undefined {
 function itemStep(inner: string): PathStep | undefined {
   if (/^\d+$/.test(inner)) return Number(inner);
   try {
-    if (inner.startsWith('=')) return { item: JSON.parse(inner.slice(1)) };
+    if (inner.startsWith('=')) return { item: parseJson(inner.slice(1)) };
     const pairs = inner.match(/[^=,]+=(?:"(?:[^"\\]|\\.)*"|[^,]*)/g) ?? [];
     const entries = pairs.map((pair): [string, unknown] => {
       const split = pair.indexOf('=');
-      return [pair.slice(0, split), JSON.parse(pair.slice(split + 1))];
+      return [pair.slice(0, split), parseJson(pair.slice(split + 1))];
     });
     return { keys: Object.fromEntries(entries) };
   } catch (error) {
@@ -93,7 +94,7 @@ function isKeyOf(key: string, step: PathStep): boolean {
   if (typeof step === 'number') return key === `i:${step}`;
   const prefix = 'keys' in step ? 'k:' : 'v:';
   if (!key.startsWith(prefix)) return false;
-  return deepEqual(JSON.parse(key.slice(2)), 'keys' in step ? step.keys : step.item);
+  return deepEqual(parseJson(key.slice(2)), 'keys' in step ? step.keys : step.item);
 }
 
 function childAt(value: unknown, step: PathStep): unknown {

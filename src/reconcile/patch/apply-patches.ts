@@ -1,4 +1,5 @@
 import type { PatchPlan, RenderedPatch, ReportPhase } from '../../compile/index.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { type Problem, problemOfRender, problemOfValue, problemOfWaiting } from '../failure.ts';
 import { onceAnnotationOf } from '../names.ts';
@@ -100,7 +101,7 @@ function markSent(pass: Pass, { id }: PatchPlan, value: string): Promise<Problem
 function sentValues({ context, resource, effects }: Pass): JsonObject {
   const { annotations } = (effects.updatedResource ?? resource).metadata;
   try {
-    const sent: unknown = JSON.parse(annotations?.[onceAnnotationOf(context.plan.name)] ?? '{}');
+    const sent: unknown = parseJson(annotations?.[onceAnnotationOf(context.plan.name)] ?? '{}');
     return isJsonObject(sent) ? (sent as JsonObject) : {};
   } catch {
     // Edited by another manager: no value counts as sent.

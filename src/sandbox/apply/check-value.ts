@@ -129,7 +129,7 @@ function checkScalar(
 function scalarProblem(scalar: ScalarName | undefined, value: Json): string | undefined {
   switch (scalar) {
     case 'numeric':
-      if (typeof value === 'number') return undefined;
+      if (typeof value === 'number' || typeof value === 'bigint') return undefined;
       return `expected numeric (int or float), got ${goType(value)}`;
     case 'string':
       if (typeof value === 'string') return undefined;

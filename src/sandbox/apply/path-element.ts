@@ -1,3 +1,4 @@
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
@@ -85,7 +86,7 @@ export function parsePathElement(text: string): PathElement | undefined {
     case 'k:':
       return keyElement(JSON.parse(rest));
     case 'v:':
-      return valueElement(JSON.parse(rest));
+      return valueElement(parseJson(rest));
     default:
       return undefined;
   }
@@ -127,7 +128,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
         Object.entries<Json>(JSON.parse(b.slice(2))),
       );
     case 'v':
-      return compareScalars(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+      return compareScalars(parseJson(a.slice(2)), parseJson(b.slice(2)));
     default:
       return Number(a.slice(2)) - Number(b.slice(2));
   }
@@ -148,12 +149,15 @@ function compareKeys(a: Entries, b: Entries): number {
 function compareScalars(a: Json, b: Json): number {
   const byType = typeRank(a) - typeRank(b);
   if (byType !== 0) return byType;
+  if (typeof a === 'bigint' || typeof b === 'bigint')
+    return Number(BigInt(a as bigint) - BigInt(b as bigint));
   if (typeof a === 'number' || typeof a === 'boolean') return Number(a) - Number(b);
   return compareText(String(a), String(b));
 }
 
 function typeRank(value: Json): number {
-  return ['number', 'string', 'boolean', 'object'].indexOf(typeof value);
+  const type = typeof value;
+  return ['number', 'string', 'boolean', 'object'].indexOf(type === 'bigint' ? 'number' : type);
 }
 
 /** Compares by UTF-16 unit. Differs from the server's order by bytes only for characters beyond the basic plane. */

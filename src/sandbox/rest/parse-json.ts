@@ -1,3 +1,4 @@
+import { parseJson as parseExactJson } from '../../util/exact-json.ts';
 import type { Json } from '../../util/json.ts';
 import { badRequest } from '../status/api-errors.ts';
 import { maxSandboxNesting, maxServerNesting, measureNesting, tooDeep } from './nesting.ts';
@@ -12,7 +13,7 @@ export class NestingError extends SyntaxError {}
  */
 export function parseJson(text: string): Json {
   assertNesting(text);
-  return JSON.parse(text);
+  return parseExactJson(text);
 }
 
 /** Parses the body of a patch. @throws StatusError 400 or 501 */

@@ -1,3 +1,4 @@
+import { parseJson as parseExactJson } from '../../util/exact-json.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
@@ -98,7 +99,7 @@ function parseYamlBody({ parseYaml }: RestContext, kind: ServedKind, text: strin
 function asPlainJson(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    const parsed: Json = JSON.parse(text);
+    const parsed: Json = parseExactJson(text);
     return findDuplicateFields(text).length === 0 ? parsed : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -283,14 +283,19 @@ function decodeScalar(type: GoScalar, value: Json, at: Place): Json {
 
 function decodeQuantity(value: Json): Json {
   const text =
-    typeof value === 'string' || typeof value === 'number' ? canonicalQuantity(value) : undefined;
+    typeof value === 'string' || typeof value === 'number'
+      ? canonicalQuantity(value)
+      : typeof value === 'bigint'
+        ? canonicalQuantity(String(value))
+        : undefined;
   if (text !== undefined) return text;
   throw new DecodeError(
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   );
 }
 
-function isInteger(value: Json, go: GoScalar['go']): value is number {
+function isInteger(value: Json, go: GoScalar['go']): value is number | bigint {
+  if (typeof value === 'bigint') return go !== 'int32';
   if (typeof value !== 'number' || !Number.isInteger(value)) return false;
   return go !== 'int32' || value === (value | 0);
 }
@@ -305,6 +310,7 @@ function decodePlain(type: GoScalar, value: Json, at: Place): Json {
       break;
     case 'float64':
       if (typeof value === 'number') return value;
+      if (typeof value === 'bigint') return Number(value);
       break;
     default:
       if (isInteger(value, type.go)) return value;

@@ -36,7 +36,8 @@ function findErrors(at: ValueAtSchema): readonly FieldError[] {
     return [typeError, ...checkRange(at), ...checkComposed(at), ...checkEnum(at)];
   const errors = [...checkRange(at), ...checkComposed(at)];
   if (typeof value === 'string') errors.push(...checkText(schema, value, path));
-  else if (typeof value === 'number') errors.push(...checkNumber(schema, value, path));
+  else if (typeof value === 'number' || typeof value === 'bigint')
+    errors.push(...checkNumber(schema, value, path));
   else if (isJsonList(value)) errors.push(...checkItems(at, value));
   else if (isJsonObject(value)) errors.push(...checkFields(at, value));
   return [...errors, ...checkEnum(at)];
@@ -77,8 +78,8 @@ function formatMismatch(
   path: string,
 ): FieldError | undefined {
   if (format === undefined || typeof value === 'string' || isJsonList(value)) return undefined;
-  if (typeName(value) === type || (type === 'number' && typeof value === 'number'))
-    return undefined;
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (typeName(value) === type || (type === 'number' && isNumber)) return undefined;
   const found = typeof value !== 'number' ? '' : Number.isInteger(value) ? 'int64' : 'float64';
   return wrongType(path, found, `${path} in body must be of type ${format}: "${found}"`);
 }
@@ -86,9 +87,10 @@ function formatMismatch(
 /** A number of another type is reported without a field; a fraction is reported twice. */
 function checkRange({ schema, value, path }: ValueAtSchema): readonly FieldError[] {
   const { format } = schema;
-  if (schema.type !== 'integer' || typeof value !== 'number') return [];
-  const isInRange = format !== 'int32' || value === (value | 0);
-  if (Number.isInteger(value) && isInRange) return [];
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (schema.type !== 'integer' || !isNumber) return [];
+  const isInRange = format !== 'int32' || value === (Number(value) | 0);
+  if ((typeof value === 'bigint' || Number.isInteger(value)) && isInRange) return [];
   const type = format === undefined ? 'integer (default format)' : `integer with format ${format}`;
   const detail = `Checked value must be of type ${type} in ${path}`;
   return [invalidField('<nil>', '', detail)];
@@ -98,7 +100,7 @@ function typeName(value: Json): string {
   if (value === null) return 'null';
   if (isJsonList(value)) return 'array';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value;
+  return typeof value === 'bigint' ? 'integer' : typeof value;
 }
 
 function checkText(schema: StructuralSchema, value: string, path: string): readonly FieldError[] {
@@ -136,14 +138,23 @@ function matches(pattern: string, value: string): boolean {
   }
 }
 
-function checkNumber(schema: StructuralSchema, value: number, path: string): readonly FieldError[] {
+function isMultiple(value: number | bigint, of: number): boolean {
+  if (typeof value === 'bigint' && Number.isInteger(of)) return value % BigInt(of) === 0n;
+  return Number.isInteger(Number(value) / of);
+}
+
+function checkNumber(
+  schema: StructuralSchema,
+  value: number | bigint,
+  path: string,
+): readonly FieldError[] {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const details: string[] = [];
   if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum))
     details.push(`less than ${exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`);
   if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))
     details.push(`greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`);
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf))
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     details.push(`a multiple of ${multipleOf}`);
   return details.map((detail) => invalidField(path, value, `${path} in body should be ${detail}`));
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { objectField, withField } from '../json-fields.ts';
 
@@ -80,7 +81,7 @@ export function readSnapshot(text: string): StoreSnapshot {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new Error('Invalid snapshot: expected JSON', { cause: error });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import { parseJson } from '../../util/exact-json.ts';
 import { BackendError, errorOfConsole } from '../backend-error.ts';
 import { AskingBackend, type StreamRequest, type Values } from './asking-backend.ts';
 import { StreamConnection } from './stream-connection.ts';
@@ -37,7 +38,7 @@ export class FetchBackend extends AskingBackend {
       body: JSON.stringify(body),
       signal,
     });
-    return (await response.json()) as Answer;
+    return parseJson(await response.text()) as unknown as Answer;
   }
 
   protected override open(request: StreamRequest, signal: AbortSignal): Values<unknown> {

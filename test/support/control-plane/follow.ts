@@ -1,3 +1,4 @@
+import { parseJson } from '../../../src/util/exact-json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { PlaneClient } from './plane-client.ts';
 
@@ -97,7 +98,7 @@ async function* watchEvents(
     for await (const chunk of stream) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield JSON.parse(line) as WatchEvent;
+      for (const line of lines) yield parseJson(line) as unknown as WatchEvent;
     }
   } catch {
     // A server that was stopped or a cut connection: the caller lists anew, which reports what stays.

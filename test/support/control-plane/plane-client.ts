@@ -10,6 +10,7 @@ import {
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
+import { parseJson } from '../../../src/util/exact-json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 import { type KindInfo, parseKinds } from './discovery.ts';
@@ -354,7 +355,7 @@ function codeOf(error: unknown): unknown {
 function parseBody(answer: string): unknown {
   if (answer === '') return undefined;
   try {
-    return JSON.parse(answer);
+    return parseJson(answer);
   } catch {
     return answer;
   }

@@ -186,6 +186,7 @@ export function printable(place: string, value: unknown): string {
     case 'string':
       return value;
     case 'boolean':
+    case 'bigint':
       return String(value);
     case 'number':
       if (Number.isFinite(value)) return String(roundedNumber(value));
