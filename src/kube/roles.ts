@@ -22,6 +22,8 @@ export interface ResourceType {
   readonly namespaced: boolean;
   /** Does the kind have a `/status` subresource? */
   readonly hasStatus: boolean;
+  /** Does it have a `/scale` subresource? @default false */
+  readonly hasScale?: boolean;
   readonly verbs: readonly string[];
 }
 
@@ -123,6 +125,8 @@ export interface EditMetadataOptions extends WriteOptions {
   readonly uid: string;
   /** The object from the cache. It is read again only if it has changed since. @default undefined: it is read first */
   readonly cached?: KubeObject;
+  /** The path of a field whose ownership the edit removes, and whose value the next apply keeps: a dry run does not store the edit. */
+  readonly keeps?: readonly string[];
   /** Returns the patch, or undefined for no change. Must be pure: it is called again after a conflict. */
   readonly change: (metadata: EditableMetadata) => MetadataPatch | undefined;
 }

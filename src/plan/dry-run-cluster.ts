@@ -63,6 +63,8 @@ export class DryRunCluster implements RuntimeCluster {
   readonly #changed = new Map<string, StoredObject[]>();
   /** Those of them that the cluster does not have, by key. */
   readonly #added = new Map<string, StoredObject>();
+  /** By key, the fields that their manager has released: the next apply keeps them. */
+  readonly #kept = new Map<string, readonly string[]>();
   #newKind: NewKind | undefined;
 
   constructor(cluster: KubeCluster) {
@@ -139,7 +141,12 @@ export class DryRunCluster implements RuntimeCluster {
     const isReplacement = this.#deleted.has(keyOf(ref));
     const result = isReplacement
       ? created(manifest)
-      : await this.#dryRun(manifest, options, signal);
+      : await this.#dryRun(
+          withKept(manifest, live?.object, this.#kept.get(keyOf(ref))),
+          options,
+          signal,
+        );
+    this.#kept.delete(keyOf(ref));
     const { object: after } = result.stored;
     if (manifest.kind === 'Namespace') this.#namespaces.add(manifest.metadata.name);
     const before = live?.object;
@@ -188,9 +195,13 @@ export class DryRunCluster implements RuntimeCluster {
 
   async editMetadata(
     ref: ObjectRef,
-    { uid, cached, change, flow }: EditMetadataOptions,
+    { uid, cached, change, flow, keeps }: EditMetadataOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
+    if (keeps !== undefined) {
+      this.#kept.set(keyOf(ref), keeps);
+      return undefined;
+    }
     const live = cached ?? (await this.get(ref, { flow }, signal))?.object;
     if (live === undefined || live.metadata.uid !== uid) return undefined;
     const patch = change(live.metadata);
@@ -304,4 +315,21 @@ function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject):
 
 function keyOf({ gvk, namespace = '', name }: ObjectRef): string {
   return `${gvkKey(gvk)} ${namespace}/${name}`;
+}
+
+/** The manifest with the live value of a field that its manager has released. */
+function withKept(
+  manifest: KubeObject,
+  live: KubeObject | undefined,
+  path: readonly string[] | undefined,
+): KubeObject {
+  if (path === undefined || live === undefined) return manifest;
+  return withValueOf(manifest, live, path) as KubeObject;
+}
+
+function withValueOf(into: unknown, from: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return from;
+  if (!isJsonObject(from) || from[step] === undefined) return into;
+  const fields = isJsonObject(into) ? into : {};
+  return { ...fields, [step]: withValueOf(fields[step], from[step], rest) };
 }

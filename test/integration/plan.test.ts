@@ -102,6 +102,12 @@ shared.describe('integration/plan', () => {
     );
   });
 
+  test('replicas that leave the template stay, as in a reconcile', async () => {
+    const { resources } = await planOf(running.replace(/ +replicas: 0\n/, ''));
+    const changed = JSON.stringify(resources.map(({ changes }) => changes));
+    assert.doesNotMatch(changed, /spec\.replicas/);
+  });
+
   test('a change of the CRD that breaks stored resources is rejected with its place', async () => {
     const text = running.replace('plural: things }', 'plural: things, singular: other }');
     const { crd } = await planOf(text);

@@ -42,6 +42,7 @@ function readAggregatedTypes(group: string, document: JsonObject): readonly Reso
       plural: textOf(resource.resource),
       namespaced: resource.scope === 'Namespaced',
       hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
+      ...(subresources.some(({ subresource }) => subresource === 'scale') && { hasScale: true }),
       verbs: textsOf(resource.verbs),
     };
   });
@@ -70,6 +71,7 @@ export function readResourceList(
       plural: textOf(entry.name),
       namespaced: entry.namespaced === true,
       hasStatus: names.has(`${textOf(entry.name)}/status`),
+      ...(names.has(`${textOf(entry.name)}/scale`) && { hasScale: true }),
       verbs: textsOf(entry.verbs),
     }));
   return { group, version, types };

@@ -97,6 +97,7 @@ describe('kube/discovery', () => {
       plural: 'deployments',
       namespaced: true,
       hasStatus: true,
+      hasScale: true,
       verbs: ['get'],
     });
     await discovery.lookUp(gvkOf('v1', 'ConfigMap'), never);

@@ -5,7 +5,7 @@ import { forgetRejection, recordRejection } from '../attempt/limiter.ts';
 import { recordRepair } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { fieldsOf } from '../intent/difference.ts';
-import { withIntentHash, withPathHash } from '../intent/marks.ts';
+import { appliedHashOf, withIntentHash, withPathHash } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
@@ -29,6 +29,7 @@ import {
 } from './compare-intent.ts';
 import { appliedResult, type DesiredElement, problemResult } from './element-result.ts';
 import { immutableRemedy } from './immutable-remedy.ts';
+import { releaseScale } from './release-scale.ts';
 
 /** Codes that show that the cache was stale: the object is read again. */
 const staleCodes: ReadonlySet<string> = new Set([
@@ -58,6 +59,12 @@ export async function sendIntent(
   const found = differencesOf(pass, desired, live) ?? [];
   const body = bodyOf(pass, desired, preconditionOf(pass, plan, live));
   const { force = plan.conflicts === 'Force' } = desired;
+  // Only a manifest with other fields can drop one.
+  if (appliedHashOf(live.object) !== intent.pathHash) {
+    const { ref, manifest } = intent;
+    const manager = fieldManagerOf(pass.context.plan.name);
+    await releaseScale(pass, { ref, manifest, manager }, live);
+  }
   const { stored } = await apply(pass, desired, { body, force });
   pass.state.untracked.delete(intent.identity);
   if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);

@@ -4,6 +4,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
 import { applyBlocker, recordRejection } from '../attempt/limiter.ts';
 import { ongoingConflict, recordRepair } from '../attempt/ownership-conflicts.ts';
+import { releaseScale } from '../child/release-scale.ts';
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { identityOf } from '../identity.ts';
@@ -104,6 +105,8 @@ async function apply(
     metadata: { ...manifest.metadata, ...preconditionOf(desired, live) },
   };
   const options = { ...clusterWrite(pass), fieldManager: manager, maxBytes };
+  if (live !== undefined && !plan.replaces)
+    await releaseScale(pass, { ref: intent.ref, manifest, manager }, live);
   const { cluster } = pass.context;
   const { stored, created } = await patchItself(pass, isSelf, async () =>
     plan.replaces && live !== undefined
