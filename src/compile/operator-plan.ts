@@ -151,6 +151,8 @@ export interface ChildPlan extends ChildDefinition {
   readonly hasDeleteWhen: boolean;
   /** Is it possible that its objects run once (`runs`)? Each object decides. @default false */
   readonly mayRunOnce?: boolean;
+  /** Whether objects that are no longer desired are deleted only when all children are ready. @default false */
+  readonly prunesAfterReady?: boolean;
   /**
    * The child has no owner reference, only Homeostat labels. Homeostat deletes it, and the resource has the Homeostat
    * finalizer.

@@ -197,6 +197,8 @@ export interface ChildDefinition extends ChildLifecycle {
   readonly deletionPolicy: 'Delete' | 'Orphan';
   /** Whether a changed definition may delete the object only with approval. @default undefined: decided by its kind */
   readonly holdsData?: boolean;
+  /** When objects that are no longer desired are deleted. @default undefined: decided by its kind and name */
+  readonly prune?: 'Immediately' | 'AfterReady';
   /** Expression over `$child`: while it is false, the child is not deleted. @default undefined: deleted at once */
   readonly deleteWhen?: Template;
 }

@@ -147,6 +147,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
     // Left out where it is not written, so that the revision of such a definition does not change.
     ...((child.runs === 'Once' || child.runs === 'Always') && { runs: child.runs }),
+    ...((child.prune === 'Immediately' || child.prune === 'AfterReady') && { prune: child.prune }),
     ...(typeof child.holdsData === 'boolean' && { holdsData: child.holdsData }),
     ...resolvePlacement(child),
     ...resolveLifecycle(child),

@@ -294,9 +294,28 @@ function resourcePlan({ plan, resource, writes, record }: PlannedResource): Reso
     kind,
     ...(namespace !== undefined && { namespace }),
     name,
-    changes: changesOf(plan, writes),
+    changes: [...changesOf(plan, writes), ...(record?.children ?? []).flatMap(laterDeletion)],
     unresolved: (record?.children ?? []).flatMap(unresolvedOf),
   };
+}
+
+/** The deletion of an object that is kept until all children are ready: a plan shows the end. */
+function laterDeletion({
+  verdict,
+  ...child
+}: DecisionRecord['children'][number]): readonly PlannedChange[] {
+  if (verdict.kind !== 'held' || verdict.deferred === undefined) return [];
+  const { apiVersion, kind, namespace, name, cluster } = child;
+  return [
+    {
+      action: 'delete',
+      ...(cluster !== undefined && { cluster }),
+      ...{ apiVersion, kind, name },
+      ...(namespace !== '' && { namespace }),
+      ...(verdict.deferred.losesData && { losesData: true }),
+      ...{ isLater: true, fields: [] },
+    },
+  ];
 }
 
 function unresolvedOf({

@@ -24,6 +24,8 @@ export const selectedByAnnotation = 'homeostat.dev/selected-by';
 export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
 /** On a child with `holdsData`, `true` or `false`: whether a definition without the child may delete it only with approval. */
 export const holdsDataAnnotation = 'homeostat.dev/holds-data';
+/** On a child with `prune: AfterReady`, this value: it is deleted so also by a definition without the child. */
+export const pruneAnnotation = 'homeostat.dev/prune';
 /** On a child with `deleteWhen`: only its definition can decide whether it may be deleted. */
 export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
 /** On an element of an `ordered` child: its position, for a deletion without the definition. */
@@ -42,6 +44,7 @@ export const childAnnotations: readonly string[] = [
   selectedByAnnotation,
   deletionPolicyAnnotation,
   holdsDataAnnotation,
+  pruneAnnotation,
   deleteWhenAnnotation,
   indexAnnotation,
 ];

@@ -29,6 +29,15 @@ export const children: RuleSection = {
       ],
     },
     {
+      rule: '`prune: AfterReady`, the default for ConfigMaps and Secrets with `$hash` in the name: an object that is no longer desired is deleted when all children are ready with updated Pods',
+      shownBy: [
+        'test/integration/prune-after-ready.test.ts › an earlier ConfigMap stays until a roll-out that may be stuck is complete, over restarts and reverts',
+        'src/reconcile/run/prune.test.ts › what is pruned after readiness stays while another child is not ready',
+        'src/compile/analysis/prune-time.test.ts',
+        'src/util/readiness/updated-pods.test.ts',
+      ],
+    },
+    {
       rule: 'Names under `homeostat.dev/` cannot be computed, nor the keys of a manifest or its metadata',
       shownBy: [
         'src/compile/phase/phase.test.ts › users who create a resource cannot set reserved names',

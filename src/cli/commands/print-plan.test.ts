@@ -123,7 +123,7 @@ describe('cli: printed plans', () => {
         kind: 'Shop',
         name: 'one',
         changes: [
-          { ...loss, action: 'delete' },
+          { ...loss, action: 'delete', isLater: true },
           { ...loss, action: 'replace', name: 'b' },
         ],
         unresolved: [],
@@ -136,7 +136,7 @@ describe('cli: printed plans', () => {
     assert.deepEqual(planLines([held], { hasColor: false }).slice(1, 5), [
       '  ! 2 objects would be deleted, 2 of them with data: none is deleted until you approve it',
       '  Shop one',
-      '    - Claim default/a (holds data)',
+      '    - Claim default/a (holds data, when all children are ready)',
       '    ± Claim default/b (holds data)',
     ]);
     assert.equal(

@@ -172,9 +172,14 @@ function placeOf({
 }
 
 function changeLines(change: PlannedChange): readonly Line[] {
-  const { action, fields, losesData = false } = change;
+  const { action, fields, losesData = false, isLater = false } = change;
   const isInternal = action === 'change' && fields.length === 0;
-  const note = isInternal ? ' (only metadata of Homeostat)' : losesData ? ' (holds data)' : '';
+  const notes = [
+    ...(isInternal ? ['only metadata of Homeostat'] : []),
+    ...(losesData ? ['holds data'] : []),
+    ...(isLater ? ['when all children are ready'] : []),
+  ];
+  const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
   return [
     { mark: marks[action], indent: 0, text: `${placeOf(change)}${note}` },
     ...fields.flatMap(fieldLines),

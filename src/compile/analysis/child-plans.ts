@@ -17,6 +17,7 @@ import type { SchemaSource } from '../schema-source.ts';
 import { fileOf, placeText } from '../template/render-error.ts';
 import { type CompiledTemplate, mayHave, type SlotReference } from '../template/template.ts';
 import { templatesFor } from '../template-uses.ts';
+import { prunesAfterReady } from './prune-time.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 
@@ -63,6 +64,7 @@ export function createPlans({
       childrenObserved: used.observed,
       hasDeleteWhen: deleteWhen !== undefined,
       ...(mayRunOnce(child) && { mayRunOnce: true }),
+      ...(prunesAfterReady(child, uses) && { prunesAfterReady: true }),
       isDetached: isDetached(child.definition, { definition, scope }),
       ...(isPlacedByItem(cluster) && { isPlacedByItem: true }),
       secrecy: secrets.child(id),

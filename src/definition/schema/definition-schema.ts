@@ -221,6 +221,12 @@ const child: JsonSchema = objectSchema(
       'What happens to the object when the child is removed or the resource is deleted. `Orphan` keeps it.',
       ['Delete', 'Orphan'],
     ),
+    prune: {
+      type: 'string',
+      description:
+        'When an object that is no longer desired is deleted: at once, or when all children are ready. Default: `AfterReady` for a ConfigMap or Secret whose name contains `$hash`, otherwise `Immediately`.',
+      enum: ['Immediately', 'AfterReady'],
+    },
     holdsData: {
       type: 'boolean',
       description:

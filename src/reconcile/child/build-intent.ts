@@ -18,6 +18,7 @@ import {
   managedByLabel,
   managedByValue,
   ownerUidLabel,
+  pruneAnnotation,
   selectedByAnnotation,
 } from '../names.ts';
 import { type Placement, placementOf } from '../ownership/placement.ts';
@@ -83,7 +84,7 @@ function withOwnership(
 /** Annotations that a deletion needs when the definition has changed or is deleted. */
 function annotationsFor(
   { context }: PassInput,
-  { deletionPolicy, holdsData, hasDeleteWhen, ordered, isList }: ChildPlan,
+  { deletionPolicy, holdsData, prune, hasDeleteWhen, ordered, isList }: ChildPlan,
   index: number,
 ): Readonly<Record<string, string>> | undefined {
   const { digest } = context.watches.resources.membership;
@@ -92,6 +93,7 @@ function annotationsFor(
     ...(digest !== undefined && { [selectedByAnnotation]: digest }),
     ...(deletionPolicy === 'Orphan' && { [deletionPolicyAnnotation]: deletionPolicy }),
     ...(holdsData !== undefined && { [holdsDataAnnotation]: String(holdsData) }),
+    ...(prune === 'AfterReady' && { [pruneAnnotation]: prune }),
     ...(hasDeleteWhen && { [deleteWhenAnnotation]: 'true' }),
     ...(ordered && isList && { [indexAnnotation]: String(index) }),
   };

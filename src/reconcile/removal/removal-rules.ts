@@ -12,6 +12,7 @@ import {
   deletionPolicyAnnotation,
   holdsDataAnnotation,
   indexAnnotation,
+  pruneAnnotation,
 } from '../names.ts';
 import { childPlanOf, disclosureOf, planOfChild } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
@@ -41,6 +42,13 @@ export function recreationBlocker(pass: Pass, live: StoredObject): string | unde
   const { deletionGuard, plan } = pass.context;
   if (deletionGuard === undefined || !holdsData(plan, live.object)) return undefined;
   return deletionGuard.blockingReason(pass.key, pruneCandidatesOf(pass, [live]));
+}
+
+/** Is the object kept until all children are ready? Its child decides; the annotation counts if the definition no longer has the child. */
+export function isPrunedAfterReady(pass: Pass, object: KubeObject): boolean {
+  const plan = childPlanOf(pass, object);
+  if (plan !== undefined) return plan.prunesAfterReady === true;
+  return object.metadata.annotations?.[pruneAnnotation] === 'AfterReady';
 }
 
 /** Does the object have `deleteWhen` by its annotation? */

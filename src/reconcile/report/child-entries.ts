@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { verdictOf, verdictOfElement } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
-import type { ChildDecision } from '../decision.ts';
+import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
 import { childPlanOf } from '../ownership/is-child.ts';
 import { ownNamespace } from '../ownership/placement.ts';
@@ -93,6 +93,7 @@ export function describePruned(
     problem,
     isQueued = false,
     isGuarded = false,
+    deferred,
     message = '',
   }: PrunedObject,
 ): ChildEntry {
@@ -117,7 +118,8 @@ export function describePruned(
     return { decision: { ...decision, ...failed }, about, isListed: true, problem, reason };
   }
   const kind = state === 'held' || state === 'released' ? state : 'pruned';
-  const leaving = { verdict: { kind }, state: 'Deleting', message } as const;
+  const verdict: Verdict = { kind, ...(deferred && { deferred }) };
+  const leaving = { verdict, state: 'Deleting', message } as const;
   return {
     decision: { ...decision, ...leaving },
     about,

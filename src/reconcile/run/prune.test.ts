@@ -143,6 +143,40 @@ describe('reconcile/prune', () => {
     assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x']);
   });
 
+  test('what is pruned after readiness stays while another child is not ready', async () => {
+    const user: HandmadeChild = {
+      id: 'user',
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      ready: ({ data }) => (data as { done?: string } | undefined)?.done === 'true',
+      template: ({ resource }) => ({
+        metadata: { name: 'user' },
+        data: { done: String(resource.spec.done) },
+      }),
+    };
+    const children = [shards({ prunesAfterReady: true }), user];
+    const harness = new OperatorHarness(planOf({ children }));
+    await harness.start();
+    const podSet = harness.podSet('a', { items: ['x', 'y', 'z'], done: true });
+    await harness.settle();
+    const edited = harness.edit(podSet, { spec: { items: ['x'], done: false } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z', 'user']);
+    const leaving = (harness.status('a').children as { name: string; message: string }[]).find(
+      ({ name }) => name === 'shard-y',
+    );
+    assert.equal(
+      leaving?.message,
+      'No longer desired; kept until its successor is in use: waiting for children.user to be ready',
+    );
+    harness.cluster.takeWrites();
+    await harness.runOne(key);
+    assert.deepEqual(harness.cluster.takeWrites(), []);
+    harness.edit(edited, { spec: { items: ['x'], done: true } });
+    await harness.settle();
+    assert.deepEqual(harness.names('v1', 'ConfigMap'), ['shard-x', 'user']);
+  });
+
   test('what is not wanted any more goes', async () => {
     const when: HandmadeChild['when'] = ({ resource }) => resource.spec.off !== true;
     const { harness, podSet } = await harnessWithShards([shards({ when })]);

@@ -1,5 +1,7 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { isSameKind } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { deferralReason } from '../child/deferral.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import {
   childIdOf,
@@ -14,7 +16,12 @@ import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import type { UntrackedChild } from '../pass/resource-state.ts';
 import { forgetFinished } from '../removal/finished-children.ts';
-import { pruneCandidatesOf } from '../removal/removal-rules.ts';
+import {
+  holdsData,
+  isOrphaned,
+  isPrunedAfterReady,
+  pruneCandidatesOf,
+} from '../removal/removal-rules.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedUntracked, findUntracked } from '../removal/untracked-children.ts';
 import { saveFinished } from '../resource/write-metadata.ts';
@@ -72,13 +79,37 @@ async function remove(
 ): Promise<readonly PrunedObject[]> {
   const { deletionGuard } = pass.context;
   const reason = deletionGuard?.blockingReason(pass.key, pruneCandidatesOf(pass, leaving));
-  if (reason === undefined) return removeObjects(pass, leaving, { why });
+  if (reason === undefined) return removeDue(pass, leaving);
   return leaving.map(({ object }) => {
     const pruned = { childId: childIdOf(object), object };
     return isTerminating(object)
       ? { ...pruned, state: 'deleting', message: why }
       : { ...pruned, state: 'held', isGuarded: true, message: `${why}; ${reason}` };
   });
+}
+
+/** Removes all objects except those that are kept until all children are ready. */
+async function removeDue(
+  pass: Pass,
+  leaving: readonly StoredObject[],
+): Promise<readonly PrunedObject[]> {
+  const deferrable = new Set(leaving.filter((stored) => mayBeDeferred(pass, stored)));
+  const reason = deferrable.size === 0 ? undefined : await deferralReason(pass);
+  if (reason === undefined) return removeObjects(pass, leaving, { why });
+  const due = leaving.filter((stored) => !deferrable.has(stored));
+  const deferred = [...deferrable].map(({ object }) => deferredObject(pass, object, reason));
+  return [...deferred, ...(await removeObjects(pass, due, { why }))];
+}
+
+/** What is released stays anyway, and a deletion cannot be stopped. */
+function mayBeDeferred(pass: Pass, { object }: StoredObject): boolean {
+  return isPrunedAfterReady(pass, object) && !isTerminating(object) && !isOrphaned(pass, object);
+}
+
+function deferredObject(pass: Pass, object: KubeObject, reason: string): PrunedObject {
+  const losesData = holdsData(pass.context.plan, object);
+  const message = `${why}; kept until its successor is in use: waiting for ${reason}`;
+  return { childId: childIdOf(object), object, state: 'held', deferred: { losesData }, message };
 }
 
 /** Notifies the guard once all desired objects exist and all others are deleted. */

@@ -84,7 +84,9 @@ function readPathsOf(plan: OperatorPlan, gvk: Gvk): (event: CacheEvent) => reado
   const all = [...plan.children, ...(plan.onDelete?.children ?? [])];
   const kind = gvkKey(gvkIn(gvk, undefined));
   const children = all.filter((child) => gvkKey(child.gvk) === kind);
-  const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
+  // Then the state of their Pods counts, also with a `ready` expression.
+  const isPruningLater = all.some(({ prunesAfterReady }) => prunesAfterReady === true);
+  const byId = new Map(children.map((child) => [child.id, pathsReadOf(child, isPruningLater)]));
   const anyOf = [...byId.values()].flat();
   return ({ old, current }) => {
     const object = (current ?? old)?.object;
@@ -92,11 +94,12 @@ function readPathsOf(plan: OperatorPlan, gvk: Gvk): (event: CacheEvent) => reado
   };
 }
 
-function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
+function pathsReadOf(child: ChildPlan, isPruningLater: boolean): readonly FieldPath[] {
   // Readiness counts for the newest generation only, also with a `ready` expression.
-  const byKind = child.hasReady
-    ? [['status', 'observedGeneration']]
-    : statusPathsOfReadiness(child.gvk);
+  const byKind =
+    child.hasReady && !isPruningLater
+      ? [['status', 'observedGeneration']]
+      : statusPathsOfReadiness(child.gvk);
   return [...child.pathsRead, ...byKind, ...endPathsOf(child)];
 }
 

@@ -54,6 +54,8 @@ export interface HandmadeChild {
   readonly crossNamespace?: CrossNamespace;
   /** @default 'Delete' */
   readonly deletionPolicy?: 'Delete' | 'Orphan';
+  /** @default false */
+  readonly prunesAfterReady?: boolean;
   readonly pathsRead?: readonly FieldPath[];
   /** @default 'content' for a Secret and what uses one, else 'none' */
   readonly secrecy?: Secrecy;
@@ -204,6 +206,7 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     crossNamespace: child.crossNamespace ?? false,
     deletionPolicy: child.deletionPolicy ?? 'Delete',
     hasDeleteWhen: child.deleteWhen !== undefined,
+    ...(child.prunesAfterReady === true && { prunesAfterReady: true }),
     isDetached: isDetached(child, plan),
     secrecy: child.secrecy ?? secrecyOf(child, plan),
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
