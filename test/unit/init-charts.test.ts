@@ -60,7 +60,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     lacks: /rel1|hook/,
     says: [/hooks\.yaml:14:13: Job "rel1-shop-notify" is left out/],
   },
-  'octal-modes': { lacks: /rel1/ },
+  'octal-modes': { has: ['defaultMode: 288', 'mode: 256'], lacks: /rel1/ },
   'several-namespaces': {
     has: [
       `namespace: ${space}`,
