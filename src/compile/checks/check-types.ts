@@ -130,6 +130,11 @@ export function knownResults(
   context: CheckContext,
   depth = 0,
 ): readonly KnownResult[] {
+  const hasFraction = (offsets: readonly number[]) =>
+    references
+      .filter((reference) => offsets.includes(reference.offset))
+      .flatMap((reference) => valuesOf(reference, use, context, depth))
+      .some(({ mayBeFraction }) => mayBeFraction);
   return results.flatMap((result): readonly KnownResult[] => {
     const { kind, offset } = result;
     if (kind === 'path') {
@@ -140,7 +145,8 @@ export function knownResults(
       }));
     }
     const text = kind === 'string' ? result.value : undefined;
-    const mayBeFraction = kind === 'number' && result.mayBeFraction === true;
+    const mayBeFraction =
+      kind === 'number' && (result.mayBeFraction ?? hasFraction(result.fractionPaths ?? []));
     return [{ found: formTypes[kind], offset, text, mayBeFraction }];
   });
 }
@@ -167,13 +173,19 @@ function valuesOf(
   const { root, path } = reference;
   if (root !== 'vars') {
     const found = typeOf(reference, use, context);
-    return found === undefined ? [] : [{ found }];
+    return found === undefined ? [] : [{ found, mayBeFraction: isFractionType(found) }];
   }
   const [id = '', ...below] = path;
   const template = context.parts.vars.get(id);
   return template === undefined || depth === maxVars
     ? []
     : valuesOfVar(template, below, context, depth);
+}
+
+/** Whether a field is for numbers that need not be integers, or a list of such. */
+function isFractionType(type: SchemaType): boolean {
+  if (type.kind === 'list') return isFractionType(type.item);
+  return type.kind === 'scalar' && type.accepts.every((name) => name === 'number');
 }
 
 /** Undefined: the type of the field is not known. */
@@ -232,20 +244,27 @@ function valuesOfVar(
   depth: number,
 ): readonly KnownValue[] {
   const node = nodeAt(root, below);
-  if (node?.kind === 'list' || (node?.kind === 'constant' && Array.isArray(node.value)))
-    return [{ found: listOfAny }];
+  if (node?.kind === 'list') return [{ found: listOfAny }];
+  if (node?.kind === 'constant' && Array.isArray(node.value))
+    return [{ found: listOf(node.value) }];
   const slot = node?.kind === 'slot' ? slots[node.slot] : undefined;
   if (slot === undefined) return [];
   return resultsOf(slot, {}, context, depth + 1);
 }
 
-const listOfAny: SchemaType = {
+const listOfAny = {
   kind: 'list',
   builtIn: false,
   list: 'atomic',
   keys: [],
   item: anyType,
-};
+} as const satisfies SchemaType;
+
+/** The type of a literal list: its elements have one if all are strings. */
+function listOf(items: readonly unknown[]): SchemaType {
+  const isText = items.length > 0 && items.every((item) => typeof item === 'string');
+  return isText ? { ...listOfAny, item: scalarOf('string') } : listOfAny;
+}
 
 const formTypes: Readonly<Record<Exclude<ResultType['kind'], 'path'>, SchemaType>> = {
   string: scalarOf('string'),

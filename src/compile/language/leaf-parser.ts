@@ -101,8 +101,7 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
   if (expression === undefined) return { problems: placed };
   const references = expression.references.map((reference) => shifted(reference, part.offset));
   const { offset } = part;
-  const moved = (all: readonly ResultType[]) =>
-    all.map((each) => ({ ...each, offset: each.offset + offset }));
+  const moved = (all: readonly ResultType[]) => all.map((each) => movedResult(each, offset));
   const results = moved(expression.results);
   const comparisons = expression.comparisons.map((each) => ({
     ...each,
@@ -113,6 +112,12 @@ function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilati
     expression: { ...expression, references, results, comparisons, operands, offset },
     problems: placed,
   };
+}
+
+function movedResult(result: ResultType, by: number): ResultType {
+  const offset = result.offset + by;
+  if (result.kind !== 'number' || result.fractionPaths === undefined) return { ...result, offset };
+  return { ...result, offset, fractionPaths: result.fractionPaths.map((path) => path + by) };
 }
 
 function shifted(reference: Reference, by: number): Reference {

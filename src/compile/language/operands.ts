@@ -40,10 +40,13 @@ export function findOperands(
   );
   const atRoot = new Set(nodesAtRoot(tree));
   return nodes.flatMap((node) => {
+    const isAtRoot = atRoot.has(node);
     const found =
       node.type === 'function' && !hasVariables
-        ? argumentsOf(node, { first: applied.get(node), isAtRoot: atRoot.has(node) })
-        : sidesOf(node, tokens);
+        ? argumentsOf(node, { first: applied.get(node), isAtRoot })
+        : node.type === 'variable' && !hasVariables && applied.has(node)
+          ? argumentsOf({ ...node, procedure: node }, { first: applied.get(node), isAtRoot })
+          : sidesOf(node, tokens);
     return found.flatMap(({ value, ...operand }) => {
       const results = resultsOf(value);
       return results.length === 0 ? [] : [{ ...operand, results }];

@@ -6,8 +6,12 @@ import { startOf, type Token } from './tokens.ts';
 /** A possible result of an expression. The offset is that of its first character; that of a `path` is also that of its reference. */
 export type ResultType = { readonly offset: number } & (
   | { readonly kind: 'path' | 'boolean' | 'list' | 'map' }
-  /** `mayBeFraction`: also where all operands are integers. */
-  | { readonly kind: 'number'; readonly mayBeFraction?: true }
+  /** `mayBeFraction`: also where all operands are integers. `fractionPaths`: offsets of the paths of which one may be a fraction. */
+  | {
+      readonly kind: 'number';
+      readonly mayBeFraction?: true;
+      readonly fractionPaths?: readonly number[];
+    }
   /** `value`: of a literal. */
   | { readonly kind: 'string'; readonly value?: string }
 );
@@ -53,38 +57,74 @@ function* resultsOf(node: SyntaxNode, context: Context): Generator<ResultType> {
   if (kind === 'string' && node.type === 'string')
     yield { kind, offset, value: String(node.value) };
   else if (kind === 'number' && mayBeFraction(node)) yield { kind, offset, mayBeFraction: true };
-  else yield { kind, offset };
+  else if (kind === 'number') {
+    const paths = [...partsOfFraction(node)].filter((part) => plainPathOf(part) !== undefined);
+    const fractionPaths = paths.map((path) => startOf(context.tokens, firstPosition(path)));
+    yield { kind, offset, ...(fractionPaths.length > 0 && { fractionPaths }) };
+  } else yield { kind, offset };
+}
+
+/** The parts of a number of which one must be a fraction, so that the result is one. */
+function* partsOfFraction(node: SyntaxNode): Generator<SyntaxNode> {
+  yield node;
+  for (const part of operandsOf(node)) if (part !== undefined) yield* partsOfFraction(part);
+}
+
+/** What a number is calculated of, so that it is an integer where all of these are. */
+function operandsOf(node: SyntaxNode): readonly (SyntaxNode | undefined)[] {
+  const { type, value, rhs } = node;
+  switch (type) {
+    case 'unary':
+      return [node.expression, ...(node.expressions ?? [])];
+    case 'binary':
+      return isArithmetic(String(value)) ? [leftOf(node), rhs] : [];
+    case 'condition':
+      return [node.then, node.else];
+    case 'block':
+      return [node.expressions?.at(-1)];
+    case 'function': {
+      const name = String(node.procedure?.value);
+      const [first, second] = node.arguments ?? [];
+      const keepsFraction = name === 'round' && Number(second?.value) > 0;
+      return keepsFraction || passingFunctions.has(name) ? [first] : [];
+    }
+    case 'apply':
+      return passingFunctions.has(appliedName(rhs)) ? [leftOf(node)] : [];
+    default:
+      return [];
+  }
 }
 
 /** Functions whose result can be a fraction although their arguments are integers, or where one of them is. */
 const fractionFunctions = new Set(['average', 'random', 'sqrt']);
-const passingFunctions = new Set(['abs', 'max', 'min', 'sum']);
+const passingFunctions = new Set(['abs', 'max', 'min', 'power', 'sum']);
+
+/** The function after `~>`, with or without arguments. */
+function appliedName(node: SyntaxNode | undefined): string {
+  return String(node?.type === 'function' ? node.procedure?.value : node?.value);
+}
 
 /** Whether a number can be a fraction although all fields in it are integers: `a / 2`, `a * 1.5`. */
 function mayBeFraction(node: SyntaxNode): boolean {
   const { type, value, rhs } = node;
-  const left = leftOf(node);
-  const [first, second] = node.arguments ?? [];
-  switch (type) {
-    case 'number':
-      return !Number.isInteger(value);
-    case 'unary':
-      return [node.expression, ...(node.expressions ?? [])].some(isFraction);
-    case 'binary':
-      if (value === '/') return !isWholeQuotient(left, rhs);
-      return isArithmetic(String(value)) && (isFraction(left) || isFraction(rhs));
-    case 'condition':
-      return isFraction(node.then) || isFraction(node.else);
-    case 'block':
-      return isFraction(node.expressions?.at(-1));
-    case 'function': {
-      const name = String(node.procedure?.value);
-      if (name === 'round') return isFraction(first) && Number(second?.value) > 0;
-      return fractionFunctions.has(name) || (passingFunctions.has(name) && isFraction(first));
-    }
-    default:
-      return false;
+  const [, second] = node.arguments ?? [];
+  if (type === 'number') return !Number.isInteger(value);
+  if (type === 'binary' && value === '/') return !isWholeQuotient(leftOf(node), rhs);
+  if (type === 'apply' && fractionFunctions.has(appliedName(rhs))) return true;
+  if (type === 'function') {
+    const name = String(node.procedure?.value);
+    if (fractionFunctions.has(name)) return true;
+    if (name === 'power' && !isWholeExponent(second)) return true;
   }
+  return operandsOf(node).some(isFraction);
+}
+
+/** Whether an exponent that is a literal makes no integer a fraction. Others are assumed to be whole. */
+function isWholeExponent(exponent: SyntaxNode | undefined): boolean {
+  if (exponent?.type === 'unary') return exponent.value !== '-';
+  return (
+    exponent?.type !== 'number' || (Number.isInteger(exponent.value) && Number(exponent.value) >= 0)
+  );
 }
 
 function isFraction(node: SyntaxNode | undefined): boolean {
@@ -130,6 +170,8 @@ function kindOf(node: SyntaxNode, { hasOwnFunctions }: Context): ResultType['kin
       return node.procedure?.type === 'variable' && !hasOwnFunctions
         ? functionResults.get(String(node.procedure.value))
         : undefined;
+    case 'apply':
+      return hasOwnFunctions ? undefined : functionResults.get(appliedName(node.rhs));
     default:
       return undefined;
   }

@@ -18,6 +18,14 @@ function placeIn(marked: string) {
 }
 
 describe('definition/yaml/yaml-tree', () => {
+  test('what is nested too deeply to be read has no tree, and does not overflow the stack', () => {
+    const nested = Array.from({ length: 1300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n');
+    let node: ReturnType<typeof treeOf> | undefined = treeOf(`${nested} 1`);
+    let depth = 0;
+    for (; node?.kind === 'map'; depth++) node = node.entries[0]?.value;
+    assert.ok(depth > 200 && depth < 300, String(depth));
+  });
+
   for (const [marked, expected] of [
     ['a:\n  b|||: 1\n', ['a/b', 'key', 'b']],
     ['a:\n  b: 1|||2\n', ['a/b', 'value', '12']],

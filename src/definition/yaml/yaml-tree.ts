@@ -1,6 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { InspectedNodes } from './inspect-nodes.ts';
 import { fieldName, type YamlReading } from './scalar-value.ts';
+import { maxNesting } from './text-limits.ts';
 
 /** A value as it is written. Offsets count in the text of the file; `end` is the offset after the last character. */
 export type YamlNode = YamlMap | YamlList | YamlScalar;
@@ -64,18 +65,20 @@ function isWritten(node: unknown): node is Node {
   return isNode && node.range != null && node.range[0] < node.range[1];
 }
 
-function nodeOf(node: Node, options: TreeOptions): YamlNode {
+/** What is nested too deeply is an error, and a scalar without text here. */
+function nodeOf(node: Node, options: TreeOptions, depth = 0): YamlNode {
   const [start, end] = node.range ?? [0, 0];
-  if (isMap(node))
+  const isTooDeep = depth > maxNesting;
+  if (isMap(node) && !isTooDeep)
     return {
       kind: 'map',
       isFlow: node.flow === true,
       start,
       end,
-      entries: node.items.flatMap((pair) => entryOf(pair, options)),
+      entries: node.items.flatMap((pair) => entryOf(pair, options, depth + 1)),
     };
-  if (isSeq(node)) {
-    const items = node.items.map((item) => nodeOf(item as Node, options));
+  if (isSeq(node) && !isTooDeep) {
+    const items = node.items.map((item) => nodeOf(item as Node, options, depth + 1));
     return { kind: 'list', start, end, items };
   }
   const scalar = isAlias(node) ? options.targets.get(node) : node;
@@ -90,10 +93,10 @@ function styleOf(node: Node): YamlScalar['style'] {
   return type.startsWith('QUOTE') ? 'quoted' : 'plain';
 }
 
-function entryOf({ key, value }: Pair, options: TreeOptions): readonly YamlEntry[] {
+function entryOf({ key, value }: Pair, options: TreeOptions, depth: number): readonly YamlEntry[] {
   if (!isScalar(key) || key.range == null) return [];
   const [keyStart, keyEnd] = key.range;
-  const written = isWritten(value) ? nodeOf(value, options) : undefined;
+  const written = isWritten(value) ? nodeOf(value, options, depth) : undefined;
   return [{ key: fieldName(key, options.reading) ?? '', keyStart, keyEnd, value: written }];
 }
 
