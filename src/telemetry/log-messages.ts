@@ -377,6 +377,13 @@ export const logMessages = {
     topic: 'cluster',
     meaning: 'The files of the kubeconfig or ServiceAccount contain new certificates.',
   },
+  'Waiting for credentials from the plugin or provider of the kubeconfig': {
+    topic: 'cluster',
+    meaning:
+      'The credential plugin or OIDC provider has not answered for five seconds. A plugin may wait for a login; it is ended after two minutes.',
+    action:
+      'Log in where the plugin asks for it, or run its command by hand to see what it waits for.',
+  },
   'Reloading credentials failed, using the previous ones': {
     topic: 'cluster',
     meaning:

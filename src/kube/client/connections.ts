@@ -36,6 +36,8 @@ interface ConnectionsOptions {
 
 /** Credentials are reloaded after this time, to detect rotated files. */
 const maxAgeMs = 30_000;
+/** A load of credentials that takes longer is logged: a plugin may wait for a login in a browser. */
+const slowCredentialsMs = 5_000;
 
 /** Minimum interval of renewals after a 401: revoked credentials must not start a plugin for each request. */
 const minRenewalGapMs = 10_000;
@@ -62,7 +64,7 @@ export class Connections {
   #renewedAtMs: number | undefined;
   #failuresInARow = 0;
   #reading: Promise<Link> | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -111,9 +113,9 @@ export class Connections {
     this.#writeSockets.cut();
   }
 
-  /** Closes all connections. */
+  /** Closes all connections, and stops a running credential plugin. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const dispatchers = [...this.#retired, ...Object.values(this.#link?.dispatchers ?? {})];
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
   }
@@ -133,8 +135,12 @@ export class Connections {
 
   async #readNow(wasRejected: boolean): Promise<Link> {
     const { config, clock, logger } = this.#options;
+    const waits = clock.after(slowCredentialsMs, () =>
+      logger.info({}, 'Waiting for credentials from the plugin or provider of the kubeconfig'),
+    );
     try {
-      const credentials = await config.credentials.load({ wasRejected });
+      const { signal } = this.#closing;
+      const credentials = await config.credentials.load({ wasRejected, signal });
       this.#link = this.#linkFor(credentials);
       this.#credentials = credentials;
       this.#failuresInARow = 0;
@@ -144,13 +150,15 @@ export class Connections {
       const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
       const reason = messageOf(error);
       logger[level]({ reason }, 'Reloading credentials failed, using the previous ones');
+    } finally {
+      waits();
     }
     this.#readAtMs = clock.monotonicMs();
     return this.#link;
   }
 
   #linkFor(credentials: Credentials): Link {
-    if (this.#isClosed) throw new Error('The connections are closed');
+    if (this.#closing.signal.aborted) throw new Error('The connections are closed');
     const { headers } = credentials;
     const link = this.#link;
     if (link === undefined) return { headers, dispatchers: this.#open(credentials) };

@@ -11,14 +11,19 @@ export interface Credentials {
   readonly key?: string;
 }
 
+export interface LoadOptions {
+  readonly wasRejected: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** A source of credentials: files, plugins, providers. */
 export interface CredentialsSource {
   /**
    * Loads the credentials. Those of a plugin or provider are cached until they expire or the server rejects them
-   * (`wasRejected`).
+   * (`wasRejected`). `signal` stops a running plugin. @default it runs to its end
    * @throws Error when a file cannot be read or a plugin fails.
    */
-  load(options: { readonly wasRejected: boolean }): Promise<Credentials>;
+  load(options: LoadOptions): Promise<Credentials>;
 }
 
 /** Address and credentials of one API server. Created by `loadKubeConfig`, or by hand in tests. */

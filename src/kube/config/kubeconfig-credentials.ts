@@ -6,10 +6,12 @@ import {
   type Credentials,
   type CredentialsSource,
   KubeConfigError,
+  type LoadOptions,
 } from './cluster-config.ts';
 import {
   type KubeconfigFilesOptions,
   type KubeconfigView,
+  type PluginStop,
   readKubeconfig,
 } from './kubeconfig-files.ts';
 
@@ -18,12 +20,13 @@ import {
  * @throws KubeConfigError
  */
 export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Promise<ClusterConfig> {
-  const view = await readKubeconfig(options);
+  const plugins: PluginStop = { signal: undefined };
+  const view = await readKubeconfig({ ...options, plugins });
   const { cluster, namespace } = view;
   return {
     server: cluster.server,
     namespace,
-    credentials: new KubeconfigCredentials(options, view),
+    credentials: new KubeconfigCredentials({ ...options, plugins }, view),
     skipsTlsVerify: cluster.skipTLSVerify ?? false,
     ...(cluster.tlsServerName ? { tlsServerName: cluster.tlsServerName } : {}),
     ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
@@ -35,16 +38,20 @@ export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Prom
  * of a plugin or an OIDC provider are cached until they expire or the server rejects them.
  */
 class KubeconfigCredentials implements CredentialsSource {
-  readonly #options: KubeconfigFilesOptions;
+  readonly #options: KubeconfigFilesOptions & { readonly plugins: PluginStop };
   #view: KubeconfigView;
   #hasFailed = false;
 
-  constructor(options: KubeconfigFilesOptions, view: KubeconfigView) {
+  constructor(
+    options: KubeconfigFilesOptions & { readonly plugins: PluginStop },
+    view: KubeconfigView,
+  ) {
     this.#options = options;
     this.#view = view;
   }
 
-  async load({ wasRejected }: { readonly wasRejected: boolean }): Promise<Credentials> {
+  async load({ wasRejected, signal }: LoadOptions): Promise<Credentials> {
+    this.#options.plugins.signal = signal;
     // The view also caches an answer of a plugin that is no use.
     await this.#refresh(wasRejected || this.#hasFailed);
     this.#hasFailed = true;

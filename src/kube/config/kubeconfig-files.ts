@@ -1,4 +1,4 @@
-import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 // Direct import: the package's index would bundle 750 generated models.
@@ -39,6 +39,14 @@ export interface KubeconfigFilesOptions {
   readonly context?: string;
   /** A credential plugin that runs longer is killed. @default two minutes: a plugin may wait for a login in a browser */
   readonly pluginTimeoutMs?: number;
+  /** @default plugins run to their end */
+  readonly plugins?: PluginStop;
+}
+
+/** What stops a running plugin. The library starts plugins without a parameter for it. */
+export interface PluginStop {
+  /** Of the current load. */
+  signal: AbortSignal | undefined;
 }
 
 /**
@@ -49,6 +57,7 @@ export async function readKubeconfig({
   paths,
   context,
   pluginTimeoutMs = 120_000,
+  plugins = { signal: undefined },
 }: KubeconfigFilesOptions): Promise<KubeconfigView> {
   const files = await Promise.all(paths.map((path) => readIfThere(path)));
   const found = files.filter((file) => file !== undefined);
@@ -58,7 +67,7 @@ export async function readKubeconfig({
       `Expected a kubeconfig at "${paths.join(':')}", found none`,
     );
   const config = mergeConfigs(found.map(parseFile));
-  limitPlugins(config, pluginTimeoutMs);
+  limitPlugins(config, pluginTimeoutMs, plugins);
   if (context !== undefined) config.setCurrentContext(context);
   const view = selectedView(config, found.map(({ text }) => text).join('\0'));
   rejectUnsupported(view);
@@ -114,33 +123,58 @@ function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
 }
 
 /** The library leaves the standard input of plugins open, where one that asks for a password waits forever, and sets no time limit. */
-function limitPlugins(config: KubeConfig, timeoutMs: number): void {
+function limitPlugins(config: KubeConfig, timeoutMs: number, plugins: PluginStop): void {
   const execFn = (command: string, args: readonly string[], options: SpawnOptionsWithoutStdio) =>
-    startPlugin(command, args, { ...options, timeout: timeoutMs });
+    startPlugin(command, args, { ...options, timeout: timeoutMs, stop: plugins.signal });
   const authenticators: unknown = Reflect.get(config, 'authenticators');
   for (const each of Array.isArray(authenticators) ? authenticators : [])
     if (each instanceof ExecAuth) Object.assign(each, { execFn });
 }
 
+/** After the end of a plugin, its output is read for this long: a program that it has started may hold it open for ever. */
+const drainMs = 1_000;
+
+interface PluginOptions extends SpawnOptionsWithoutStdio {
+  readonly timeout: number;
+  readonly stop: AbortSignal | undefined;
+}
+
 function startPlugin(
   command: string,
   args: readonly string[],
-  options: SpawnOptionsWithoutStdio & { readonly timeout: number },
-) {
+  { stop, ...options }: PluginOptions,
+): ChildProcess {
   const killSignal = 'SIGKILL';
   const plugin = spawn(command, args, {
     ...options,
     killSignal,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  plugin.once('exit', (_code, signal) => {
-    if (!plugin.killed || signal !== killSignal) return;
-    const limit = `The credential plugin did not end within ${options.timeout / 1_000} s`;
-    plugin.emit('error', new KubeConfigError('invalid', limit));
-    // What the plugin has started may hold them open.
+  const closeOutput = () => {
     plugin.stdout.destroy();
     plugin.stderr.destroy();
+  };
+  // A plugin that runs on would keep the process alive.
+  const onStop = () => {
+    plugin.kill(killSignal);
+    closeOutput();
+    plugin.emit('error', new KubeConfigError('invalid', 'The credential plugin was stopped'));
+  };
+  stop?.addEventListener('abort', onStop, { once: true });
+  plugin.once('exit', (_code, signal) => {
+    stop?.removeEventListener('abort', onStop);
+    if (!plugin.killed || signal !== killSignal) {
+      const drain = setTimeout(closeOutput, drainMs);
+      plugin.once('close', () => clearTimeout(drain));
+      return;
+    }
+    if (stop?.aborted !== true) {
+      const limit = `The credential plugin did not end within ${options.timeout / 1_000} s`;
+      plugin.emit('error', new KubeConfigError('invalid', limit));
+    }
+    closeOutput();
   });
+  if (stop?.aborted === true) onStop();
   return plugin;
 }
 

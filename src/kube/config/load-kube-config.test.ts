@@ -336,6 +336,25 @@ describe('kube/load-kube-config', () => {
         });
       });
 
+      test('one that ends is read, though a program that it started holds its output open', async () => {
+        const { user } = plugin('');
+        write('bin/plugin', `#!/bin/sh\nsleep 20 &\necho '${credential({ token: 'kept' })}'\n`);
+        const { credentials } = await load({ user });
+        assert.deepEqual(await credentials.load(read), {
+          headers: { authorization: 'Bearer kept' },
+        });
+      });
+
+      test('one that waits is killed when its answer is no longer needed', async () => {
+        const { user } = plugin('');
+        write('bin/plugin', '#!/bin/sh\nsleep 20\n');
+        const { credentials } = await load({ user });
+        const stop = new AbortController();
+        const loading = credentials.load({ ...read, signal: stop.signal });
+        setImmediate(() => stop.abort());
+        await assert.rejects(loading, { message: 'The credential plugin was stopped' });
+      });
+
       test('an answer that is none is not quoted', async () => {
         const { user } = plugin('secret-token');
         const { credentials } = await load({ user });

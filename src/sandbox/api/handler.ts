@@ -8,6 +8,12 @@ import {
   resourceList,
 } from '../discovery/group-list.ts';
 import type { OpenApiDocuments } from '../discovery/openapi.ts';
+import {
+  openApiV2,
+  openApiV2ContentType,
+  openApiV2Message,
+  openApiV2Protobuf,
+} from '../discovery/openapi-v2.ts';
 import type { ProtobufReader } from '../protobuf/read-protobuf.ts';
 import type { ApiAnswer, ApiRequest } from '../request/write-options.ts';
 import type { RestContext } from '../rest/rest-context.ts';
@@ -100,6 +106,8 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
       return documentAnswer(resourceList(kinds, route.group, route.version));
     case 'openapi':
       return answerOpenApi(context, request, route.document);
+    case 'openapi-v2':
+      return answerOpenApiV2(request);
     case 'health':
       return textAnswer('ok');
     case 'version':
@@ -144,6 +152,19 @@ function answerOpenApi(
   if (text === undefined) throw new PageNotFound();
   const body = wantsDescriptions(accept) ? openApi.described(text) : text;
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+/**
+ * kubectl reads version 2 for manifests of kind `List`, and skips its own validation of what the document does not describe: the server
+ * validates each item. Version 2 of all kinds would be another half megabyte that nothing else reads.
+ */
+function answerOpenApiV2({ headers: { accept = '' } }: ApiRequest): ApiAnswer {
+  if (!accept.includes(openApiV2Protobuf)) return jsonAnswer(200, openApiV2());
+  return {
+    status: 200,
+    headers: { 'content-type': openApiV2ContentType },
+    body: openApiV2Message(),
+  };
 }
 
 function documentAnswer(document: Json | undefined): ApiAnswer {

@@ -5,6 +5,7 @@ export type Route =
   | { readonly kind: 'group'; readonly group: string }
   | { readonly kind: 'resources'; readonly group: string; readonly version: string }
   | { readonly kind: 'openapi'; readonly document: string }
+  | { readonly kind: 'openapi-v2' }
   | { readonly kind: 'health' }
   | { readonly kind: 'version' }
   /** Paths below `/api` are answered with a Status even when nothing is served there. */
@@ -36,6 +37,7 @@ export function parseRoute(path: string): Route {
     case 'apis':
       return rest.length === 0 ? { kind: 'group-versions', root } : inNamedGroup(rest);
     case 'openapi':
+      if (rest[0] === 'v2' && rest.length === 1) return { kind: 'openapi-v2' };
       if (rest[0] !== 'v3') return { kind: 'unknown', root };
       return { kind: 'openapi', document: rest.slice(1).join('/') };
     case 'healthz':

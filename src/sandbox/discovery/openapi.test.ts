@@ -45,6 +45,24 @@ const told: Descriptions = {
 };
 
 describe('sandbox/discovery/openapi', () => {
+  for (const [accept, type, start] of [
+    ['application/json', 'application/json', '{"swagger":"2.0"'],
+    [
+      'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+      'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+      '\n\u00032.0',
+    ],
+  ] as const) {
+    test(`version 2 describes no kinds, so that kubectl leaves the validation of lists to the server: ${type}`, () => {
+      const { sandbox } = countingSandbox();
+      const path = '/openapi/v2?timeout=32s';
+      const answer = sandbox.handle({ method: 'GET', path, headers: { accept }, body: '' });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers['content-type'], type);
+      assert.ok(String(answer.body).startsWith(start));
+    });
+  }
+
   test('a document has the descriptions of its components and unchanged schemas', async () => {
     const { schemas } = countingSandbox(told);
     const described = await schemas('/openapi/v3/api/v1');

@@ -56,7 +56,7 @@ const roll = (image: string) => merge(x, imageOf(image), changed);
 const hold = (name: string, finalizers: readonly string[] | null) =>
   merge(`${pods}/${name}`, { metadata: { finalizers } }, { status: 200 });
 
-const longName = 'n'.repeat(54);
+const longName = `${'n'.repeat(52)}-x`;
 
 /** StatefulSets as controllers bring them on. */
 export const statefulSetCases: readonly ContractCase[] = [

@@ -35,6 +35,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     sandbox: 'Conversion changes only the version. No conversion webhooks.',
   },
   {
+    about: 'OpenAPI',
+    sandbox:
+      'Version 3 describes all kinds. Version 2, which kubectl reads for manifests of kind `List`, describes none: kubectl leaves the validation of the items to the server.',
+  },
+  {
     about: 'HorizontalPodAutoscalers',
     sandbox:
       'Only autoscaling/v2 is served, and nothing is scaled. kubectl before 1.33 creates autoscaling/v1 objects (`kubectl autoscale`) and gets 404.',

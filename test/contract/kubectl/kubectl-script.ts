@@ -144,6 +144,14 @@ const oldAutoscaling =
 /** How many lines say how far it is depends on its speed. */
 const rolledOut = /successfully rolled out/;
 
+/** kubectl validates lists with OpenAPI v2. */
+const listed = (kind: string) => `apiVersion: v1
+kind: ${kind}
+items:
+  - { apiVersion: v1, kind: ConfigMap, metadata: { name: listed-a }, data: { a: "1" } }
+  - { apiVersion: v1, kind: ConfigMap, metadata: { name: listed-b }, data: { a: "1" } }
+`;
+
 /** What people do with kubectl, in the namespace `kubectl`. */
 export const kubectlScript: readonly KubectlStep[] = [
   { run: 'apply -f -', input: web('nginx:1') },
@@ -218,6 +226,12 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'create -f -', input: conf('1') },
   { run: 'replace -f -', input: conf('9') },
   { run: 'get cm applied -o jsonpath={.data}' },
+  { run: 'apply -f -', input: listed('List') },
+  { run: 'apply -f -', input: listed('ConfigMapList') },
+  { run: 'apply --server-side --force-conflicts -f -', input: listed('List') },
+  { run: 'replace -f -', input: listed('List') },
+  { run: 'delete -f -', input: listed('List') },
+  { run: 'create -f -', input: listed('ConfigMapList') },
   { run: 'create cm made --from-literal=x=1' },
   { run: 'create cm made --from-literal=x=1' },
   { run: 'create secret generic hidden --from-literal=a=b' },
