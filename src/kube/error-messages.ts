@@ -21,6 +21,10 @@ const quotaRejection = / is forbidden: (?:exceeded quota: |status unknown for qu
 /** Without the cause: addresses and deadlines differ between attempts. */
 const failedWebhook = /failed calling webhook "([^"]*)"/;
 
+/** An apply to a custom resource whose `managedFields` name a version that its CRD does not have. */
+const unknownFieldVersion =
+  /^request to convert CR to an invalid group\/version: (\S+)$|, Kind=\S+ is unstructured and is not suitable for converting to "([^"]+)"$/;
+
 /** Prefix of rejections by admission plugins. */
 const pluginRejection = / is forbidden: /;
 
@@ -78,6 +82,12 @@ export function isOwnerKindUnknown(message: string): boolean {
 /** Name of the webhook that the server could not call. */
 export function failedWebhookIn(message: string): string | undefined {
   return failedWebhook.exec(message)?.[1];
+}
+
+/** The API version of fields that the server cannot convert to, so that every apply to the object fails. */
+export function unknownFieldVersionIn(message: string): string | undefined {
+  const [, version, otherGroup] = unknownFieldVersion.exec(message) ?? [];
+  return version ?? otherGroup;
 }
 
 export function isAboutImmutableField(message: string): boolean {

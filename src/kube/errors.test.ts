@@ -204,6 +204,11 @@ const answers = [
     status(500, { message: 'etcdserver: leader changed', reason: 'InternalError' }),
   ],
   [
+    'server-error',
+    'the fields of an object have a version that its kind does not have',
+    status(500, { message: 'request to convert CR to an invalid group/version: a.io/v1alpha1' }),
+  ],
+  [
     'too-large',
     'a body is above the limit',
     status(413, { message: 'Request entity too large: limit is 3145728' }),
@@ -213,6 +218,17 @@ const answers = [
 ] as const;
 
 describe('kube/errors', () => {
+  for (const [version, message] of [
+    ['a.io/v1alpha1', 'request to convert CR to an invalid group/version: a.io/v1alpha1'],
+    ['b.io/v1', 'a.io/v1, Kind=A is unstructured and is not suitable for converting to "b.io/v1"'],
+    [undefined, 'request to convert CR from an invalid group/version: a.io/v1alpha1'],
+    [undefined, 'etcdserver: leader changed'],
+  ] as const)
+    test(`names ${version ?? 'no version'} as the unknown version of fields for "${message}"`, () => {
+      const found = errorFromResponse({ status: 500, body: status(500, { message }) });
+      assert.equal(found.unknownFieldVersion, version);
+    });
+
   for (const [code, when, body, http] of answers) {
     test(`is "${code}" when ${when}`, () => {
       const found = errorFromResponse({

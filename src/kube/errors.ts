@@ -16,6 +16,7 @@ import {
   stableMessage,
   stableQuotaMessage,
   typedPatchDetails,
+  unknownFieldVersionIn,
 } from './error-messages.ts';
 import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
 
@@ -47,9 +48,11 @@ export function errorFromResponse({ status, body, retryAfter }: FailedResponse):
   const right = code === 'forbidden' ? missingRightIn(words, objectName) : undefined;
   const isDenied = code === 'denied' || (code === 'forbidden' && right === undefined);
   const denial = isDenied ? denialIn(words) : undefined;
+  const fieldVersion = code === 'server-error' ? unknownFieldVersionIn(words) : undefined;
   return new KubeError(code, messageOf(status, code, failure), {
     status,
     causes: failure.causes,
+    ...(fieldVersion === undefined ? {} : { unknownFieldVersion: fieldVersion }),
     ...(failure.reason === undefined ? {} : { reason: failure.reason }),
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
     ...(right === undefined ? {} : { right }),
@@ -67,21 +70,24 @@ function retryDelayOf(code: KubeErrorCode, { message = '' }: Failure): number | 
   return code === 'denied' && isOwnerKindUnknown(message) ? 1 : undefined;
 }
 
-/** Rejections are copied to conditions: the message must be stable across retries. */
+/** Messages that are copied to conditions must be stable across retries. */
 function messageOf(status: number, code: KubeErrorCode, { message }: Failure): string {
   if (message === undefined) return `The API server responded with status ${status}`;
   if (code === 'webhook-failed') {
     return `The API server could not call the admission webhook "${failedWebhookIn(message)}"`;
   }
   const words = code === 'quota-exceeded' ? stableQuotaMessage(message) : message;
-  return truncateUtf8(rejectionCodes.has(code) ? stableMessage(words) : words, messageBytes);
+  return truncateUtf8(quotedCodes.has(code) ? stableMessage(words) : words, messageBytes);
 }
 
-const rejectionCodes: ReadonlySet<KubeErrorCode> = new Set([
+/** Their messages are copied. */
+const quotedCodes: ReadonlySet<KubeErrorCode> = new Set([
   'rejected',
   'denied',
   'forbidden',
   'quota-exceeded',
+  'server-error',
+  'unexpected',
 ]);
 
 /** The error of a Status object in an ERROR event of a watch. */
@@ -121,9 +127,11 @@ export function timeoutError(timeoutMs: number): KubeError {
   });
 }
 
-/** Maps the conflict of a create-only request to `already-exists`. */
+/** Maps errors of a create-only request that only an existing object can cause to `already-exists`. */
 export function asCreateError(error: unknown): unknown {
-  if (!(error instanceof KubeError) || error.code !== 'conflict') return error;
+  if (!(error instanceof KubeError)) return error;
+  // A new object has no fields of an unknown version.
+  if (error.code !== 'conflict' && error.unknownFieldVersion === undefined) return error;
   return new KubeError('already-exists', error.message, {
     status: error.status,
     causes: error.causes,

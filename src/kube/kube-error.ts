@@ -110,6 +110,8 @@ interface KubeErrorOptions {
   readonly missing?: MissingObject;
   /** For `denied` by an admission plugin, and for a grant beyond our own rights: why, without the name of the object. */
   readonly denial?: string;
+  /** For `server-error`: see {@link KubeError.unknownFieldVersion}. */
+  readonly unknownFieldVersion?: string;
   readonly cause?: unknown;
 }
 
@@ -130,6 +132,11 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly notFound: NotFoundObject | undefined;
   readonly missing: MissingObject | undefined;
   readonly denial: string | undefined;
+  /**
+   * An apply failed because `managedFields` of the object name this API version, which its kind does not have (any more). Every apply to the
+   * object fails until the entry is renamed.
+   */
+  readonly unknownFieldVersion: string | undefined;
   /** The certificate of the server is not trusted. */
   readonly isUntrusted: boolean;
 
@@ -143,13 +150,14 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.notFound = options.notFound;
     this.missing = options.missing;
     this.denial = options.denial;
+    this.unknownFieldVersion = options.unknownFieldVersion;
     this.isUntrusted = options.isUntrusted === true;
   }
 
   /** The same error with more details. */
   with(details: Pick<KubeErrorOptions, 'right' | 'missing'>): KubeError {
     const { code, message, status, reason, causes, retryAfterSeconds, isUntrusted } = this;
-    const { right, notFound, missing, denial } = this;
+    const { right, notFound, missing, denial, unknownFieldVersion } = this;
     return new KubeError(code, message, {
       ...{ status, causes, isUntrusted, cause: this },
       ...(reason !== undefined && { reason }),
@@ -158,6 +166,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
       ...(notFound && { notFound }),
       ...(missing && { missing }),
       ...(denial !== undefined && { denial }),
+      ...(unknownFieldVersion !== undefined && { unknownFieldVersion }),
       ...details,
     });
   }

@@ -168,7 +168,8 @@ export interface ManagedFieldsEntry {
 export interface Writer {
   /**
    * Server-side apply. With `metadata.resourceVersion: "1"` in the manifest it only creates, see engine.md section 5.
-   * Does not retry conflicts: the caller's queue does.
+   * Does not retry conflicts: the caller's queue does. If `managedFields` of the object name a version that its kind no
+   * longer has, these entries are renamed once, and the apply is sent again.
    * @throws KubeError
    */
   apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult>;

@@ -35,6 +35,16 @@ describe('reconcile/failure', () => {
     });
   }
 
+  for (const [about, message] of [
+    [publicContent, 'The API server returned an internal error: etcdserver: leader changed'],
+    [secret, 'The API server returned an internal error: InternalError'],
+  ] as const)
+    test(`an internal error is reported with the words of the server (secrecy: ${about.secrecy})`, () => {
+      const options = { status: 500, reason: 'InternalError' };
+      const error = new KubeError('server-error', 'etcdserver: leader changed', options);
+      assert.equal(problemOfRequest(error, { about }).message, message);
+    });
+
   for (const [code, reason] of [
     ['namespace-terminating', 'Terminating'],
     ['quota-exceeded', 'ApplyFailed'],

@@ -74,6 +74,8 @@ interface FailureRow {
   readonly reason: ProblemReason;
   /** For people. @default undefined: the message of the server (stable for these codes) */
   readonly message?: string;
+  /** Whether the server's words follow the message. @default false */
+  readonly isQuoted?: boolean;
   readonly slowRetry?: SlowRetry;
 }
 
@@ -111,8 +113,16 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
   'member-unreachable': { reason: 'ClusterUnreachable', slowRetry: defaultSlowRetry },
   aborted: { reason: 'ApplyFailed', message: 'The runtime is stopping' },
   'webhook-failed': { reason: 'ApplyFailed' },
-  'server-error': { reason: 'ApplyFailed', message: 'The API server returned an internal error' },
-  unexpected: { reason: 'ApplyFailed', message: 'The API server returned an unexpected response' },
+  'server-error': {
+    reason: 'ApplyFailed',
+    message: 'The API server returned an internal error',
+    isQuoted: true,
+  },
+  unexpected: {
+    reason: 'ApplyFailed',
+    message: 'The API server returned an unexpected response',
+    isQuoted: true,
+  },
 };
 
 export interface FailureContext {
@@ -135,7 +145,7 @@ export function problemOfRequest(error: KubeError, failed: FailureContext): Prob
   const { about, gvk, literalName, place } = failed;
   const { code } = error;
   const right = rightOf(error, about);
-  const { reason, message: fixedMessage, slowRetry } = failures[code];
+  const { reason, slowRetry } = failures[code];
   if (code === 'kind-missing') {
     const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
     const message = `The cluster does not serve ${which}`;
@@ -148,7 +158,7 @@ export function problemOfRequest(error: KubeError, failed: FailureContext): Prob
     const problem = { reason, message: rightText(right, literalName), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
-  const message = fixedMessage ?? truncate(rejectionText(error, failed), maxServerCharacters);
+  const message = textOf(error, failed);
   if (error.isPermanent) {
     const problem = {
       reason,
@@ -234,6 +244,14 @@ function requiredVerbs(verb: string, subresource: string | undefined): readonly 
     ['list', 'watch'],
   ].find((verbs) => verbs.includes(verb));
   return together ?? [verb];
+}
+
+function textOf(error: KubeError, failed: FailureContext): string {
+  const { message, isQuoted = false } = failures[error.code];
+  if (message !== undefined && !isQuoted) return message;
+  const words = truncate(rejectionText(error, failed), maxServerCharacters);
+  if (message === undefined) return words;
+  return words === error.code ? message : `${message}: ${words}`;
 }
 
 function rejectionText(

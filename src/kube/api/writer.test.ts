@@ -4,6 +4,7 @@ import { RecordedApi } from '../../../test/support/recorded-api.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough } from '../cache/response-delivery.ts';
+import type { ApiRequest } from '../client/api-client.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import { createWriter } from './writer.ts';
 
@@ -25,8 +26,14 @@ function failing(code: KubeErrorCode): never {
   throw new KubeError(code, 'x', { status: 409 });
 }
 
+/** Every apply fails until the fields have another version. */
+function unknownVersion(version: string): never {
+  const message = `request to convert CR to an invalid group/version: ${version}`;
+  throw new KubeError('server-error', message, { status: 500, unknownFieldVersion: version });
+}
+
 /** A writer, and what it told the cache beside what it asked the server, in order. */
-function setUp(answer: () => { status: number; body?: unknown }) {
+function setUp(answer: (request: ApiRequest) => { status: number; body?: unknown }) {
   const story: string[] = [];
   const sendings: string[] = [];
   const forgotten: string[] = [];
@@ -54,9 +61,9 @@ function setUp(answer: () => { status: number; body?: unknown }) {
       };
     },
   };
-  const api = new RecordedApi(({ method }) => {
-    story.push(method);
-    return { body: undefined, ...answer() };
+  const api = new RecordedApi((request) => {
+    story.push(request.method);
+    return { body: undefined, ...answer(request) };
   });
   return { writer: createWriter({ api, discovery, cache }), story, sendings, api, forgotten };
 }
@@ -308,6 +315,61 @@ describe('kube/writer', () => {
     test('a rejection for another reason is handed on', async () => {
       const { writer, api } = setUp(() => failing('rejected'));
       await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'rejected' });
+      assert.equal(api.requests.length, 1);
+    });
+  });
+
+  describe('an apply to an object with fields of an unknown version', () => {
+    const fields = (apiVersion: string) => ({ manager: 'm', operation: 'Update', apiVersion });
+    const stored = (...versions: readonly string[]) =>
+      object({ uid: 'u', resourceVersion: '7', managedFields: versions.map(fields) });
+
+    test('renames them and is sent again, for one version after the other', async () => {
+      const failing = ['a/v1', 'b/v1'];
+      const { writer, api } = setUp(({ method, contentType }) => {
+        if (method === 'GET') return { status: 200, body: stored('a/v1', 'b/v1') };
+        if (contentType?.includes('merge')) return { status: 200, body: stored('v1') };
+        const version = failing.shift();
+        return version === undefined
+          ? { status: 200, body: stored('v1') }
+          : unknownVersion(version);
+      });
+      await writer.apply(object({ uid: 'u' }), applied, never);
+      assert.deepEqual(
+        api.requests.map(({ method, contentType = '' }) => [method, contentType].join(' ').trim()),
+        [
+          'PATCH application/apply-patch+yaml',
+          'GET',
+          'PATCH application/merge-patch+json',
+          'PATCH application/apply-patch+yaml',
+          'GET',
+          'PATCH application/merge-patch+json',
+          'PATCH application/apply-patch+yaml',
+        ],
+      );
+      assert.deepEqual(api.requests[2]?.body, {
+        metadata: {
+          managedFields: [fields('v1'), fields('b/v1')],
+          uid: 'u',
+          resourceVersion: '7',
+        },
+      });
+    });
+
+    test('fails with the words of the server if they cannot be renamed', async () => {
+      const { writer, api } = setUp(({ method }) =>
+        method === 'GET' ? { status: 200, body: stored('v1') } : unknownVersion('a/v1'),
+      );
+      await assert.rejects(writer.apply(object({ uid: 'u' }), applied, never), {
+        message: 'request to convert CR to an invalid group/version: a/v1',
+      });
+      assert.equal(api.requests.length, 3);
+    });
+
+    test('and that only creates finds that the object exists, and changes nothing', async () => {
+      const { writer, api } = setUp(() => unknownVersion('a/v1'));
+      const onlyNew = object({ resourceVersion: '1' });
+      await assert.rejects(writer.apply(onlyNew, applied, never), { code: 'already-exists' });
       assert.equal(api.requests.length, 1);
     });
   });

@@ -1,3 +1,4 @@
+import { withFieldVersion } from '../../util/field-versions.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough, WriteTicket } from '../cache/response-delivery.ts';
@@ -75,7 +76,7 @@ class WriteThroughWriter implements Reader, Writer {
     options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
-    if (!createsOnly(manifest)) return this.#apply(manifest, options, signal);
+    if (!createsOnly(manifest)) return this.#applyToLive(manifest, options, signal);
     if (this.#supportsCreateOnly) {
       try {
         return await this.#apply(manifest, options, signal);
@@ -85,6 +86,48 @@ class WriteThroughWriter implements Reader, Writer {
       }
     }
     return this.#createThenApply(manifest, options, signal);
+  }
+
+  /** Renames the field versions of the object that the server does not know, one after the other. */
+  async #applyToLive(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const renamed = new Set<string>();
+    for (;;) {
+      try {
+        return await this.#apply(manifest, options, signal);
+      } catch (error) {
+        const version = error instanceof KubeError ? error.unknownFieldVersion : undefined;
+        if (version === undefined || renamed.has(version)) throw error;
+        renamed.add(version);
+        await this.#renameFieldVersion(manifest, { version, options }, signal);
+      }
+    }
+  }
+
+  async #renameFieldVersion(
+    manifest: KubeObject,
+    {
+      version,
+      options: { flow, pass },
+    }: { readonly version: string; readonly options: ApplyOptions },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ref = refOf(manifest);
+    const write = { flow, ...(pass === undefined ? {} : { pass }) };
+    const uid = manifest.metadata.uid ?? (await this.get(ref, write, signal))?.object.metadata.uid;
+    if (uid === undefined) return;
+    const change = ({ managedFields }: EditableMetadata) => {
+      const entries = withFieldVersion(
+        managedFields,
+        (each) => each === version,
+        manifest.apiVersion,
+      );
+      return entries && { managedFields: entries };
+    };
+    await this.editMetadata(ref, { ...write, uid, change }, signal);
   }
 
   /**

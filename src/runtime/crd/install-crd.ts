@@ -25,6 +25,7 @@ import {
   isTerminating,
   ownershipConflict,
 } from './crd-definition.ts';
+import { removedVersions, renameFieldVersions } from './rename-field-versions.ts';
 import { whenEstablished, whenServed, withSynced } from './wait-for-crd.ts';
 
 interface InstallOptions extends CrdContext {
@@ -32,6 +33,8 @@ interface InstallOptions extends CrdContext {
   readonly source: SourceMap;
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */
   readonly allowBreakingChanges?: boolean;
+  /** Called with the current step. @default not reported */
+  readonly onStep?: (message: string) => void;
 }
 
 /**
@@ -49,10 +52,11 @@ export async function installCrd(
   return withSynced(acquireCrd(cluster, name), signal, async (crds) => {
     const found = crds.get(undefined, name)?.object;
     const before = schemaGeneration(found);
+    const beforeRemoval = (live: KubeObject) => prepareRemoval(live, options, signal);
     // Its resources are being deleted, too; their finalizers still need this definition.
     const isOurs = found && ownershipConflict(found, definition, hub) === undefined;
     if (found !== undefined && isTerminating(found) && isOurs) return undefined;
-    const obstacle = await applyWhereNeeded(crds, options, signal);
+    const obstacle = await applyWhereNeeded(crds, options, signal, beforeRemoval);
     if (obstacle !== undefined) return obstacle;
     const conflict = await whenEstablished(crds, name, signal);
     if (conflict !== undefined) return rejection(conflict);
@@ -84,6 +88,7 @@ async function applyWhereNeeded(
   crds: Informer,
   options: InstallOptions,
   signal: AbortSignal,
+  prepareChange?: (live: KubeObject) => Promise<CrdRejection | undefined>,
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster, source, hub, allowBreakingChanges = false } = options;
   const { name } = definition.kind.crd.metadata;
@@ -101,6 +106,8 @@ async function applyWhereNeeded(
     if (isApplied && covers(manifest, live.object, type)) return undefined;
     const breaking = checkChange(live.object, definition, source);
     if (breaking !== undefined && !allowBreakingChanges) return breaking;
+    const unprepared = await prepareChange?.(live.object);
+    if (unprepared !== undefined) return unprepared;
   }
   // Creates the CRD, or updates exactly the live one.
   const guard =
@@ -120,6 +127,19 @@ async function applyWhereNeeded(
     const which = `The API server rejects the CustomResourceDefinition "${name}"`;
     return rejection(`${which}: ${error.message}`);
   }
+}
+
+/** Resources must not name a version that is removed. */
+async function prepareRemoval(
+  live: KubeObject,
+  options: InstallOptions,
+  signal: AbortSignal,
+): Promise<CrdRejection | undefined> {
+  const removed = removedVersions(live, options);
+  if (removed.length === 0) return undefined;
+  const names = removed.map((name) => `"${name}"`).join(', ');
+  options.onStep?.(`Renaming fields of version ${names} in its resources`);
+  return renameFieldVersions(options, { live, removed }, signal);
 }
 
 /** The definition's CRD with Homeostat's labels and annotations. */

@@ -32,8 +32,10 @@ interface FieldManagerOptions {
   /** The version of the requests: `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** The type of the kind in each served version. */
+  /** The type of the kind in each version. */
   readonly types: ReadonlyMap<string, FieldType>;
+  /** Returns why fields of a version that the kind does not have are an error. @default undefined: they are dropped */
+  readonly unknownVersionError?: (apiVersion: string) => string;
   /** Empty = the main endpoint. @default '' */
   readonly subresource?: string;
   /** Fields that managers of this endpoint never own, including everything below them. */
@@ -66,6 +68,9 @@ interface ApplyRequest {
 const existingFieldsText =
   'failed to create manager for existing fields: failed to convert new object';
 
+/** Errors by which an update leaves an object without managers. */
+const unownedCodes: ReadonlySet<string> = new Set(['invalid-item', 'unknown-version']);
+
 /** The manager of fields that were set before the first apply. */
 const beforeFirstApply = 'before-first-apply';
 
@@ -86,10 +91,15 @@ export class FieldManager {
 
   constructor(options: FieldManagerOptions) {
     const { apiVersion, kind, types, subresource = '', resetFields, now } = options;
+    const { unknownVersionError } = options;
     this.#emptyObject = { ...options.emptyObject, apiVersion, kind };
     const type = types.get(apiVersion);
     if (type === undefined) throw new Error(`Expected a type for ${apiVersion} ${kind}`);
-    const typeOf = (version: string) => types.get(version);
+    const typeOf = (version: string) => {
+      const found = types.get(version);
+      if (found !== undefined || unknownVersionError === undefined) return found;
+      throw new ApplyError('unknown-version', unknownVersionError(version));
+    };
     const fit = (fitted: FieldType, set: PathSet) => this.#fit(fitted, set);
     this.#context = { apiVersion, type, typeOf, resetFields, fit };
     this.#kind = kind;
@@ -118,7 +128,8 @@ export class FieldManager {
   /**
    * Merges a configuration into the live object.
    * @throws ApplyError `bad-request` for managedFields in the configuration, `untyped` when it does
-   * not fit the schema, `conflict` when other managers own fields that would change.
+   * not fit the schema, `conflict` when other managers own fields that would change, `unknown-version` when managers own
+   * fields of a version that the server cannot convert to.
    */
   apply(request: ApplyRequest): JsonObject {
     const { config, manager } = request;
@@ -176,7 +187,10 @@ export class FieldManager {
     return this.#updateOwners(update);
   }
 
-  /** Undefined when the object has duplicate items, which validation reports, or when a stored value no longer fits its type. */
+  /**
+   * Undefined when the object has duplicate items, which validation reports, when a stored value no longer fits its type, or when managers
+   * own fields of an unknown version: as on the server, all managers are dropped.
+   */
   #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
     const { type } = this.#context;
     const parts = [update.live, update.next].map((part) => withManagedFields(part, undefined));
@@ -184,7 +198,7 @@ export class FieldManager {
     try {
       return this.#updateOwners(update);
     } catch (error) {
-      if (error instanceof ApplyError && error.code === 'invalid-item') return undefined;
+      if (error instanceof ApplyError && unownedCodes.has(error.code)) return undefined;
       throw error;
     }
   }

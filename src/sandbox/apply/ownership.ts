@@ -27,7 +27,10 @@ import {
 
 /** What the ownership rules need from a kind. Conversion between versions changes only the name. */
 export interface OwnershipContext {
-  /** The type of the kind in a version; undefined = the version is no longer served, and ownership recorded in it is dropped. */
+  /**
+   * The type of the kind in a version; undefined = the kind has no such version, and ownership recorded in it is dropped.
+   * @throws ApplyError `unknown-version`: the server cannot convert to it
+   */
   typeOf(apiVersion: string): FieldType | undefined;
   /** The version of the request. */
   readonly apiVersion: string;
@@ -105,7 +108,7 @@ function without(set: PathSet, fields: PathSet | undefined): PathSet {
   return fields === undefined ? set : differenceWithChildren(set, fields);
 }
 
-/** Converts the managers to the current schema and drops those of versions that are no longer served. */
+/** Converts the managers to the current schema and drops those of versions that the kind does not have. */
 function fitManagers(context: OwnershipContext, managers: Managers): Map<ManagerId, ManagedSet> {
   const fitted = new Map<ManagerId, ManagedSet>();
   for (const [id, managed] of managers) {

@@ -16,7 +16,7 @@ import type { StoreEvent } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { acceptedNames, isEstablished, namesInUse, withAcceptedNames } from './accepted-names.ts';
 import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
-import { servedVersions, storageVersion } from './read-crd.ts';
+import { readVersions, storageVersion } from './read-crd.ts';
 
 const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
 
@@ -101,20 +101,22 @@ export class CrdController {
   }
 
   #kindsOf(crd: JsonObject, servingPeriod: ServingPeriod): readonly ServedKind[] {
-    const versions = servedVersions(crd);
+    const versions = readVersions(crd);
     const stored = storageVersion(crd);
-    return versions.map((version) =>
-      customKind({
-        version,
-        versions,
-        storageVersion: stored,
-        components: this.#components,
-        objectMeta: this.#objectMeta,
-        rules: readRules(this.#cel, version.schema),
-        now: this.#context.now,
-        servingPeriod,
-      }),
-    );
+    return versions
+      .filter(({ served }) => served)
+      .map((version) =>
+        customKind({
+          version,
+          versions,
+          storageVersion: stored,
+          components: this.#components,
+          objectMeta: this.#objectMeta,
+          rules: readRules(this.#cel, version.schema),
+          now: this.#context.now,
+          servingPeriod,
+        }),
+      );
   }
 
   #writeStatus(stored: StoredObject, next: JsonObject): void {

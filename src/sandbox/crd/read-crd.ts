@@ -6,11 +6,15 @@ import { stringsOf } from '../metadata/validate-metadata.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 import { versionsOf } from './crd-rules.ts';
 
-/** The served versions of a CRD. */
-export function servedVersions(crd: JsonObject): readonly CustomVersion[] {
-  return versionsOf(crd)
-    .filter((version) => version.served === true)
-    .map((version) => readVersion(crd, version));
+/** A version of a CRD, and whether it is served. */
+type ListedVersion = CustomVersion & { readonly served: boolean };
+
+/** The versions of a CRD. */
+export function readVersions(crd: JsonObject): readonly ListedVersion[] {
+  return versionsOf(crd).map((version) => ({
+    ...readVersion(crd, version),
+    served: version.served === true,
+  }));
 }
 
 /** The name of the storage version. */

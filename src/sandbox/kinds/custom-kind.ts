@@ -5,7 +5,7 @@ import type { FieldType } from '../apply/field-type.ts';
 import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-builder.ts';
 import { pathSetOf } from '../apply/path-set.ts';
 import type { RuleSet } from '../cel/rule-set.ts';
-import { goText, goType } from '../go-value.ts';
+import { goKind, goText, goType } from '../go-value.ts';
 import { fieldOf, inKeyOrder, objectField, withField } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {
@@ -53,7 +53,7 @@ export interface CustomVersion {
 
 interface CustomKindOptions {
   readonly version: CustomVersion;
-  /** All served versions of the CRD, including this one. */
+  /** All versions of the CRD, including this one and those that are not served. */
   readonly versions: readonly CustomVersion[];
   readonly storageVersion: string;
   /** The components of the built-in kinds, which include the type of metadata. */
@@ -151,6 +151,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
         types,
         subresource,
         allowsUntyped: true,
+        unknownVersionError: (version) => conversionError(typeMeta, version),
         now,
         ...(resetFields === undefined ? {} : { resetFields }),
       });
@@ -229,6 +230,17 @@ function conversionOf({ version, versions, storageVersion }: CustomKindOptions) 
     toStored: (object: JsonObject) =>
       stored === undefined ? object : conformToSchema(stored.schema, object),
   };
+}
+
+/** The server's words for a version that the CRD does not have. */
+function conversionError(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  target: string,
+): string {
+  const groupOf = (version: string) => version.slice(0, version.lastIndexOf('/') + 1);
+  return groupOf(target) === groupOf(apiVersion)
+    ? `request to convert CR to an invalid group/version: ${target}`
+    : `${goKind(apiVersion, kind)} is unstructured and is not suitable for converting to ${JSON.stringify(target)}`;
 }
 
 /** CEL rules are not evaluated for values with these errors. */

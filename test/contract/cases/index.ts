@@ -25,6 +25,7 @@ import { names } from './names.ts';
 import { networkMistakes } from './network-mistakes.ts';
 import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
+import { removedVersions } from './removed-versions.ts';
 import { replications } from './replications.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
@@ -77,6 +78,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   events: eventCases,
   crds: crdCases,
   'crd-lives': crdLives,
+  'removed-versions': removedVersions,
   'crd-parts': crdParts,
   structural,
   'structural-values': structuralValues,
