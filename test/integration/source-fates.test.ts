@@ -177,6 +177,17 @@ shared.describe('integration/source-fates', () => {
     }
     await applyThing(name, namespace, 'two');
     await untilCopy(name, namespace, fate, 'two');
+    // Where the newest text is not at work, the object says so, with the words of the log.
+    const accepted = fate === 1 ? 'False' : 'True';
+    const found = await shared
+      .client()
+      .untilObject(
+        definitionPath(name),
+        (object) => conditionOf(object, 'Accepted')?.status === accepted,
+      );
+    const { reason, message = '' } = conditionOf(found, 'Accepted') ?? {};
+    assert.equal(reason, fate === 1 ? 'Rejected' : 'Accepted');
+    if (fate === 1) assert.match(message, /operator\.yaml:\d+:\d+: |^Cannot read "|is empty/);
   }
 
   for (const [kind, changes, placeOf] of [

@@ -1,6 +1,6 @@
 import { approveDeletionsAnnotation, pausedAnnotation } from '../../reconcile/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import type { ObjectMeta } from '../../util/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
 
 /**
  * Controls in a manifest have their own annotations on the object: with the same annotation they would override the users'. Stored on the
@@ -13,6 +13,18 @@ const inManifest = {
 
 /** Annotations for the controls in a manifest. */
 export const controlAnnotations: readonly string[] = Object.values(inManifest);
+
+/** The controls of the manifest that an object was published from. Pure. */
+export function publishedControls({
+  metadata: { annotations = {} },
+}: KubeObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    controlAnnotations.flatMap((key) => {
+      const value = annotations[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
 
 /** What users control through annotations. */
 interface Controls {

@@ -1,11 +1,16 @@
-import type { ManifestCheck } from '../../check/index.ts';
+import { diagnosticLines, type ManifestCheck } from '../../check/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import { pause } from '../../util/pause.ts';
 import { orAborted } from '../../util/when-aborted.ts';
-import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
+import {
+  configMapKeyOf,
+  type DefinitionOrigin,
+  isSameOrigin,
+  originText,
+} from '../desired-definition.ts';
 import type { DefinitionSource, SourceManifest } from '../sources/definition-source.ts';
 import { type NamedDocument, type ParsedManifest, parseManifest } from './parsed-manifest.ts';
 import type { OriginState } from './publish-plan.ts';
@@ -34,7 +39,13 @@ export interface Manifests {
   readonly parsed: readonly ParsedManifest[];
   /** By name, in the order of the sources. */
   readonly claims: ReadonlyMap<string, readonly NamedDocument[]>;
+  /** Why sources cannot be read now. */
+  readonly sourceErrors: readonly string[];
   originState(origin: DefinitionOrigin): OriginState;
+  /** Why the source of an origin cannot be read now. Undefined: it can. */
+  sourceError(origin: DefinitionOrigin): string | undefined;
+  /** Errors because of which a definition that was published from an origin may still be there, one line each. */
+  obstacles(origin: DefinitionOrigin): readonly string[];
 }
 
 /** Changes within this time are handled together. */
@@ -188,11 +199,28 @@ function manifestsOf(
   followed: readonly FollowedSource[],
 ): Manifests {
   const documents = all.flatMap((parsed) => parsed.documents);
+  const sourceOf = (origin: DefinitionOrigin) =>
+    followed.find(({ source }) => source.covers(origin));
   return {
     parsed: all,
     claims: Map.groupBy(documents, ({ name }) => name),
+    sourceErrors: followed.flatMap(({ error }) => error ?? []),
+    sourceError: (origin) => sourceOf(origin)?.error,
+    obstacles(origin) {
+      const followedOne = sourceOf(origin);
+      if (followedOne?.manifests === undefined) return [];
+      if (origin.source === 'directory' && !followedOne.hadManifests)
+        return [`${followedOne.source.name} is empty since the start; is its volume mounted?`];
+      const invalid = all.filter(
+        ({ manifest, isValid }) =>
+          !isValid &&
+          followedOne.source.covers(manifest.origin) &&
+          isSameContainer(manifest.origin, origin),
+      );
+      return obstaclesIn(invalid, origin);
+    },
     originState(origin) {
-      const followedOne = followed.find(({ source }) => source.covers(origin));
+      const followedOne = sourceOf(origin);
       if (followedOne === undefined) return 'elsewhere';
       const { source, manifests, error, hadManifests } = followedOne;
       if (manifests === undefined || error !== undefined) return 'unknown';
@@ -203,6 +231,25 @@ function manifestsOf(
       return all.every((parsed) => !isThere(parsed) || parsed.isValid) ? 'read' : 'unknown';
     },
   };
+}
+
+/** Errors of the manifest itself; if it no longer exists, those of others that may contain its definition. */
+function obstaclesIn(
+  invalid: readonly ParsedManifest[],
+  origin: DefinitionOrigin,
+): readonly string[] {
+  const own = invalid.find(({ manifest }) => isSameOrigin(manifest.origin, origin));
+  if (own !== undefined) return own.otherErrors.length > 0 ? own.otherErrors : errorsOf(own);
+  const others = invalid.flatMap(errorsOf);
+  if (others.length === 0) return [];
+  return [
+    `It is no longer in ${originText(origin)}, and may be in a manifest with errors:`,
+    ...others,
+  ];
+}
+
+function errorsOf({ diagnostics }: ParsedManifest): readonly string[] {
+  return diagnosticLines(diagnostics, 'error');
 }
 
 /** Whether both origins are in one ConfigMap or one directory. */

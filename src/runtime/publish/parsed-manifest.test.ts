@@ -45,7 +45,7 @@ describe('runtime/publish/parsed-manifest', () => {
       good.replace('name: good', 'name: Not a name'),
       'nameless 1, false',
     ],
-    ['a syntax error', `${good}---\n- [`, '-good 0, nameless 1, false'],
+    ['a syntax error', `${good}---\n- [`, '-good 1, nameless 1, false'],
   ] as const)
     test(name, () => {
       const reading = read(text);

@@ -56,11 +56,17 @@ export function parseManifest(text: SourceManifest, check: ManifestCheck): Parse
   const all = diagnosticLines(checked.diagnostics, 'error');
   return {
     manifest: text,
-    documents: [...documents.values()],
+    documents: [...documents.values()].map((document) => withErrorsOf(document, all)),
     otherErrors: all.filter((line) => !listed.has(line)),
     diagnostics: arrangeDiagnostics(checked.diagnostics),
     isValid: checked.isComplete && all.length === 0,
   };
+}
+
+/** A document that is not used because of errors elsewhere in the manifest has those. */
+function withErrorsOf(document: NamedDocument, all: readonly string[]): NamedDocument {
+  const isExplained = document.located !== undefined || document.errors.length > 0;
+  return isExplained ? document : { ...document, errors: all };
 }
 
 /** A value that is no valid name counts as no name. */

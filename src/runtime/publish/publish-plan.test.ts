@@ -6,7 +6,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionOrigin } from '../desired-definition.ts';
 import type { NamedDocument } from './parsed-manifest.ts';
 import { noteAnnotations, publicationOf } from './publication.ts';
-import { type PlanOptions, planStep } from './publish-plan.ts';
+import { type OriginState, type PlanOptions, planStep } from './publish-plan.ts';
 
 const [parsed] = definitionParser.parse(
   thingDefinition('web', '  children: []\n'),
@@ -49,12 +49,27 @@ const withdrawn = (agoMs: number) =>
     },
   });
 
+/** The manifests of a place in that state. */
+function manifestsIn(
+  state: OriginState,
+  {
+    sourceError,
+    errors = [],
+  }: { readonly sourceError?: string; readonly errors?: readonly string[] } = {},
+): PlanOptions['manifests'] {
+  return {
+    originState: () => state,
+    sourceError: () => sourceError,
+    obstacles: () => errors,
+  };
+}
+
 function plan(options: Partial<PlanOptions>): string {
   const { step, rejected: lost } = planStep({
     live: undefined,
     claims: [],
     runtime,
-    originState: () => 'read',
+    manifests: manifestsIn('read'),
     nowMs,
     deleteDelayMs: patienceMs,
     ...options,
@@ -62,6 +77,7 @@ function plan(options: Partial<PlanOptions>): string {
   const words = [
     step.kind,
     ...('document' in step ? [step.document.manifest.file] : []),
+    ...('errors' in step ? step.errors : []),
     ...(step.kind === 'wait' ? [String(step.forMs)] : []),
   ];
   const losers = lost.map(({ manifest, message }) => {
@@ -112,7 +128,7 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   ],
   [
     'but not while that may still be there',
-    { claims: [claim(b)], live: published(a), originState: () => 'unknown' },
+    { claims: [claim(b)], live: published(a), manifests: manifestsIn('unknown') },
     'none, lost: configmap ops/b/web.yaml (the name is published from configmap ops/a/web.yaml)',
   ],
   [
@@ -129,13 +145,36 @@ const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
   ['a text that is gone', { live: published(a) }, 'withdraw'],
   [
     'a place that cannot be read, or has mistakes',
-    { live: published(a), originState: () => 'unknown' },
+    { live: published(a), manifests: manifestsIn('unknown') },
     'none',
   ],
-  ['a place that is not read here', { live: published(a), originState: () => 'elsewhere' }, 'none'],
+  [
+    'a text with errors that may still have it',
+    { live: published(a), manifests: manifestsIn('unknown', { errors: ['web.yaml:1:1: x'] }) },
+    'note-unreadable web.yaml:1:1: x',
+  ],
+  [
+    'a text whose source cannot be read any more',
+    {
+      claims: [claim(a)],
+      live: published(a),
+      manifests: manifestsIn('unknown', { sourceError: 'Cannot read "ops"' }),
+    },
+    'note-unreadable Cannot read "ops"',
+  ],
+  [
+    'a text that is gone beside another one with errors in a place that is known',
+    { live: published(a), manifests: manifestsIn('read', { errors: ['x'] }) },
+    'withdraw',
+  ],
+  [
+    'a place that is not read here',
+    { live: published(a), manifests: manifestsIn('elsewhere') },
+    'none',
+  ],
   [
     'a text takes over from one that is not read here any more',
-    { claims: [claim(b)], live: published(a), originState: () => 'elsewhere' },
+    { claims: [claim(b)], live: published(a), manifests: manifestsIn('elsewhere') },
     'publish configmap ops/b/web.yaml',
   ],
   ['withdrawn a minute ago', { live: withdrawn(60_000) }, 'wait 540000'],

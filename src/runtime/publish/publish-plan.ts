@@ -2,6 +2,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { type DefinitionOrigin, isSameOrigin, originText } from '../desired-definition.ts';
 import { sourceRefAnnotation } from '../objects/names.ts';
 import type { SourceManifest } from '../sources/definition-source.ts';
+import type { Manifests } from './manifest-reader.ts';
 import type { NamedDocument } from './parsed-manifest.ts';
 import { originOfPublished, runtimeOf, withdrawnAtMs } from './publication.ts';
 
@@ -17,6 +18,8 @@ export type PublishStep =
   | { readonly kind: 'publish'; readonly document: NamedDocument }
   /** The document has errors: write them on the object, and create it if it does not exist. */
   | { readonly kind: 'reject'; readonly document: NamedDocument }
+  /** The manifest cannot be read: write the errors on the object, one line each. */
+  | { readonly kind: 'note-unreadable'; readonly errors: readonly string[] }
   /** The manifest was removed: write the time on the object. */
   | { readonly kind: 'withdraw' }
   /** Stay withdrawn for this time. */
@@ -45,7 +48,7 @@ export interface PlanOptions {
   readonly claims: readonly NamedDocument[];
   /** Name of this runtime. */
   readonly runtime: string;
-  readonly originState: (origin: DefinitionOrigin) => OriginState;
+  readonly manifests: Pick<Manifests, 'originState' | 'sourceError' | 'obstacles'>;
   readonly nowMs: number;
   /** Delay before a withdrawn object is deleted, in ms. */
   readonly deleteDelayMs: number;
@@ -53,7 +56,7 @@ export interface PlanOptions {
 
 /** Decides the next step for one name, and which claims are rejected. Pure. */
 export function planStep(options: PlanOptions): PublishPlan {
-  const { live, claims, runtime, originState } = options;
+  const { live, claims, runtime, manifests } = options;
   const current = live && (originOfPublished(live) ?? lostLabelOrigin(live, options));
   if (live !== undefined && current === undefined)
     return rejectAll(claims, 'a user created an OperatorDefinition of that name');
@@ -64,7 +67,7 @@ export function planStep(options: PlanOptions): PublishPlan {
       `the OperatorDefinition of that name belongs to the runtime "${ownerRuntime}"; if that no longer runs, "--take-over ${ownerRuntime}" continues it`,
     );
   const ordered = claims.toSorted((a, b) => a.manifest.sinceMs - b.manifest.sinceMs);
-  const owner = ownerOf(ordered, current, originState);
+  const owner = ownerOf(ordered, current, manifests);
   const text = owner?.manifest.file ?? (current === undefined ? '' : originText(current));
   const others = ordered.filter((each) => each !== owner);
   const step = stepFor(options, owner, current);
@@ -78,7 +81,7 @@ export function planStep(options: PlanOptions): PublishPlan {
 function ownerOf(
   ordered: readonly NamedDocument[],
   current: DefinitionOrigin | undefined,
-  originState: PlanOptions['originState'],
+  { originState }: PlanOptions['manifests'],
 ): NamedDocument | undefined {
   const owner = ordered.find(
     ({ manifest }) => current !== undefined && isSameOrigin(manifest.origin, current),
@@ -98,18 +101,24 @@ function lostLabelOrigin(
 }
 
 function stepFor(
-  { live, originState, nowMs, deleteDelayMs: patienceMs }: PlanOptions,
+  { live, manifests, nowMs, deleteDelayMs: patienceMs }: PlanOptions,
   owner: NamedDocument | undefined,
   current: DefinitionOrigin | undefined,
 ): PublishStep {
   // The controller removes the finalizer; then the object is recreated.
   if (live?.metadata.deletionTimestamp !== undefined) return { kind: 'none' };
+  // The last manifests stay active, but whether they are the newest is unknown.
+  const sourceError = current && manifests.sourceError(current);
+  if (sourceError !== undefined) return { kind: 'note-unreadable', errors: [sourceError] };
   if (owner !== undefined) {
     const isValid = owner.located !== undefined;
     return { kind: isValid ? 'publish' : 'reject', document: owner };
   }
-  if (live === undefined || current === undefined || originState(current) !== 'read')
-    return { kind: 'none' };
+  if (live === undefined || current === undefined) return { kind: 'none' };
+  const state = manifests.originState(current);
+  const errors = state === 'unknown' ? manifests.obstacles(current) : [];
+  if (errors.length > 0) return { kind: 'note-unreadable', errors };
+  if (state !== 'read') return { kind: 'none' };
   const sinceMs = withdrawnAtMs(live);
   if (sinceMs === undefined) return { kind: 'withdraw' };
   const leftMs = sinceMs + patienceMs - nowMs;

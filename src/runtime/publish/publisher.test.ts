@@ -78,19 +78,23 @@ describe('runtime/publish/publisher', () => {
     ['cannot be parsed', garbled],
     ['cannot be read', { text: '', unreadable: 'permission denied' }],
   ] as const)
-    test(`a text that ${name} changes nothing`, async (t) => {
+    test(`a text that ${name} is noted once on the object, until it is mended`, async (t) => {
       const harness = await published(t);
       await harness.say({ [ref]: text });
       await harness.wait(3_600_000);
-      assert.deepEqual(harness.cluster.takeWrites(), []);
+      assert.deepEqual(harness.cluster.takeWrites(), ['apply OperatorDefinition/thing']);
+      assert.match(noteOf(harness, 'rejected') ?? '', /thing\.yaml:\d+:\d+: /);
+      await harness.say({ [ref]: good('thing') });
+      assert.equal(noteOf(harness, 'rejected'), undefined);
       assert.equal(harness.revision('thing'), revisionOf(good('thing')));
     });
 
-  test('a source that cannot be read changes nothing', async (t) => {
+  test('a source that cannot be read is noted once on its objects', async (t) => {
     const harness = await published(t);
     harness.source.fail('forbidden');
     await harness.wait(3_600_000);
-    assert.deepEqual(harness.cluster.takeWrites(), []);
+    assert.deepEqual(harness.cluster.takeWrites(), ['apply OperatorDefinition/thing']);
+    assert.equal(noteOf(harness, 'rejected'), 'forbidden');
   });
 
   test('an edit of the spec is not confirmed, and reverted with an Event', async (t) => {

@@ -14,6 +14,7 @@ import {
 } from '../desired-definition.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
 import type { DefinitionSource } from '../sources/definition-source.ts';
+import { publishedControls } from './definition-controls.ts';
 import { ManifestReader, type Manifests, type SourceState } from './manifest-reader.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { NamedDocument } from './parsed-manifest.ts';
@@ -158,9 +159,10 @@ export class Publisher implements PublishedManifests {
         this.#writer.forget(name);
         this.#controller.enqueue(name);
       }
-    // Objects without a claim depend on the state of all origins.
+    // Objects without a claim depend on the state of all origins, and all objects on whether their source can be read.
+    const hasNewErrors = !deepEqual(before?.sourceErrors ?? [], now.sourceErrors);
     for (const name of this.#objectNames())
-      if (!now.claims.has(name)) this.#controller.enqueue(name, 'low');
+      if (hasNewErrors || !now.claims.has(name)) this.#controller.enqueue(name, 'low');
   }
 
   #objectNames(): Iterable<string> {
@@ -175,7 +177,7 @@ export class Publisher implements PublishedManifests {
     const { step, rejected } = planStep({
       ...{ live, runtime, deleteDelayMs: patienceMs },
       claims: now.claims.get(name) ?? [],
-      originState: (origin) => now.originState(origin),
+      manifests: now,
       nowMs: clock.nowMs(),
     });
     this.#setRejected(name, rejected);
@@ -194,6 +196,8 @@ export class Publisher implements PublishedManifests {
   ): Promise<void> {
     if (step.kind === 'publish') await this.#publish(step.document, live, signal);
     if (step.kind === 'reject') await this.#reject(step.document, live, signal);
+    if (step.kind === 'note-unreadable' && live !== undefined)
+      await this.#noteUnreadable(live, step.errors, signal);
     if (step.kind === 'withdraw' && live !== undefined) await this.#withdraw(live, signal);
     if (step.kind === 'delete' && live !== undefined) await this.#writer.delete(live, signal);
   }
@@ -251,6 +255,18 @@ export class Publisher implements PublishedManifests {
     const base =
       shown ?? (await this.#writer.publish({ ...empty, spec: live?.spec ?? {} }, live, signal));
     if (!hasNote(base, note)) await this.#writer.note(base, note, signal);
+  }
+
+  /** Its manifest may exist and be another one: what was accepted keeps running, with the controls of the last manifest. */
+  async #noteUnreadable(
+    live: KubeObject,
+    rejected: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    // The last known manifest is not confirmed as the newest one.
+    if (this.hasManifest(live.metadata.name)) this.#setPublished(live.metadata.name, undefined);
+    const note: ManifestNote = { rejected, controls: publishedControls(live) };
+    if (!hasNote(live, note)) await this.#writer.note(live, note, signal);
   }
 
   async #withdraw(live: KubeObject, signal: AbortSignal): Promise<void> {
