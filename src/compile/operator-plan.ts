@@ -193,11 +193,19 @@ export interface ChildExamples {
 
 /** The value of `children.<id>`, `observed.<id>` or `reads.<id>` in expressions. */
 export type ExpressionInput =
-  | { readonly state: 'present'; readonly value: KubeObject | readonly KubeObject[] }
+  | {
+      readonly state: 'present';
+      readonly value: KubeObject | readonly KubeObject[];
+      /** Its name in messages: `Secret "a"`. @default undefined: messages do not name it */
+      readonly label?: string;
+    }
   /** Not available yet: expressions that read it wait. `on` is its name in messages: `children.database`. */
   | { readonly state: 'waiting'; readonly on: string }
-  /** Does not exist (not desired, or an optional read): a missing value. */
-  | { readonly state: 'absent' }
+  /**
+   * Does not exist (not desired, or an optional read): a missing value. `why` continues `Missing value "children.web.status"`: `"when" of
+   * child "web" is false`. For a read that is not optional: its name in messages.
+   */
+  | { readonly state: 'absent'; readonly why?: string }
   /** *Reporting* only: a part is in a member cluster that cannot be read now. What depends on it keeps its last value. */
   | { readonly state: 'unknown' };
 
@@ -235,7 +243,11 @@ export interface PhaseInput {
 export type Rendered<T> =
   | { readonly kind: 'value'; readonly value: T }
   /** No result; the table in docs/definition/expressions.md#missing-values defines its meaning. */
-  | { readonly kind: 'missing' }
+  | {
+      readonly kind: 'missing';
+      /** Why, for people. @default undefined: its field is optional, or nothing asked */
+      readonly why?: string;
+    }
   /** Names of the values it waits for: `children.database`, `reads.credentials`. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
   | { readonly kind: 'failed'; readonly failure: RenderFailure };

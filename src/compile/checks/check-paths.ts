@@ -1,20 +1,12 @@
 import type { CheckContext } from '../check-context.ts';
 import { type ElementPath, helmValueHint, type Reference } from '../language/index.ts';
 import { isHistoryField } from '../schema/history-type.ts';
-import type { SchemaType } from '../schema/schema-type.ts';
+import { type SchemaType, throughLists } from '../schema/schema-type.ts';
 import { expressionsOf, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
 import { itemTypeOf, typesOf } from './check-types.ts';
-import {
-  type Problem,
-  problemAt,
-  rootNames,
-  throughLists,
-  walkNames,
-  walkType,
-  walkVar,
-} from './walk-path.ts';
+import { type Problem, problemAt, rootNames, walkNames, walkType, walkVar } from './walk-path.ts';
 
 /** Reports paths that the schema of the resource, of a child or of a read lacks. */
 export function checkPaths(context: CheckContext): void {

@@ -1,7 +1,7 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 import type { Reference } from '../language/index.ts';
-import type { SchemaType } from '../schema/schema-type.ts';
+import { type SchemaType, throughLists } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
 import { fieldsOf, type TemplateNode } from '../template/template.ts';
 
@@ -105,12 +105,6 @@ function hyphenatedName(
     hint: `Write "${before}\`${meant}\`": a name with "-" stands in back-quotes`,
     endOfMeant: (reference.stepOffsets[index] ?? reference.offset) + meant.length,
   };
-}
-
-export function throughLists(type: SchemaType | undefined): SchemaType | undefined {
-  let inner = type;
-  while (inner?.kind === 'list') inner = inner.item;
-  return inner?.kind === 'branch' ? inner.either : inner;
 }
 
 /** A var that is a map without computed keys has exactly its literal fields. */

@@ -7,7 +7,7 @@ import {
   type LanguageFunction,
   languageFunctions,
 } from './functions.ts';
-import type { Scope } from './leaf.ts';
+import type { ProbeOptions, Scope } from './leaf.ts';
 import { Meter } from './meter.ts';
 import { meterFrames } from './metered-frame.ts';
 import { createNativeFunctions, nativeFunction } from './native-functions.ts';
@@ -50,7 +50,7 @@ interface JsonataEvaluator {
   probe<T>(
     source: EvaluatorSource,
     marks: ReadonlyMap<SyntaxNode, T>,
-  ): (scope: Scope) => Promise<ReadonlyMap<T, number>>;
+  ): (scope: Scope, options?: ProbeOptions) => Promise<ReadonlyMap<T, number>>;
 }
 
 interface JsonataEvaluatorOptions {
@@ -119,11 +119,14 @@ export function createJsonataEvaluator({
       }
       source.parsed.registerFunction(reachedName, collect as Implementation);
       const evaluate = prepare(source);
-      return async (scope) => {
+      return async (scope, { mayFail = false } = {}) => {
         const own = { ...scope };
         const counts: number[] = [];
         collected.set(own, counts);
-        await evaluate(own);
+        await evaluate(own).catch((error: unknown) => {
+          const isMissing = error instanceof ExpressionError && error.code === 'missing-value';
+          if (!mayFail || !isMissing) throw error;
+        });
         return new Map(
           labels.flatMap((mark, label) => {
             const count = counts[label] ?? 0;

@@ -55,12 +55,17 @@ export interface Expression {
   evaluate(scope: Scope): unknown | Promise<unknown>;
   /**
    * Prepares an evaluation that returns which of the marked syntax nodes it reached, and how often; nodes of a branch
-   * only if it was taken. `mark` gets the tree and its tokens. Each call parses the expression again. Undefined for
-   * Handlebars.
+   * only if it was taken. `mark` gets the tree and its tokens. Each call parses the expression again. With `mayFail`, a
+   * failed evaluation returns the nodes that it reached. Undefined for Handlebars.
    */
   readonly probe?: <T>(
     mark: (tree: SyntaxNode, tokens: readonly Token[]) => ReadonlyMap<SyntaxNode, T>,
-  ) => (scope: Scope) => Promise<ReadonlyMap<T, number>>;
+  ) => (scope: Scope, options?: ProbeOptions) => Promise<ReadonlyMap<T, number>>;
+}
+
+export interface ProbeOptions {
+  /** @default false */
+  readonly mayFail?: boolean;
 }
 
 export type ReferenceRoot =

@@ -1,6 +1,7 @@
 import type { Gvk } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { Dependencies } from '../analysis/dependencies.ts';
+import { createOptionalParents } from '../analysis/optional-parents.ts';
 import type { PlanContext } from '../check-context.ts';
 import {
   type CompiledChild,
@@ -13,6 +14,7 @@ import type { CompiledTemplate, Slot } from '../template/template.ts';
 import type { TemplateUse } from '../template-uses.ts';
 import { createForEach, type ForEach } from './for-each.ts';
 import { computedMetadataSlot } from './manifest.ts';
+import { createMissingValues, type MissingValues } from './missing-values.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
 
 /** A template that is evaluated as one unit: it waits, fails or has a result. */
@@ -33,6 +35,7 @@ export interface EvaluationPlan
   /** By child. */
   readonly lists: ReadonlyMap<string, ForEach>;
   readonly units: ReadonlyMap<CompiledTemplate, EvaluationUnit>;
+  readonly missing: MissingValues;
   /** Ids of the children that any expression reads under `observed`. */
   readonly observed: readonly string[];
   /** Whether the definition keeps versions, so that expressions have `history`. */
@@ -41,12 +44,14 @@ export interface EvaluationPlan
 
 interface ReadUnit {
   readonly uses: Dependencies;
+  readonly optional: boolean;
+  readonly quotes: boolean;
   readonly request: RenderRequest;
 }
 
 /** Combines templates with their dependencies. */
 export function createEvaluationPlan(
-  { definition, parts, templates, uses, secrets }: PlanContext,
+  { definition, parts, templates, uses, secrets, types }: PlanContext,
   observed: EvaluationPlan['observed'],
 ): EvaluationPlan {
   const { vars, status, reporting, coverage } = parts;
@@ -54,7 +59,9 @@ export function createEvaluationPlan(
   function readUnit(read: CompiledTemplates['reads'][number]): ReadUnit {
     const templates = templatesOfRead(read);
     const quotes = !secrets.reaches(templates);
-    return { uses: uses.of(...templates), request: createRenderRequest(read, { vars, quotes }) };
+    const { optional } = read.definition;
+    const request = createRenderRequest(read, { vars, quotes });
+    return { uses: uses.of(...templates), optional, quotes, request };
   }
 
   /** `kind`: the kind of the rendered object, if it is one. */
@@ -83,14 +90,28 @@ export function createEvaluationPlan(
   for (const { definition, name } of parts.children) {
     if (name !== undefined) units.set(name, unitOf(name, definition.id));
   }
+  const children = new Map(parts.children.map((child) => [child.definition.id, child]));
+  const isOwnKind = definition.kind.source === 'crd';
   return {
     definition,
+    missing: createMissingValues({
+      vars,
+      children,
+      reads: new Map(parts.reads.map((read) => [read.definition.id, read])),
+      // The schema of another kind is not the author's: its defaults are no promise of this definition.
+      parentsOf: isOwnKind
+        ? createOptionalParents(
+            types.resource,
+            templates.map(({ template }) => template),
+          )
+        : () => undefined,
+    }),
     vars,
     status,
     reporting,
     coverage,
     reads: new Map(parts.reads.map((read) => [read.definition.id, readUnit(read)])),
-    children: new Map(parts.children.map((child) => [child.definition.id, child])),
+    children,
     lists: new Map(
       parts.children.flatMap(({ definition: { id }, forEach }) =>
         forEach === undefined ? [] : [[id, createForEach(forEach, vars)]],

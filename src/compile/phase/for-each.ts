@@ -1,5 +1,6 @@
 import type { PlainPath, Scope } from '../language/index.ts';
 import type { Element } from '../operator-plan.ts';
+import { explained, type MissingHandler } from '../template/evaluate-slots.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
@@ -11,8 +12,8 @@ const maxElements = 1_000;
 /** Evaluates the elements of a `forEach`. A missing value is an error, never an empty list. */
 export interface ForEach {
   readonly template: CompiledTemplate;
-  /** @throws RenderError */
-  elements(scope: Scope): Promise<readonly Element[]>;
+  /** @param missing Explains missing values. @throws RenderError */
+  elements(scope: Scope, missing?: MissingHandler): Promise<readonly Element[]>;
 }
 
 export function createForEach(
@@ -23,13 +24,19 @@ export function createForEach(
   const required = slots.map((slot) => ({ slot, reached: createReachedPaths(slot, vars) }));
   return {
     template,
-    async elements(scope) {
+    async elements(scope, missing) {
+      const onFailure = missing && { ...missing, evaluated: async () => {} };
       // Evaluated before the paths are checked, so that a failure keeps its own message.
-      const value = await render(template, { scope, quotes: false });
+      const value = await render(template, {
+        ...{ scope, quotes: false },
+        ...(onFailure && { missing: onFailure }),
+      });
       const all: PlainPath[] = [];
       for (const { slot, reached } of required) {
         const paths = await reached(scope);
-        assertPresent(slot, { paths, isAll: root.kind === 'slot' }, scope);
+        const error = missingError(slot, { paths, isAll: root.kind === 'slot' }, scope);
+        if (error !== undefined)
+          throw await explained(slot, error, { ...(missing && { missing }) });
         all.push(...paths);
       }
       const mayBeEmpty = () =>
@@ -46,13 +53,17 @@ interface Required {
   readonly isAll: boolean;
 }
 
-function assertPresent({ place, leaf }: Slot, { paths, isAll }: Required, scope: Scope): void {
+function missingError(
+  { place, leaf }: Slot,
+  { paths, isAll }: Required,
+  scope: Scope,
+): RenderError | undefined {
   const missing = paths.find((path) => followPath(path, scope) === 'nothing');
-  if (missing === undefined) return;
+  if (missing === undefined) return undefined;
   const path = pathText(missing);
   const isPlain = isAll && leaf.kind === 'value' && leaf.expression.source.trim() === path;
   const hint = isPlain ? `. If it is optional, write "${path} ?? []"` : '';
-  throw new RenderError('missing-value', `Missing value "${path}"${hint}`, place);
+  return new RenderError('missing-value', `Missing value "${path}"${hint}`, place);
 }
 
 function elementsOf(

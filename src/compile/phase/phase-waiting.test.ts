@@ -67,13 +67,17 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     });
   });
 
-  test('a child that is not desired is a missing value', async () => {
+  test('a child that is not desired is a missing value, and the message has the reason', async () => {
     const phase = phaseOf(plan);
-    phase.setChild('database', { state: 'absent' });
-    assert.deepEqual(dataOf(await phase.manifest('direct', noElement)), {});
+    phase.setChild('database', { state: 'absent', why: '"when" of child "database" is false' });
+    const because = 'because "when" of child "database" is false';
+    assert.equal(
+      failureOf(await phase.manifest('direct', noElement)),
+      `missing-value data.x: Missing value "children.database.spec.clusterIP", ${because}`,
+    );
     assert.equal(
       failureOf(await phase.manifest('throughVar', noElement)),
-      'missing-value vars.label: Missing value "vars.host"',
+      `missing-value vars.label: Missing value "vars.host", ${because}`,
     );
   });
 

@@ -13,12 +13,14 @@ import type {
   RenderFailure,
 } from '../operator-plan.ts';
 import type { ReportInput, ReportPhase } from '../reporting-plan.ts';
+import type { MissingHandler } from '../template/evaluate-slots.ts';
 import { render } from '../template/render.ts';
-import { RenderError } from '../template/render-error.ts';
-import type { CompiledTemplate } from '../template/template.ts';
+import { MissingInput, RenderError } from '../template/render-error.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { type EvaluationPlan, type EvaluationUnit, requireEntry } from './evaluation-plan.ts';
 import { checkManifest, clusterName, isObjectName } from './manifest.ts';
+import type { FoundValue, Missing, MissingFacts } from './missing-values.ts';
 import { TemplateReportPhase } from './report-phase.ts';
 
 const singleElement: readonly Element[] = Object.freeze([
@@ -35,7 +37,7 @@ export function startReport(parts: EvaluationPlan, input: ReportInput): ReportPh
   const phase = new TemplatePhase(parts, { phase: 'reporting', ...input });
   return new TemplateReportPhase({
     parts,
-    evaluate: (template) => phase.value(template),
+    evaluate: (template, needs) => phase.value(template, needs),
     isUnknown: (template) => phase.isUnknown(template),
   });
 }
@@ -52,6 +54,8 @@ class TemplatePhase implements Phase {
   readonly #lacksHistory: boolean;
   readonly #varValues: Record<string, unknown> = {};
   readonly #vars = new Map<string, Promise<Rendered<unknown>>>();
+  /** The slots without a value, by var. */
+  readonly #gaps = new Map<string, ReadonlySet<Slot>>();
 
   constructor(parts: EvaluationPlan, input: PhaseInput) {
     this.#parts = parts;
@@ -95,19 +99,22 @@ class TemplatePhase implements Phase {
       const { uses } = this.#unitOf(requireEntry(this.#parts.vars, name));
       if (!uses.observed.includes(id)) continue;
       this.#vars.delete(name);
+      this.#gaps.delete(name);
       delete this.#varValues[name];
     }
   }
 
   async readRequest(id: string): Promise<Rendered<ReadRequest>> {
-    const { uses, request } = requireEntry(this.#parts.reads, id);
-    return this.#evaluate(uses, () => request(this.#scope));
+    const { uses, optional, quotes, request } = requireEntry(this.#parts.reads, id);
+    // An optional read without a name is absent.
+    const missing = this.#missing({ quotes, omits: optional });
+    return this.#evaluate(uses, () => request(this.#scope, missing));
   }
 
   async when(childId: string): Promise<Rendered<boolean>> {
     const { when } = this.#child(childId);
     if (when === undefined) return { kind: 'value', value: true };
-    const rendered = await this.#render(when, this.#scope);
+    const rendered = await this.#render(when, this.#scope, needsValues);
     if (rendered.kind !== 'missing') return rendered as Rendered<boolean>;
     const { slots, place } = when;
     return this.#failed(new RenderError('missing-value', missingValue(slots[0]), place));
@@ -116,13 +123,15 @@ class TemplatePhase implements Phase {
   async elements(childId: string): Promise<Rendered<readonly Element[]>> {
     const list = this.#parts.lists.get(childId);
     if (list === undefined) return { kind: 'value', value: singleElement };
-    return this.#evaluate(this.#unitOf(list.template).uses, () => list.elements(this.#scope));
+    const { uses, quotes } = this.#unitOf(list.template);
+    const missing = this.#missing({ quotes });
+    return this.#evaluate(uses, () => list.elements(this.#scope, missing));
   }
 
   async cluster(childId: string, element: Element): Promise<Rendered<string>> {
     const { cluster } = this.#child(childId);
     invariant(cluster !== undefined, `Child "${childId}" has no "cluster"`);
-    const rendered = await this.#render(cluster, this.#scopeOf(childId, element));
+    const rendered = await this.#render(cluster, this.#scopeOf(childId, element), needsValues);
     const { slots, place } = cluster;
     if (rendered.kind === 'missing')
       return this.#failed(new RenderError('missing-value', missingValue(slots[0]), place));
@@ -134,7 +143,9 @@ class TemplatePhase implements Phase {
   async manifest(childId: string, element: Element): Promise<Rendered<KubeObject>> {
     const { template } = this.#child(childId);
     const unit = this.#unitOf(template);
-    const options = { scope: this.#scopeOf(childId, element), quotes: unit.quotes };
+    const scope = this.#scopeOf(childId, element);
+    const { quotes } = unit;
+    const options = { scope, quotes, missing: this.#missing({ scope, quotes }) };
     return this.#evaluate(unit.uses, async () =>
       checkManifest(await render(template, options), template, unit),
     );
@@ -192,9 +203,15 @@ class TemplatePhase implements Phase {
     );
   }
 
-  /** Evaluates a template that belongs to no child. */
-  async value(template: CompiledTemplate): Promise<Rendered<unknown>> {
-    return this.#render(template, this.#scope);
+  /** Evaluates a template that belongs to no child. `needsValues`: a value that other objects lack is not omitted. */
+  async value(template: CompiledTemplate, needs: Needs = {}): Promise<Rendered<unknown>> {
+    const rendered = await this.#render(template, this.#scope, needs);
+    const [slot] = template.slots;
+    if (rendered.kind !== 'missing' || needs.reason !== true || slot === undefined) return rendered;
+    const { quotes } = this.#unitOf(template);
+    const cause = await this.#explain(slot, 'value', { scope: this.#scope, quotes });
+    if (cause?.kind !== 'failed') return rendered;
+    return { ...rendered, why: missingText(missingValue(slot), cause) };
   }
 
   #child(id: string): CompiledChild {
@@ -211,23 +228,61 @@ class TemplatePhase implements Phase {
       : { ...this.#scope, item, index };
   }
 
-  #render(template: CompiledTemplate, scope: Scope): Promise<Rendered<unknown>> {
+  #render(template: CompiledTemplate, scope: Scope, needs: Needs = {}): Promise<Rendered<unknown>> {
     const { quotes, uses } = this.#unitOf(template);
-    return this.#evaluate(uses, () => render(template, { scope, quotes }));
+    const waits = needs.values === true || this.#isWaiting;
+    const missing = this.#missing({ scope, quotes, waits, omits: needs.values !== true });
+    return this.#evaluate(uses, () => render(template, { scope, quotes, missing }), waits);
+  }
+
+  #missing({
+    scope = this.#scope,
+    quotes,
+    omits = false,
+    waits = this.#isWaiting,
+  }: MissingOptions): MissingHandler {
+    const explain = (slot: Slot, found: FoundValue) =>
+      this.#explain(slot, found, { scope, quotes });
+    return {
+      evaluated: async (slot, value) => {
+        if (omits || (value !== undefined && this.#gaps.size === 0)) return;
+        const cause = await explain(slot, value === undefined ? 'value' : 'present');
+        if (cause === undefined || (cause.kind === 'waiting' && !waits)) return;
+        throw missingError(slot, missingValue(slot), cause);
+      },
+      failed: async (slot, error) => {
+        const cause = await explain(slot, 'error');
+        if (cause === undefined || (cause.kind === 'waiting' && !waits)) return error;
+        return missingError(slot, error.message, cause);
+      },
+    };
+  }
+
+  #explain(
+    slot: Slot,
+    found: FoundValue,
+    options: Pick<MissingFacts, 'scope' | 'quotes'>,
+  ): Promise<Missing | undefined> {
+    return this.#parts.missing.explain(slot, found, {
+      ...options,
+      gaps: new Set([...this.#gaps.values()].flatMap((slots) => [...slots])),
+      input: (root, id) => (root === 'children' ? this.#children : this.#reads).seen.get(id),
+    });
   }
 
   /** Returns `waiting`, or evaluates the vars and then the template. */
   async #evaluate<T>(
     uses: Dependencies,
     evaluate: () => Promise<T | undefined>,
+    waits = this.#isWaiting,
   ): Promise<Rendered<T>> {
     const on = this.#isWaiting ? this.#waitsFor(uses) : [];
     if (on.length > 0) return { kind: 'waiting', on };
     for (const name of uses.vars) {
       const rendered = await this.#var(name);
-      if (rendered.kind === 'failed') return rendered;
+      if (rendered.kind === 'failed' || (rendered.kind === 'waiting' && waits)) return rendered;
     }
-    return this.#settle(evaluate);
+    return this.#settle(evaluate, waits);
   }
 
   #waitsFor({ children, reads, observed, history }: Dependencies): readonly string[] {
@@ -249,16 +304,31 @@ class TemplatePhase implements Phase {
   async #evaluateVar(name: string): Promise<Rendered<unknown>> {
     const template = requireEntry(this.#parts.vars, name);
     const { quotes } = this.#unitOf(template);
-    const rendered = await this.#settle(() => render(template, { scope: this.#scope, quotes }));
+    const gaps = new Set<Slot>();
+    const missing: MissingHandler = {
+      ...this.#missing({ quotes }),
+      // What the var is used for decides.
+      evaluated: async (slot, value) => {
+        if (value === undefined) gaps.add(slot);
+      },
+    };
+    const rendered = await this.#settle(() =>
+      render(template, { scope: this.#scope, quotes, missing }),
+    );
+    if (gaps.size > 0) this.#gaps.set(name, gaps);
     if (rendered.kind === 'value') this.#varValues[name] = rendered.value;
     return rendered;
   }
 
-  async #settle<T>(evaluate: () => Promise<T | undefined>): Promise<Rendered<T>> {
+  async #settle<T>(
+    evaluate: () => Promise<T | undefined>,
+    waits = this.#isWaiting,
+  ): Promise<Rendered<T>> {
     try {
       const value = await evaluate();
       return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
     } catch (error) {
+      if (error instanceof MissingInput && waits) return { kind: 'waiting', on: error.on };
       return this.#failed(error);
     }
   }
@@ -272,10 +342,39 @@ class TemplatePhase implements Phase {
   }
 }
 
+/** How a template is evaluated. */
+export interface Needs {
+  /** A value that other objects lack is not omitted, and waited for in the reporting phase, too. @default false */
+  readonly values?: boolean;
+  /** A missing value has its reason. @default false */
+  readonly reason?: boolean;
+}
+
+const needsValues: Needs = Object.freeze({ values: true });
+
+interface MissingOptions {
+  readonly scope?: Scope;
+  readonly quotes: boolean;
+  /** A field without a value is omitted, whatever the reason is. @default false */
+  readonly omits?: boolean;
+  /** Values that other objects may get are waited for. @default in the phase *wanting* */
+  readonly waits?: boolean;
+}
+
+function missingError(slot: Slot, message: string, cause: Missing): Error {
+  if (cause.kind === 'waiting') return new MissingInput(cause.on);
+  return new RenderError('missing-value', missingText(message, cause), slot.place, true);
+}
+
+function missingText(message: string, { why }: Extract<Missing, { kind: 'failed' }>): string {
+  return `${message}, because ${why}`;
+}
+
 /** Children, observed children or reads: the available values, and the names of those that are waiting. */
 interface InputSet {
   readonly root: 'children' | 'observed' | 'reads';
   readonly values: Record<string, unknown>;
+  readonly seen: Map<string, ExpressionInput>;
   readonly waiting: Map<string, string>;
   readonly unknown: Set<string>;
 }
@@ -285,7 +384,13 @@ function createInputSet(
   ids: Iterable<string>,
   start: ReadonlyMap<string, ExpressionInput> | undefined,
 ): InputSet {
-  const known: InputSet = { root, values: {}, waiting: new Map(), unknown: new Set() };
+  const known: InputSet = {
+    root,
+    values: {},
+    seen: new Map(),
+    waiting: new Map(),
+    unknown: new Set(),
+  };
   for (const id of ids) {
     const seen = start?.get(id);
     if (seen === undefined) known.waiting.set(id, `${root}.${id}`);
@@ -294,7 +399,9 @@ function createInputSet(
   return known;
 }
 
-function setInput({ values, waiting, unknown }: InputSet, id: string, seen: ExpressionInput): void {
+function setInput(set: InputSet, id: string, seen: ExpressionInput): void {
+  const { values, waiting, unknown } = set;
+  set.seen.set(id, seen);
   delete values[id];
   waiting.delete(id);
   unknown.delete(id);

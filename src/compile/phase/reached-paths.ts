@@ -1,8 +1,8 @@
 import { pointerSteps } from '../../util/json.ts';
-import type { Expression, PlainPath, Scope } from '../language/index.ts';
+import type { Expression, PlainPath, ReferenceRoot, Scope } from '../language/index.ts';
 import { renderErrorOf } from '../template/render-error.ts';
-import type { CompiledTemplate, Slot } from '../template/template.ts';
-import { followPath, type RequiredPaths, requiredPaths } from './required-paths.ts';
+import { type CompiledTemplate, expressionsOf, type Slot } from '../template/template.ts';
+import { followPath, type Lookup, type RequiredPaths, requiredPaths } from './required-paths.ts';
 
 type Paths = readonly PlainPath[];
 
@@ -106,6 +106,84 @@ function plainPath({ isPlainPath, source, references }: Expression): PlainPath |
   return source.trim() === steps.join('.') ? { variable: '$', steps } : undefined;
 }
 
+/** The plain paths whose values one expression, or text, needs. */
+export interface NeededPaths {
+  /** Those of all branches. */
+  readonly all: Paths;
+  /** Those of the branches that the evaluation takes, also if it fails. */
+  readonly reached: (scope: Scope) => Promise<Paths>;
+  readonly lookups: readonly Lookup[];
+}
+
+/** Finds the needed paths of slots, each once. */
+export function createNeededPaths(): (slot: Slot) => NeededPaths {
+  const known = new Map<Slot, NeededPaths>();
+  return (slot) => {
+    let found = known.get(slot);
+    if (found === undefined) {
+      found = combinedPaths(expressionsOf(slot.leaf).map((each) => neededPaths(each, slot)));
+      known.set(slot, found);
+    }
+    return found;
+  };
+}
+
+function combinedPaths(parts: readonly NeededPaths[]): NeededPaths {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  return {
+    all: parts.flatMap(({ all }) => all),
+    reached: async (scope) => (await Promise.all(parts.map((each) => each.reached(scope)))).flat(),
+    lookups: parts.flatMap(({ lookups }) => lookups),
+  };
+}
+
+function neededPaths(expression: Expression, { leaf, text }: Slot): NeededPaths {
+  if (leaf.kind === 'handlebars') return alwaysNeeded(plainMustaches(expression, text));
+  const path = plainPath(expression);
+  if (path !== undefined) return alwaysNeeded([path]);
+  let required: RequiredPaths | undefined;
+  const evaluate = expression.probe?.((tree) => {
+    required = requiredPaths(tree);
+    return required.inBranches;
+  });
+  if (required === undefined || evaluate === undefined) return alwaysNeeded([]);
+  const { always, inBranches, lookups } = required;
+  const sure = [...always.values()];
+  return {
+    all: [...sure, ...inBranches.values()],
+    reached: async (scope) =>
+      inBranches.size === 0
+        ? sure
+        : [...sure, ...(await evaluate(scope, { mayFail: true })).keys()],
+    lookups,
+  };
+}
+
+function alwaysNeeded(paths: Paths): NeededPaths {
+  return { all: paths, reached: async () => paths, lookups: [] };
+}
+
+/** The paths of a file that stand alone, as in `{{ spec.host }}`. */
+function plainMustaches({ references }: Expression, text: string): Paths {
+  return references.flatMap(({ root, path, offset }) => {
+    const isAlone =
+      /\{\{\{?~?$/.test(text.slice(0, offset).trimEnd()) &&
+      /^[\w.`[\]-]+\s*~?\}\}/.test(text.slice(offset));
+    const first = mustacheRoots[root];
+    return isAlone && first !== undefined
+      ? [{ variable: '$' as const, steps: [...first, ...path] }]
+      : [];
+  });
+}
+
+const mustacheRoots: { readonly [Root in ReferenceRoot]?: readonly string[] } = {
+  resource: [],
+  children: ['children'],
+  reads: ['reads'],
+  vars: ['vars'],
+};
+
 interface Follow {
   readonly slot: Slot;
   readonly vars: Vars;
@@ -127,7 +205,7 @@ async function follow({ slot, vars, known, scope }: Follow): Promise<Paths> {
 }
 
 /** The expressions that paths into `vars` may take their values from. */
-function slotsBehind(paths: Paths, vars: Vars): readonly Slot[] {
+export function slotsBehind(paths: Paths, vars: Vars): readonly Slot[] {
   return paths.flatMap(({ variable, steps: [root, name, ...rest] }) => {
     const template = variable === '$' && root === 'vars' ? vars.get(name ?? '') : undefined;
     if (template === undefined) return [];

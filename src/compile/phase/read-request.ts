@@ -3,6 +3,7 @@ import { matchesGlob } from '../../util/glob.ts';
 import type { CompiledRead } from '../compiled-templates.ts';
 import type { Scope } from '../language/index.ts';
 import type { ReadRequest, ReadScope } from '../operator-plan.ts';
+import type { MissingHandler } from '../template/evaluate-slots.ts';
 import { render } from '../template/render.ts';
 import { type Place, RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
@@ -12,7 +13,7 @@ import { clusterName, isObjectName } from './manifest.ts';
 import { createRenderSelector, type RenderSelectorOptions } from './render-selector.ts';
 
 /** Renders the namespaces of a read. A missing namespace is a RenderError, never an empty list. */
-type RenderPlace = (scope: Scope) => Promise<ReadScope>;
+type RenderPlace = (scope: Scope, missing?: MissingHandler) => Promise<ReadScope>;
 
 const own: ReadScope = Object.freeze({ kind: 'own' });
 
@@ -31,7 +32,10 @@ function createRenderPlace(read: CompiledRead, options: RenderSelectorOptions): 
     case 'selector': {
       const render = createRenderSelector(read.namespaceSelector, options);
       const allowed = allowedBy(crossNamespace);
-      return async (scope) => ({ kind: 'selected', selector: await render(scope), ...allowed });
+      return async (scope, missing) => ({
+        ...{ kind: 'selected', selector: await render(scope, missing) },
+        ...allowed,
+      });
     }
   }
 }
@@ -43,8 +47,8 @@ function createNamed(
 ): RenderPlace {
   const list = createForEach(template, vars);
   const { place } = template;
-  return async (scope) => {
-    const elements = await list.elements(scope);
+  return async (scope, missing) => {
+    const elements = await list.elements(scope, missing);
     if (from.kind === 'one' && elements.length === 0) return own;
     const names = elements.map(({ item }) =>
       allowedNamespace(item, { crossNamespace, quotes, place, scope }),
@@ -88,7 +92,10 @@ function wrong(message: string, place: Place): RenderError {
 }
 
 /** Renders the request of one read; undefined if the name is missing. */
-export type RenderRequest = (scope: Scope) => Promise<ReadRequest | undefined>;
+export type RenderRequest = (
+  scope: Scope,
+  missing?: MissingHandler,
+) => Promise<ReadRequest | undefined>;
 
 /**
  * Creates the renderer of a read. A missing or invalid part of a selector is a RenderError, because it would select
@@ -104,10 +111,10 @@ export function createRenderRequest(
       : createByName(read, read.name, options);
   const { cluster } = read;
   if (cluster === undefined) return request;
-  return async (scope) => {
-    const rendered = await request(scope);
+  return async (scope, missing) => {
+    const rendered = await request(scope, missing);
     const { quotes } = options;
-    const name = await render(cluster, { scope, quotes });
+    const name = await render(cluster, { scope, quotes, ...(missing && { missing }) });
     if (name === undefined || rendered === undefined) return undefined;
     return { ...rendered, cluster: clusterName(name, cluster.place, quotes) };
   };
@@ -116,10 +123,10 @@ export function createRenderRequest(
 function createBySelector(read: CompiledRead, options: RenderSelectorOptions): RenderRequest {
   const selector = createRenderSelector(read.selector, options);
   const place = createRenderPlace(read, options);
-  return async (scope) => ({
+  return async (scope, missing) => ({
     by: 'selector',
-    selector: await selector(scope),
-    scope: await place(scope),
+    selector: await selector(scope, missing),
+    scope: await place(scope, missing),
   });
 }
 
@@ -128,8 +135,9 @@ function createByName(
   name: CompiledTemplate,
   { quotes }: RenderSelectorOptions,
 ): RenderRequest {
-  return async (scope) => {
-    const value = await render(name, { scope, quotes });
+  return async (scope, missing) => {
+    const options = { scope, quotes, ...(missing && { missing }) };
+    const value = await render(name, options);
     if (value === undefined) return undefined;
     if (typeof value !== 'string' || !isObjectName(value)) {
       const found = describeFound(value, quotes);
@@ -137,7 +145,7 @@ function createByName(
       throw new RenderError('wrong-type', message, name.place);
     }
     if (namespace === undefined) return { by: 'name', name: value };
-    const where = await render(namespace, { scope, quotes });
+    const where = await render(namespace, options);
     if (where === undefined) return undefined;
     const check = { crossNamespace, quotes, place: namespace.place, scope };
     return { by: 'name', name: value, namespace: allowedNamespace(where, check) };

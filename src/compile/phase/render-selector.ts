@@ -7,14 +7,14 @@ import {
 import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
 import type { CompiledSelector, CompiledTemplates } from '../compiled-templates.ts';
 import type { Scope } from '../language/index.ts';
-import type { SlotOptions } from '../template/evaluate-slots.ts';
+import type { MissingHandler, SlotOptions } from '../template/evaluate-slots.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { describeFound } from '../template/values.ts';
 
 /** Renders a selector. A missing or invalid part is a RenderError, because it would select too many objects. */
-type RenderSelector = (scope: Scope) => Promise<LabelSelector>;
+type RenderSelector = (scope: Scope, missing?: MissingHandler) => Promise<LabelSelector>;
 
 export interface RenderSelectorOptions {
   readonly vars: CompiledTemplates['vars'];
@@ -30,8 +30,8 @@ export function createRenderSelector(
   const { labels } = shapeOfSelector(selector ?? {}, vars);
   const keys = [...(labels?.keys() ?? [])];
   const place = (matchLabels ?? matchExpressions)?.place;
-  return async (scope) => {
-    const options = { scope, quotes, isStrict: true };
+  return async (scope, missing) => {
+    const options = { scope, quotes, isStrict: true, ...(missing && { missing }) };
     const pairs = await renderLabels(matchLabels, keys, options);
     const requirements = await renderRequirements(matchExpressions, options);
     if (place !== undefined && Object.keys(pairs).length + requirements.length === 0) {

@@ -21,11 +21,12 @@ import type { CompiledTemplate } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { type EvaluationPlan, requireEntry } from './evaluation-plan.ts';
 import { isObjectName, reservedNameError } from './manifest.ts';
+import type { Needs } from './phase.ts';
 
 interface ReportPhaseOptions {
   readonly parts: EvaluationPlan;
   /** Evaluates one template in the *reporting* phase. */
-  readonly evaluate: (template: CompiledTemplate) => Promise<Rendered<unknown>>;
+  readonly evaluate: (template: CompiledTemplate, needs?: Needs) => Promise<Rendered<unknown>>;
   /** Whether a template depends on an `unknown` input. */
   readonly isUnknown: (template: CompiledTemplate) => boolean;
 }
@@ -40,7 +41,8 @@ export class TemplateReportPhase implements ReportPhase {
     this.#parts = parts;
     this.#isUnknown = isUnknown;
     // Without the value there is no Event, patch or delay.
-    this.#evaluate = async (template) => (isUnknown(template) ? unknownValue : evaluate(template));
+    this.#evaluate = async (template, needs) =>
+      isUnknown(template) ? unknownValue : evaluate(template, needs);
   }
 
   conditions(): Promise<readonly RenderedCondition[]> {
@@ -89,7 +91,8 @@ export class TemplateReportPhase implements ReportPhase {
     const templates = [parts.status, parts.reason, parts.message];
     if (templates.some((each) => each !== undefined && this.#isUnknown(each)))
       return { type, status: 'Unknown', reason: 'Unknown', message: '', isKept: true };
-    const status = statusOf(await this.#evaluate(parts.status), parts.status);
+    const found = await this.#evaluate(parts.status, { reason: true });
+    const status = statusOf(found, parts.status);
     const reason = await this.#text(parts.reason, conditionReason);
     const message = await this.#text(parts.message);
     for (const each of [status, reason, message]) {
@@ -100,7 +103,7 @@ export class TemplateReportPhase implements ReportPhase {
       type,
       status: state,
       reason: reason.kind === 'value' ? reason.value : defaultReason(type, state),
-      message: message.kind === 'value' ? message.value : '',
+      message: message.kind === 'value' ? message.value : whyOf(found),
     };
   }
 
@@ -133,7 +136,8 @@ export class TemplateReportPhase implements ReportPhase {
     }
     const gvk = parts.definition.target?.computed && (await this.#kind(parts));
     if (gvk !== undefined && gvk.kind !== 'value') return gvk;
-    const fields = await this.#evaluate(parts.patch);
+    // A field that a patch omits is removed from its target.
+    const fields = await this.#evaluate(parts.patch, { values: true });
     if (fields.kind === 'missing') return missing(parts.patch);
     if (fields.kind !== 'value') return fields;
     if (!isJsonObject(fields.value)) return failed(parts.patch, 'Expected a map');
@@ -198,6 +202,11 @@ const eventReason: TextCheck = {
   expected: 'Expected a reason in CamelCase of at most 128 characters',
 };
 const objectName: TextCheck = { isValid: isObjectName, expected: 'Expected an object name' };
+
+/** For a condition without a message of its own: why it is unknown. */
+function whyOf(status: Rendered<unknown>): string {
+  return status.kind === 'missing' ? (status.why ?? '') : '';
+}
 
 function statusOf(
   rendered: Rendered<unknown>,

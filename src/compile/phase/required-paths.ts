@@ -22,6 +22,15 @@ export interface RequiredPaths {
   readonly withDefault: ReadonlyMap<SyntaxNode, PlainPath>;
   /** A default, or one of two branches, is a list that is written out: `(spec.hosts ?? [])[public]`. */
   readonly hasList: boolean;
+  /** The maps of which a computed key is read: `$lookup(reads.secret.data, spec.key)`. */
+  readonly lookups: readonly Lookup[];
+}
+
+/** A computed key of a map. */
+export interface Lookup {
+  readonly map: PlainPath;
+  /** Undefined: the key is no plain path. */
+  readonly key: PlainPath | undefined;
 }
 
 type Marks = Map<SyntaxNode, PlainPath>;
@@ -31,6 +40,7 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   const always: Marks = new Map();
   const inBranches: Marks = new Map();
   const withDefault: Marks = new Map();
+  const lookups: Lookup[] = [];
   let hasList = false;
 
   /** `owner` is the node of the original tree from which `node` was derived. */
@@ -56,6 +66,7 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
       case 'function':
         // These functions test for existence.
         if (['exists', 'boolean', 'not'].includes(String(node.procedure?.value))) return;
+        if (node.procedure?.value === 'lookup') addLookup(node);
         for (const arg of node.arguments ?? []) visit(arg, marks);
         return;
       case 'binary':
@@ -71,6 +82,11 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
     }
     const inner = withoutFilters(node);
     for (const child of childNodes(inner)) visit(child, marks);
+  }
+
+  function addLookup({ arguments: [written, key] = [] }: SyntaxNode): void {
+    const map = written && plainPathOf(written);
+    if (map !== undefined) lookups.push({ map, key: key && plainPathOf(key) });
   }
 
   function visitCondition(node: SyntaxNode, marks: Marks): void {
@@ -103,7 +119,7 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   }
 
   visit(tree, always);
-  return { always, inBranches, withDefault, hasList };
+  return { always, inBranches, withDefault, hasList, lookups };
 }
 
 function isListLiteral(node: SyntaxNode | undefined): boolean {

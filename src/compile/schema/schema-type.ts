@@ -89,6 +89,13 @@ export function typeAt(start: SchemaType, path: readonly string[]): SchemaType |
   );
 }
 
+/** The type of the elements, for a list. */
+export function throughLists(type: SchemaType | undefined): SchemaType | undefined {
+  let inner = type;
+  while (inner?.kind === 'list') inner = inner.item;
+  return inner?.kind === 'branch' ? inner.either : inner;
+}
+
 /** The only field of a struct that a scalar of this type fits: an integer is the `number` of an Ingress's port. Undefined: none, or several. */
 export function fieldForScalar(
   type: SchemaType | undefined,

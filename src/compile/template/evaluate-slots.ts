@@ -6,7 +6,7 @@ import {
   shortSource,
 } from '../language/index.ts';
 import { coerce } from './coerce.ts';
-import { RenderError, renderErrorOf } from './render-error.ts';
+import { MissingInput, RenderError, renderErrorOf } from './render-error.ts';
 import type { Slot } from './template.ts';
 import { describeFound, missingValue } from './values.ts';
 
@@ -18,6 +18,16 @@ export interface SlotOptions {
   readonly quotes: boolean;
   /** A missing value is an error instead of omitting its field, except for `${? }`. @default false */
   readonly isStrict?: boolean;
+  /** Decides about missing values. @default undefined: a field without a value is omitted */
+  readonly missing?: MissingHandler;
+}
+
+/** Is called for slots that need a value: not for `${? }`. */
+export interface MissingHandler {
+  /** May throw, in place of omitting the field. */
+  evaluated(slot: Slot, value: unknown): Promise<void>;
+  /** A part of a value is missing: the error to throw. */
+  failed(slot: Slot, error: RenderError): Promise<Error>;
 }
 
 /**
@@ -44,10 +54,23 @@ async function evaluateSlot(slot: Slot, options: SlotOptions): Promise<unknown> 
       leaf.kind === 'text'
         ? await textOf(slot, leaf.parts, options.scope)
         : await leaf.expression.evaluate(options.scope);
+    if (!isOptional(slot)) await options.missing?.evaluated(slot, value);
     return finish(slot, value, options);
   } catch (error) {
-    throw renderErrorOf(error, slot.place);
+    if (error instanceof MissingInput) throw error;
+    const failure = renderErrorOf(error, slot.place);
+    throw await explained(slot, failure, options);
   }
+}
+
+/** The error, as the handler sees it. */
+export async function explained(
+  slot: Slot | undefined,
+  error: RenderError,
+  { missing }: Pick<SlotOptions, 'missing'>,
+): Promise<Error> {
+  const isMissing = error.code === 'missing-value' && !error.isExplained;
+  return isMissing && slot !== undefined && missing ? missing.failed(slot, error) : error;
 }
 
 async function textOf(

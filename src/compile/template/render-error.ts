@@ -38,11 +38,23 @@ export class RenderError extends HomeostatError<RenderFailure['code']> {
   readonly failure: RenderFailure;
   /** JSON pointer in the document of the definition. */
   readonly path: string;
-  constructor(code: RenderFailure['code'], message: string, place: Place) {
+  /** The message has the reason of the missing value. */
+  readonly isExplained: boolean;
+  constructor(code: RenderFailure['code'], message: string, place: Place, isExplained = false) {
     super(code, message);
     const at = placeText(place);
     this.failure = { code, message, field: place.field, ...(at !== undefined && { place: at }) };
     this.path = place.path;
+    this.isExplained = isExplained;
+  }
+}
+
+/** A template needs a value that other objects do not have yet. `on`: the names of what it waits for. */
+export class MissingInput extends HomeostatError<'waiting'> {
+  readonly on: readonly string[];
+  constructor(on: readonly string[]) {
+    super('waiting', `Waiting for ${on.join(', ')}`);
+    this.on = on;
   }
 }
 

@@ -108,7 +108,7 @@ export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
 
 /** The child as input of later tiers: they wait while it, or an element of it, does not exist. */
 export function inputForChildren({ plan, resolution, elements }: ChildResult): ExpressionInput {
-  if (resolution === 'omitted') return { state: 'absent' };
+  if (resolution === 'omitted') return undesired(plan);
   const objects = elements.map(({ live }) => live?.object);
   if (!objects.every((object) => object !== undefined)) {
     return { state: 'waiting', on: `children.${plan.id}` };
@@ -121,7 +121,7 @@ export function inputForReport(
   pass: Pass,
   { plan, resolution, elements }: ChildResult,
 ): ExpressionInput {
-  if (resolution === 'omitted') return { state: 'absent' };
+  if (resolution === 'omitted') return undesired(plan);
   if (elements.some(({ problem }) => problem?.isUnknown === true)) return { state: 'unknown' };
   // Its elements may be in members that cannot be used.
   if (resolution === 'unknown' && plan.placement !== undefined && !isAllListed(pass, plan))
@@ -133,6 +133,10 @@ export function inputForReport(
     plan.isList,
     objects.map(({ object }) => object),
   );
+}
+
+function undesired({ id }: ChildPlan): ExpressionInput {
+  return { state: 'absent', why: `"when" of child "${id}" is false` };
 }
 
 export function presentInput(isList: boolean, objects: readonly KubeObject[]): ExpressionInput {

@@ -70,10 +70,11 @@ function seenOf(pass: Pass, child: ChildPlan): ExpressionInput {
     if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
   } else if (!isAllListed(pass, child))
     return { state: 'waiting', on: `the list of ${child.gvk.kind} objects in every cluster` };
-  return presentInput(
+  const input = presentInput(
     child.isList,
     liveOf(pass, child).map(({ object }) => object),
   );
+  return input.state === 'absent' ? { ...input, why: `child "${child.id}" does not exist` } : input;
 }
 
 async function readinessOf(

@@ -155,13 +155,15 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
   if (isNamespaced(pass.context, ref.gvk) === undefined)
     return unknownRead(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
+  const label = objectText(plan.gvk.kind, request.name, plan);
   const current = stored && pass.context.watches.confirmedByChildWatch(stored);
   if (current !== undefined) {
-    return { ...base, objects: [current], input: { state: 'present', value: current.object } };
+    const input: ExpressionInput = { state: 'present', value: current.object, label };
+    return { ...base, objects: [current], input };
   }
-  const what = objectText(plan.gvk.kind, request.name, plan);
-  const absent = waitingFor(plan, `${what} does not exist`);
-  return { ...base, objects: [], input: plan.optional ? { state: 'absent' } : absent };
+  const why = `${label} does not exist`;
+  const input = plan.optional ? ({ state: 'absent', why } as const) : waitingFor(plan, why);
+  return { ...base, objects: [], input };
 }
 
 function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {

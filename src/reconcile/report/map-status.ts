@@ -6,7 +6,7 @@ import type {
   ReportPhase,
 } from '../../compile/index.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { inputForReport } from '../child/element-result.ts';
+import { inputForReport as childForReport } from '../child/element-result.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import { observedForReport } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
@@ -90,7 +90,7 @@ export interface ReportingContext {
 export function startReporting(pass: Pass): ReportingContext {
   const { plan, watches } = pass.context;
   const children = new Map<string, ExpressionInput>();
-  for (const [id, result] of pass.effects.children) children.set(id, inputForReport(pass, result));
+  for (const [id, result] of pass.effects.children) children.set(id, childForReport(pass, result));
   const reads = new Map<string, ExpressionInput>();
   let isComplete = true;
   for (const [id, before] of pass.findings.reads) {
@@ -98,7 +98,7 @@ export function startReporting(pass: Pass): ReportingContext {
     // A member that cannot be read affects only what reads it.
     const isInMember = now.request?.cluster !== undefined;
     if (isInMember && !now.isKnown) reads.set(id, { state: 'unknown' });
-    else reads.set(id, now.input.state === 'waiting' ? { state: 'absent' } : now.input);
+    else reads.set(id, inputForReport(now.input));
     isComplete &&= isInMember || now.isKnown;
   }
   for (const { informer, gvk } of watches.allChildren()) {
@@ -109,6 +109,11 @@ export function startReporting(pass: Pass): ReportingContext {
   const inputs = { children, reads, observed: observedForReport(pass) };
   const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, ...inputs });
   return { phase, inputs, isComplete };
+}
+
+/** Nothing waits in a report: what is waited for is absent. */
+function inputForReport(input: ExpressionInput): ExpressionInput {
+  return input.state === 'waiting' ? { state: 'absent', why: input.on } : input;
 }
 
 /** Starts the phase over the new status, as far as it is known by then. */
