@@ -103,6 +103,7 @@ export type DiagnosticCode =
   | 'invalid-value'
   | 'missing-field'
   | 'not-supported-yet'
+  | 'optional-parent'
   | 'render-failed'
   | 'suspicious-expression'
   | 'template-syntax'

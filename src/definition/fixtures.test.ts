@@ -22,6 +22,7 @@ const codes = Object.keys({
   'invalid-value': true,
   'missing-field': true,
   'not-supported-yet': true,
+  'optional-parent': true,
   'render-failed': true,
   'suspicious-expression': true,
   'template-syntax': true,
@@ -70,6 +71,7 @@ describe('definition/fixtures', () => {
 const ofCompile: ReadonlySet<string> = new Set([
   'breaking-change',
   'expression-syntax',
+  'optional-parent',
   'render-failed',
   'suspicious-expression',
   'template-syntax',

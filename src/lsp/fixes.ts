@@ -25,6 +25,9 @@ export async function fixOf(
   { document, check }: FixContext,
 ): Promise<Fix | undefined> {
   const { hint, path } = (data ?? {}) as Partial<MarkData>;
+  const required = /^Add "required: \[([^\]"]+)\]" to the schema(?:,|$)/.exec(hint ?? '')?.[1];
+  if (required !== undefined)
+    return requireField(required, { document, check, at: document.offsetAt(range.start) });
   const name = /^Did you mean "([^"]+)"\?$/.exec(hint ?? '')?.[1];
   if (name === undefined) return undefined;
   const text = document.getText();
@@ -54,4 +57,26 @@ function candidates(
   return name.includes('.') && !isField
     ? [{ start, end: start + path.length, text: name }, word]
     : [word];
+}
+
+/** Adds `required` beside the `properties` that contain a field. Undefined: there is a `required` already, or none can be added. */
+async function requireField(
+  field: string,
+  { document, check, at }: FixContext & { readonly at: number },
+): Promise<Fix | undefined> {
+  const text = document.getText();
+  const properties = text.lastIndexOf('properties:', at);
+  if (properties < 0) return undefined;
+  const indent = /(?:^|\n)( *)$/.exec(text.slice(0, properties))?.[1];
+  const separator = indent === undefined ? ', ' : `\n${indent}`;
+  const added = `required: [${field}]${separator}`;
+  const fixed = text.slice(0, properties) + added + text.slice(properties);
+  const found = await check(fixed);
+  const isMended = !found.some(
+    ({ code, severity, message }) =>
+      severity === 'error' || (code === 'optional-parent' && message.startsWith(`"${field}"`)),
+  );
+  return isMended
+    ? { title: `Require "${field}"`, start: properties, end: properties, text: added }
+    : undefined;
 }

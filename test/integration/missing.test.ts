@@ -35,6 +35,27 @@ const definition = thingDefinition(
 `,
 );
 
+/** Values of other objects and of the resource that are not there, below a schema without `required: [spec]`. */
+const sources = thingDefinition(
+  'sources',
+  `  reads:
+    - { id: left, apiVersion: v1, kind: Secret, name: left }
+  children:
+    - id: web
+      when: \${ spec.web ?? false }${configMap('web')}
+    - id: reader${configMap('reader', '{ web: "${ children.web.metadata.name }" }')}
+    - id: key${configMap('key', '{ key: "${ $base64decode(reads.left.data.key) }" }')}
+    - id: level${configMap('level', '{ level: "${ spec.level }" }')}
+`,
+  {
+    schema: `
+            type: object
+            properties:
+              spec: { type: object, properties: { web: { type: boolean }, level: { type: string, default: high } } }
+`,
+  },
+);
+
 const full = { list: ['a', 'b'], on: true, shared: 'source' };
 
 /** A Thing with all its children made. */
@@ -69,7 +90,7 @@ async function setUp() {
 
 shared.describe('integration/missing', () => {
   before(async () => {
-    await startHomeostat({ 'missing.yaml': definition });
+    await startHomeostat({ 'missing.yaml': definition, 'sources.yaml': sources });
   });
 
   for (const [field, child] of [
@@ -137,5 +158,58 @@ shared.describe('integration/missing', () => {
       reader,
       (object) => (object?.data as { copy?: string } | undefined)?.copy === 'late',
     );
+  });
+
+  test('a child that is not desired, a key that is not there and a default below a missing spec create nothing, and are named', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'left', namespace } };
+    await client.apply({ ...secret, stringData: { other: 'x' } });
+    const { spec: _, ...bare } = thing('sources', namespace, {});
+    await client.apply(bare);
+    const path = thingPath('sources', namespace);
+    const failed = await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.reason === 'RenderFailed',
+    );
+    const message = conditionOf(failed)?.message ?? '';
+    assert.match(
+      message,
+      /data\.web: Missing value "children\.web\.metadata\.name", because "when" of child "web" is false/,
+    );
+    assert.match(message, /because the default of "spec\.level" applies only where "spec" exists/);
+    const states = (object: unknown) =>
+      (statusOf(object as never).children as readonly { id: string; message: string }[]).find(
+        ({ id }) => id === 'key',
+      )?.message;
+    await client.untilObject(
+      path,
+      (object) =>
+        states(object) === 'Waiting for reads.left.data.key (Secret "left" does not have it)',
+    );
+    await shared.audit.quiet(1_000);
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+    for (const name of ['reader', 'key', 'level'])
+      assert.equal(await client.get(`${maps}/${name}`), undefined);
+
+    // What was missing comes.
+    await client.apply({ ...secret, stringData: { key: 'one' } });
+    await client.patch(path, { spec: { web: true } });
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    const data = async (name: string) => (await client.get(`${maps}/${name}`))?.data;
+    assert.deepEqual(await data('reader'), { web: 'web' });
+    assert.deepEqual(await data('key'), { key: 'one' });
+    assert.deepEqual(await data('level'), { level: 'high' });
+
+    // What was created stays when it goes.
+    await client.patch(path, { spec: { web: false } });
+    await client.apply({ ...secret, stringData: { other: 'x' } });
+    await client.untilObject(
+      path,
+      (object) =>
+        conditionOf(object)?.reason === 'RenderFailed' && statusOf(object).observedGeneration === 3,
+    );
+    await shared.audit.quiet(1_000);
+    assert.deepEqual(await data('reader'), { web: 'web' });
   });
 });

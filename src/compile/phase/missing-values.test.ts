@@ -237,7 +237,7 @@ describe('compile/phase: a value that another object does not have yet', () => {
     - { id: settings, apiVersion: v1, kind: ConfigMap, name: settings }
   children:
     - { id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
-  status: { on: "\${ reads.settings.data.on }", text: "is \${ reads.settings.data.on }" }
+  status: { value: "\${ reads.settings.data.on }", text: "is \${ reads.settings.data.on }" }
 `);
     const settings: ExpressionInput = { state: 'absent', why: 'reads.settings' };
     const phase = phaseOf(plan, { phase: 'reporting', reads: new Map([['settings', settings]]) });

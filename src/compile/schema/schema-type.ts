@@ -108,7 +108,10 @@ export function fieldForScalar(
   return fitting.length === 1 ? fitting[0]?.[0] : undefined;
 }
 
-/** Whether the schema neither requires a field of the path nor has a default for it. Items of lists are not considered. */
+/**
+ * Whether the schema neither requires a field of the path nor has a default for it. Items of lists are not considered, and `spec` itself
+ * counts as present: its absence is reported as `optional-parent`.
+ */
 export function mayBeMissing(start: SchemaType, path: readonly string[]): boolean {
   let type: SchemaType | undefined = start;
   for (const step of path) {

@@ -93,9 +93,10 @@ export function messageOf(entries: readonly ChildEntry[], problems: readonly Pro
     .filter(({ isListed, decision }) => isListed && decision.state !== 'Ready')
     // Not objects that only wait for others in the list.
     .filter(({ isQueued }) => isQueued !== true)
-    .map(({ decision: { childId, kind, name, state, message }, about }) => {
+    .map(({ decision: { childId, kind, name, state, message }, about, heldBy }) => {
       const what = `${objectText(kind, name, about)} (child "${childId}")`;
-      if (state === 'Deleting') return `${what} to be deleted`;
+      if (state === 'Deleting')
+        return `${what} to be deleted${heldBy === undefined ? '' : `: ${heldBy}`}`;
       return `${what} to be ready${message === '' ? '' : `: ${message}`}`;
     });
   const blocking = problems.flatMap(({ waitingFor, message }) => waitingFor ?? [message]);

@@ -75,6 +75,10 @@ describe('reconcile/finalize: a definition that is removed with its children', (
     await harness.settle();
     assert.deepEqual(placesOf(harness, 'ConfigMap'), ['default/guarded']);
     assert.deepEqual([...removed], []);
+    assert.equal(
+      harness.ready('a'),
+      'False Terminating: Waiting for ConfigMap "guarded" (child "guarded") to be deleted: kept until "deleteWhen" is true',
+    );
     mayGo = true;
     await harness.runOne(key);
     await harness.settle();

@@ -157,6 +157,8 @@ export interface PrunedObject {
   readonly deferred?: { readonly losesData: boolean };
   /** Why it is deleted, and what its deletion waits for, for people. */
   readonly message?: string;
+  /** What `deleteWhen` keeps it for. @default undefined: it does not */
+  readonly heldBy?: string;
   readonly problem?: Problem;
 }
 

@@ -107,7 +107,10 @@ async function removeOne(
         isForeground: isForeground || isOrdered(pass, object),
       });
     case 'held':
-      return { childId, object, state: 'held', message: `${why}; ${leave.message}` };
+      return {
+        ...{ childId, object, state: 'held', heldBy: leave.message },
+        message: `${why}; ${leave.message}`,
+      };
     case 'failed':
       return { childId, object, state: 'failed', problem: leave.problem };
   }

@@ -22,6 +22,8 @@ export interface ChildEntry {
   readonly problem?: Problem;
   /** Its deletion waits only for other deletions. @default false */
   readonly isQueued?: boolean;
+  /** See {@link PrunedObject.heldBy}. */
+  readonly heldBy?: string;
   /** Why it is not ready, as a reason of `Ready`; undefined: it is ready or being deleted. */
   readonly reason?: ProblemReason | 'ChildFailed' | 'Progressing';
 }
@@ -94,6 +96,7 @@ export function describePruned(
     isQueued = false,
     isGuarded = false,
     deferred,
+    heldBy,
     message = '',
   }: PrunedObject,
 ): ChildEntry {
@@ -125,6 +128,7 @@ export function describePruned(
     about,
     isListed: state === 'deleting' || state === 'held',
     isQueued,
+    ...(heldBy !== undefined && { heldBy }),
     ...(isGuarded && { reason: 'DeletionsHeld' }),
   };
 }

@@ -91,6 +91,7 @@ export function convertManifests(options: ConversionOptions): Conversion {
             schema: {
               openAPIV3Schema: {
                 type: 'object',
+                required: ['spec'],
                 properties: { spec: specSchema(parameters, objects), status: { type: 'object' } },
               },
             },

@@ -140,9 +140,10 @@ function valueTemplate(tree: Tree & { readonly kind: 'value' }): Json {
   const { needs, parts, type } = tree.value;
   if (needs.length === 0 && parts !== undefined) return templateText(parts);
   const text = expressionText(expressionOf(tree));
-  // A missing list is an empty one, unless the expression says otherwise.
-  const isMissingList = tree.otherwise === undefined && needs.length > 0 && type.kind === 'list';
-  return isMissingList ? text.replace('${', '${?') : text;
+  // A missing list is an empty one, and a field that a read lacks is waited for, unless the expression says otherwise.
+  const isOptional = tree.otherwise === undefined && needs.length > 0;
+  const isOfRead = needs.some((path) => path.startsWith('reads.'));
+  return isOptional && (type.kind === 'list' || isOfRead) ? text.replace('${', '${?') : text;
 }
 
 /** The tree as one expression. */

@@ -167,6 +167,7 @@ function crdOf(
   };
   const openAPIV3Schema = {
     type: 'object',
+    required: ['spec'],
     properties: { spec: specSchema, status: statusSchema },
   };
   return {
