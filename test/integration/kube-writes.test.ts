@@ -31,6 +31,19 @@ shared.describe('integration/kube-writes', () => {
     assert.deepEqual(third.stored.appliedBy, ['homeostat/test']);
   });
 
+  test('an applied text keeps characters that YAML would change or reject', async () => {
+    const namespace = await shared.namespace();
+    const data = {
+      a: 'x\u0085y',
+      b: '\u0085',
+      c: 'x\u007fy\u0080',
+      d: '\ufeff\uffff',
+      e: '\u2028\u2029',
+    };
+    const { stored } = await own.apply(aConfigMap(namespace, { data }));
+    assert.deepEqual(stored.object.data, data);
+  });
+
   test('a status apply touches the status only', async () => {
     const namespace = await shared.namespace();
     await own.apply(aDeployment(namespace));

@@ -2,6 +2,7 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, jsonLength } from '../../util/json.ts';
+import { escapedJson } from '../../util/yaml-string.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorFromResponse } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
@@ -395,7 +396,8 @@ class PooledApiClient implements ClosableApiClient {
 
 /** @throws KubeError `too-large` */
 function textOf({ body, maxBodyLength = Number.POSITIVE_INFINITY }: ApiRequest): string {
-  const text = JSON.stringify(body);
+  // The server reads an apply as YAML, where some characters of JSON are line breaks or not allowed.
+  const text = escapedJson(body);
   if (text.length <= maxBodyLength) return text;
   throw new KubeError('too-large', `Expected at most ${maxBodyLength} bytes`, { status: 413 });
 }
