@@ -256,6 +256,12 @@ export const logMessages = {
     topic: 'rollouts',
     meaning: 'All resources use the new revision.',
   },
+  'A breaking change of the CustomResourceDefinition is installed, as allowed': {
+    topic: 'rollouts',
+    meaning:
+      'The CRD changes so that stored resources or clients can break, for the reasons in `diagnostics`. `homeostat dev` and the playground allow it, and `crdPolicy.allowBreakingChanges`.',
+    action: 'Check the resources. On a cluster, such a change is rejected without the policy.',
+  },
   'Resources migrated to the new storage version': {
     topic: 'rollouts',
     meaning: 'The CRD stores another version now, and all resources are stored in it.',

@@ -96,6 +96,16 @@ shared.describe('integration/crd-change', () => {
 
     const policy = '{ allowBreakingChanges: true }';
     homeostat.write('a.yaml', definition('tight', { ...breaking, policy }));
+    const allowed = await homeostat.whenLogged(
+      'A breaking change of the CustomResourceDefinition is installed, as allowed',
+    );
+    const reasons = (allowed.diagnostics as readonly string[]).map((line) =>
+      line.replace(/^.*\/a\.yaml:\d+:\d+: /, ''),
+    );
+    assert.deepEqual(
+      reasons.toSorted(),
+      diagnostics.map((line) => line.replace(/^a\.yaml:\d+:\d+: /, '')).toSorted(),
+    );
     await client.untilObject(crdPath('tight'), (crd) => 'mode' in fieldsOf(crd));
     await client.untilObject(configMapPath(namespace), (object) => textOf(object) === 'changed 7');
     await homeostat.stop();

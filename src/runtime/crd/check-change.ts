@@ -16,16 +16,14 @@ export interface CrdRejection {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Checks whether the definition's CRD breaks the installed one. Undefined: compatible, or allowed (`crdPolicy.allowBreakingChanges`). */
+/** Checks whether the definition's CRD breaks the installed one. Undefined: compatible. */
 export function checkChange(
   live: KubeObject,
   definition: CrdDefinition,
   source: SourceMap,
 ): CrdRejection | undefined {
-  const { crd, crdPolicy } = definition.kind;
-  if (crdPolicy.allowBreakingChanges || !isJsonObject(live.spec) || !isJsonObject(crd.spec)) {
-    return undefined;
-  }
+  const { crd } = definition.kind;
+  if (!isJsonObject(live.spec) || !isJsonObject(crd.spec)) return undefined;
   const changes = breakingChanges({
     installed: live.spec,
     desired: crd.spec,

@@ -33,6 +33,8 @@ interface InstallOptions extends CrdContext {
   readonly source: SourceMap;
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */
   readonly allowBreakingChanges?: boolean;
+  /** Called before a breaking change that is allowed. @default not reported */
+  readonly onBreakingChange?: (change: CrdRejection) => void;
   /** Called with the current step. @default not reported */
   readonly onStep?: (message: string) => void;
 }
@@ -105,7 +107,9 @@ async function applyWhereNeeded(
     const isApplied = live.appliedBy.includes(fieldManager) && appliedHashOf(live.object) === hash;
     if (isApplied && covers(manifest, live.object, type)) return undefined;
     const breaking = checkChange(live.object, definition, source);
-    if (breaking !== undefined && !allowBreakingChanges) return breaking;
+    const isAllowed = allowBreakingChanges || definition.kind.crdPolicy.allowBreakingChanges;
+    if (breaking !== undefined && !isAllowed) return breaking;
+    if (breaking !== undefined) options.onBreakingChange?.(breaking);
     const unprepared = await prepareChange?.(live.object);
     if (unprepared !== undefined) return unprepared;
   }

@@ -9,6 +9,7 @@ import {
   type OperatorDefinition,
 } from '../../definition/index.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
+import type { CrdRejection } from '../crd/check-change.ts';
 import { acquireCrd } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
 import type { Rejection } from '../desired-definition.ts';
@@ -24,7 +25,7 @@ export type Preparation =
 export interface PrepareOptions
   extends Pick<
     SharedOptions,
-    'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime' | 'hub' | 'coverage'
+    'cluster' | 'clock' | 'logger' | 'allowBreakingChanges' | 'runtime' | 'hub' | 'coverage'
   > {
   /** Called with the current step. */
   readonly onStep: (message: string) => void;
@@ -55,7 +56,18 @@ export async function prepareDefinition(
     signal.throwIfAborted();
     if (definesCrd(definition)) {
       onStep('Installing its CustomResourceDefinition');
-      const obstacle = await installCrd({ ...options, definition, source }, signal);
+      const onBreakingChange = ({ diagnostics }: CrdRejection) =>
+        options.logger.warn(
+          {
+            definition: definition.name,
+            diagnostics: diagnostics.map(({ hint: _, ...each }) => diagnosticText(each)),
+          },
+          'A breaking change of the CustomResourceDefinition is installed, as allowed',
+        );
+      const obstacle = await installCrd(
+        { ...options, definition, source, onBreakingChange },
+        signal,
+      );
       if (obstacle !== undefined)
         return rejected(definition, obstacle.message, obstacle.diagnostics);
     }
