@@ -62,9 +62,9 @@ ${configMap('a', 'x: "${ vars.x }"')}`,
     ],
     [
       'the status, and what is made of its field alone',
-      `${read}  status: { x: "\${ reads.key.data.x }", y: "\${ spec.y }" }
+      `${read}  status: { x: "\${ reads.key.data.x }", b: "\${ spec.y }" }
   children:
-${configMap('a', 'x: "${ status.x }"')}${configMap('b', 'x: "${ status.y }"')}${configMap('c', 'x: "${ $string(status) }"')}`,
+${configMap('a', 'x: "${ status.x }"')}${configMap('b', 'x: "${ status.b }"')}${configMap('c', 'x: "${ $string(status) }"')}`,
       ['read key content', 'child a content', 'child c content', 'resource content'],
     ],
     [
@@ -129,7 +129,7 @@ ${configMap('a', 'x: z')}    - { id: b, template: { apiVersion: v1, kind: Servic
       `${read}  status: { x: "\${ reads.key.metadata.name }" }
   children:
     - { id: s, template: { apiVersion: v1, kind: Secret, metadata: { name: "\${ metadata.name }" } } }
-${configMap('a', 'x: "${ reads.key.metadata.resourceVersion }", y: "${ children.s.metadata.name }"')}`,
+${configMap('a', 'x: "${ reads.key.metadata.resourceVersion }", b: "${ children.s.metadata.name }"')}`,
       ['read key content', 'child s content'],
     ],
   ] as const) {

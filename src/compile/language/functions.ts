@@ -69,7 +69,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'name',
     params: ['parts...'],
     returns: 'string',
-    doc: 'The parts joined by "-", truncated to 63 characters with a hash at the end, or to `{ "maxLength": 52 }` as the last argument (20 to 253); a missing part is an error',
+    doc: 'The parts joined by "-", cut to 63 characters with a hash, or to a last argument `{ "maxLength": 52 }`',
     example: { source: '$name(metadata.name, "cache", 0)', gives: 'web-cache-0' },
     takesMissing: true,
     run: (parts, { meter }) => {

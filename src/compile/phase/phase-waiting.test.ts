@@ -27,7 +27,7 @@ describe('compile/phase: waiting and missing', () => {
     - { id: extra, apiVersion: v1, kind: ConfigMap, name: "\${ reads.settings.data.extra }", optional: true }
   children:
     - { id: database, template: { apiVersion: v1, kind: Service, metadata: { name: database } } }
-${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap('throughVar', 'x: "${ vars.label }"')}${configMap('other', 'x: "${ vars.size }"')}${configMap('reader', 'x: "${ reads.settings.data.x }", y: "${ reads.extra.data.y }"')}${configMap('failing', 'x: "${ vars.broken }"')}    - id: gated
+${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap('throughVar', 'x: "${ vars.label }"')}${configMap('other', 'x: "${ vars.size }"')}${configMap('reader', 'x: "${ reads.settings.data.x }", b: "${ reads.extra.data.y }"')}${configMap('failing', 'x: "${ vars.broken }"')}    - id: gated
       when: \${ reads.settings.data.enabled = "true" }
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: gated } }
     - id: missing

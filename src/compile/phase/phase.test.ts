@@ -32,21 +32,21 @@ describe('compile/phase: what a template gives', () => {
     ['parts are put into a text', 'x: "a-${ spec.size }-${ spec.on }"', { x: 'a-3-true' }],
     [
       'numbers in a text have 15 digits',
-      'x: "a-${ 0.1 + 0.2 }", y: "${ 0.1 + 0.2 }", z: "{{ default spec.none 0.30000000000000004 }}"',
-      { x: 'a-0.3', y: '0.3', z: '0.3' },
+      'x: "a-${ 0.1 + 0.2 }", b: "${ 0.1 + 0.2 }", z: "{{ default spec.none 0.30000000000000004 }}"',
+      { x: 'a-0.3', b: '0.3', z: '0.3' },
     ],
     ['Handlebars gives a text', 'x: "{{ spec.name }}:{{ spec.size }}"', { x: 'web:3' }],
-    ['a missing value leaves its field out', 'x: "${ spec.gone }", y: a', { y: 'a' }],
-    ['null is a missing value', 'x: "${ spec.none }", y: a', { y: 'a' }],
-    ['an optional expression leaves its field out', 'x: "${? spec.gone }", y: a', { y: 'a' }],
+    ['a missing value leaves its field out', 'x: "${ spec.gone }", b: a', { b: 'a' }],
+    ['null is a missing value', 'x: "${ spec.none }", b: a', { b: 'a' }],
+    ['an optional expression leaves its field out', 'x: "${? spec.gone }", b: a', { b: 'a' }],
     [
       'what stands in $literal is untouched',
       'x: { $literal: "${ spec.name }" }',
       { x: '${ spec.name }' },
     ],
-    ['escapes are resolved', 'x: "$${ a }", y: "\\\\{{ b }}"', { x: '${ a }', y: '{{ b }}' }],
+    ['escapes are resolved', 'x: "$${ a }", b: "\\\\{{ b }}"', { x: '${ a }', b: '{{ b }}' }],
     ['a key may be an expression', '"${ spec.name }.txt": a', { 'web.txt': 'a' }],
-    ['an optional key leaves its field out', '"${? spec.gone }": a, y: a', { y: 'a' }],
+    ['an optional key leaves its field out', '"${? spec.gone }": a, b: a', { b: 'a' }],
   ];
   for (const [what, data, expected] of rows) {
     test(what, async () => {
@@ -321,7 +321,7 @@ describe('compile/phase: names', () => {
     const plan = planOfThing(
       `  vars: { a: b }
   children:
-${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definition.name }", c: "${ $cluster.name }"')}`,
+${configMap('child', 'x: "${ vars.a }", own: "${ $self.vars.a }", name: "${ $definition.name }", c: "${ $cluster.name }"')}`,
       `
             type: object
             properties:
@@ -329,7 +329,7 @@ ${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definiti
     );
     const resource = { ...thing(), vars: { a: 'own' } };
     const rendered = await phaseOf(plan, { resource }).manifest('child', noElement);
-    assert.deepEqual(dataOf(rendered), { x: 'b', y: 'own', n: 'thing', c: 'test' });
+    assert.deepEqual(dataOf(rendered), { x: 'b', own: 'own', name: 'thing', c: 'test' });
   });
 
   test('`ready` sees $child and $item; without a result it is false', async () => {
