@@ -316,7 +316,7 @@ describe('homeostat explain TYPE', () => {
 
   test('--recursive names all fields, and ends in a type that contains itself', async () => {
     const found = await explain('podset', '--recursive');
-    assert.ok(found.includes('  spec <Object>'), found.join('\n'));
+    assert.ok(found.includes('  spec <Object> -required-'), found.join('\n'));
     assert.ok(found.includes('    size <integer> -required-'));
     const crd = await explain('crd.spec.versions.schema', '--recursive');
     assert.ok(crd.includes('    properties <map[string]JSONSchemaProps>'), crd.join('\n'));

@@ -199,6 +199,8 @@ describe('compile/phase: a value that another object does not have yet', () => {
     ['${ $lookup(reads.secret.data, spec.key) }', 'waits for a key of reads.secret.data'],
     ['${ reads.secret.data.key ?? "none" }', { x: 'none' }],
     ['${? reads.secret.data.key }', {}],
+    ['${ reads.secret.type }', {}],
+    ['of type ${ reads.secret.type }', 'waits for reads.secret.type (Secret "a" does not have it)'],
     ['${ reads.maybe.data.key }', {}],
     [
       'key ${ reads.maybe.data.key }',

@@ -2,6 +2,7 @@ import type { FindOptionalParents } from '../analysis/optional-parents.ts';
 import type { CompiledChild, CompiledRead, CompiledTemplates } from '../compiled-templates.ts';
 import type { PlainPath, Scope } from '../language/index.ts';
 import type { ExpressionInput } from '../operator-plan.ts';
+import type { SchemaType } from '../schema/schema-type.ts';
 import type { Slot } from '../template/template.ts';
 import { createNeededPaths, type NeededPaths, slotsBehind } from './reached-paths.ts';
 import { followPath, pathText } from './required-paths.ts';
@@ -185,9 +186,22 @@ function causeOfRead(path: PlainPath, id: string, { origin, options }: Of): Caus
   }
   if (followPath(path, facts.scope) !== 'nothing') return undefined;
   if (optional) return { kind: 'plain' };
+  // A copy of the optional fields of an object, such as `data` and `binaryData`, omits those that it lacks.
+  if (found !== 'error' && !isKey(read.type, path.steps.slice(2))) return undefined;
   const { label } = input;
   const why = label === undefined ? '' : ` (${label} does not have it)`;
   return { kind: 'waiting', on: [`${pathText(path)}${why}`] };
+}
+
+/** Whether a path reads a key of a map, such as `data.password` or a label. The schema names no key, so each has an agreed meaning. */
+function isKey(start: SchemaType | undefined, steps: readonly string[]): boolean {
+  let type = start;
+  for (const step of steps) {
+    if (type?.kind === 'map') return true;
+    if (type?.kind !== 'struct') return false;
+    type = type.fields.get(step)?.type;
+  }
+  return false;
 }
 
 /** A map has not the key that `$lookup` computes. */
