@@ -168,7 +168,7 @@ shared.describe('integration/deletion', () => {
     );
     assert.equal(
       conditionOf(waiting)?.message,
-      'Waiting for ConfigMap "one-a" (child "claims") to be deleted',
+      'Waiting for ConfigMap "one-a" (child "claims") to be deleted: kept until "deleteWhen" is true',
     );
     await shared.audit.quiet(1_000);
     await client.patch(map('a'), { data: { done: 'yes' } });

@@ -318,6 +318,21 @@ shared.describe('integration/deploy-rights', () => {
       (list) => list.length === names.length && list.every((each) => isReady(each)),
     );
     const last = `${definitions}/podset`;
+    const revisionOf = (object: KubeObject) => String(statusOf(object).revision);
+    const isHeld = (object: KubeObject) => conditionOf(object)?.reason === 'DeletionsHeld';
+    // Some of them hold data: their deletion is approved.
+    const approveDeletions = async (before: ReadonlySet<string>) => {
+      const settled = await client.untilList(definitions, (list) =>
+        list.every((each) => isHeld(each) || (isReady(each) && !before.has(revisionOf(each)))),
+      );
+      for (const object of settled.filter(isHeld)) {
+        const { rollout } = statusOf(object) as { readonly rollout?: { readonly to?: string } };
+        await client.patch(`${definitions}/${object.metadata.name}`, {
+          metadata: { annotations: { 'homeostat.dev/approve-deletions': String(rollout?.to) } },
+        });
+      }
+      return settled.filter(isHeld).map(({ metadata: { name } }) => name);
+    };
     const change = async (by: (text: string) => string) => {
       const before = statusOf(await client.get(last)).revision;
       await client.patch(examplesPath, { data: edited(by) });
@@ -327,7 +342,9 @@ shared.describe('integration/deploy-rights', () => {
       );
     };
     // Nothing but their kinds: what they had made is to go.
+    const before = new Set((await client.list(definitions)).map(revisionOf));
     await change(withoutChildren);
+    assert.ok((await approveDeletions(before)).includes('tenant'));
     for (const collection of collections)
       await client.untilList(
         `${collection}?labelSelector=homeostat.dev/owner-uid`,

@@ -379,7 +379,7 @@ involvedObject: { ${about}, namespace: default }
       'Ready is "True", reason AllReady: All children are ready',
       '',
       '  1. deployment: Deployment "example": ready',
-      '       metadata.name (line 55): ${ metadata.name }',
+      '       metadata.name (line 56): ${ metadata.name }',
       '           metadata.name = "example"',
     ]);
     const { code, stderr } = await dev.run('explain', 'operators/podset.yaml', 'podset/missing');
