@@ -109,7 +109,7 @@ describe('homeostat test --jobs', () => {
 
   test('--update writes the values of all tests of a file', async () => {
     const wrong = `${testOf('d', 'wrong')}---\n${testOf('e', 'other')}`;
-    const { folder } = project({ a: testOf('a', 'x'), d: wrong, f: testOf('f', 'no') });
+    const { folder } = project({ a: testOf('a', 'x'), d: wrong, f: testOf('f', 'other') });
     const { lines, output } = recordOutput();
     assert.equal(await runTests([folder], { jobs: 2, update: true }, output), 0, lines.join('\n'));
     const updated = readFileSync(join(folder, 'tests/d.yaml'), 'utf8');
