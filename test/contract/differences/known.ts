@@ -84,10 +84,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     sandbox:
       'Request bodies are read for built-in kinds (CRDs excepted: 501). Responses are always JSON, which clients accept.',
   },
-  {
-    about: 'OpenAPI',
-    sandbox: 'Version 3 only. kubectl before 1.29 needs version 2 and cannot apply.',
-  },
   { about: 'Tables', sandbox: 'As on a real server. Ages follow the clock of the sandbox.' },
   {
     about: 'Numbers',
