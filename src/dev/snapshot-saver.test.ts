@@ -89,4 +89,12 @@ describe('dev/snapshot-saver', () => {
     assert.equal(trouble.unsavedSinceMs, clock.nowMs());
     assert.equal((trouble.error as { code?: string }).code, 'ENOENT');
   });
+
+  test('a save that is under way at the end is the last one', async () => {
+    const { clock, sandbox, keeper } = start(join(folder, 'none', 'cluster'));
+    sandbox.write('one');
+    await clock.advance(200);
+    assert.ok((await keeper.stop()) !== undefined);
+    assert.equal(clock.pending, 0);
+  });
 });

@@ -32,6 +32,7 @@ export class SnapshotSaver {
   #unsavedSinceMs: number | undefined;
   #failure: SaveFailure | undefined;
   #saving: Promise<void> | undefined;
+  #isStopped = false;
 
   constructor(options: SnapshotSaverOptions) {
     this.#options = options;
@@ -40,6 +41,7 @@ export class SnapshotSaver {
 
   /** Saves pending changes and stops. Resolves with the failure if they cannot be saved. */
   async stop(): Promise<SaveFailure | undefined> {
+    this.#isStopped = true;
     this.#unsubscribe();
     this.#cancel?.();
     await this.#saving;
@@ -53,7 +55,8 @@ export class SnapshotSaver {
   }
 
   #schedule(ms: number): void {
-    if (this.#saving !== undefined) return;
+    // A save that is under way at the end must not plan the next one: it would keep the process alive.
+    if (this.#isStopped || this.#saving !== undefined) return;
     this.#cancel ??= this.#options.clock.after(ms, () => {
       this.#cancel = undefined;
       this.#saving = this.#saveAndGoOn();
