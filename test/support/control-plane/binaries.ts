@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { buildBinaries } from './build-binaries.ts';
-import { type BinaryName, cacheFolder } from './versions.ts';
+import { type BinaryName, cacheFolder, kubernetesMinor } from './versions.ts';
 
 /** Absolute paths of the binaries that were asked for. */
 export type Binaries = Readonly<Partial<Record<BinaryName, string>>>;
@@ -51,7 +51,7 @@ export async function ensureBinaries(
   if (missing.length === 0) return found;
   if (go === undefined) throw new Error(missingBinariesMessage(missing));
   const folder = cacheFolder(process.env);
-  await buildBinaries({ go, folder, names: missing });
+  await buildBinaries({ go, folder, names: missing, minor: kubernetesMinor(process.env) });
   return { ...found, ...Object.fromEntries(missing.map((name) => [name, join(folder, name)])) };
 }
 

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withFolderLock } from './folder-lock.ts';
 import { launch } from './supervised-process.ts';
-import { type BinaryName, kubernetesVersion, oldestKubectlVersion } from './versions.ts';
+import {
+  type BinaryName,
+  type KubernetesMinor,
+  kubernetesVersion,
+  newestMinor,
+  oldestKubectlVersion,
+  releaseOf,
+} from './versions.ts';
 
 export interface BuildOptions {
   /** The `go` command. */
@@ -11,6 +18,8 @@ export interface BuildOptions {
   /** Where the binaries go; made if it is not there. */
   readonly folder: string;
   readonly names: readonly BinaryName[];
+  /** Of kube-apiserver and kube-controller-manager. */
+  readonly minor: KubernetesMinor;
 }
 
 interface GoModule {
@@ -31,19 +40,23 @@ function flagsOf(version: string): readonly string[] {
   ];
 }
 
-const goModules: readonly GoModule[] = [
-  {
-    folder: 'etcd',
-    packages: { etcd: 'go.etcd.io/etcd/server/v3' },
-    linkerFlags: [],
-  },
-  {
-    folder: 'kubernetes',
+/** The servers of one minor. */
+function serverModule(minor: KubernetesMinor): GoModule {
+  return {
+    folder: minor === newestMinor ? 'kubernetes' : `kubernetes-${minor}`,
     packages: {
       'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
       'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
     },
-    linkerFlags: flagsOf(kubernetesVersion),
+    linkerFlags: flagsOf(releaseOf(minor)),
+  };
+}
+
+const otherModules: readonly GoModule[] = [
+  {
+    folder: 'etcd',
+    packages: { etcd: 'go.etcd.io/etcd/server/v3' },
+    linkerFlags: [],
   },
   {
     folder: 'kubectl',
@@ -65,7 +78,8 @@ export async function buildBinaries(options: BuildOptions): Promise<void> {
   mkdirSync(options.folder, { recursive: true });
   await withFolderLock(join(options.folder, '.lock'), async () => {
     removeLeftovers(options.folder);
-    for (const module of goModules) await buildModule(module, options);
+    for (const module of [...otherModules, serverModule(options.minor)])
+      await buildModule(module, options);
   });
 }
 

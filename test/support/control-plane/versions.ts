@@ -12,16 +12,47 @@ export type BinaryName =
 /** Release of etcd; the same as in `go-modules/etcd/go.mod`. */
 export const etcdVersion = 'v3.6.16';
 
-/** Release of Kubernetes; the same as in `go-modules/kubernetes/go.mod`. */
-export const kubernetesVersion = 'v1.36.3';
+/** Releases of Kubernetes that can be built, by their minor; the same as in `go-modules/kubernetes*`. */
+const kubernetesReleases = {
+  '1.36': 'v1.36.3',
+  '1.33': 'v1.33.13',
+  '1.29': 'v1.29.15',
+} as const;
+
+/** A minor release of Kubernetes whose servers can be built. */
+export type KubernetesMinor = keyof typeof kubernetesReleases;
+
+/** The minor that is tested on every change. */
+export const newestMinor = '1.36' satisfies KubernetesMinor;
+
+/** Release of Kubernetes that is tested on every change. */
+export const kubernetesVersion = kubernetesReleases[newestMinor];
 
 /** Release of the oldest kubectl that the sandbox promises to serve, the last of its minor; the same as in `go-modules/kubectl-1.29/go.mod`. */
-export const oldestKubectlVersion = 'v1.29.15';
+export const oldestKubectlVersion = kubernetesReleases['1.29'];
+
+/** The whole release of a minor, such as `v1.36.3`. */
+export function releaseOf(minor: KubernetesMinor): string {
+  return kubernetesReleases[minor];
+}
+
+/**
+ * The minor of the servers: `HOMEOSTAT_TEST_KUBERNETES`, such as `1.29`.
+ * @default the newest
+ * @throws Error that lists what can be built, when another is asked for.
+ */
+export function kubernetesMinor(environment: NodeJS.ProcessEnv): KubernetesMinor {
+  const wanted = environment.HOMEOSTAT_TEST_KUBERNETES || newestMinor;
+  if (Object.hasOwn(kubernetesReleases, wanted)) return wanted as KubernetesMinor;
+  const known = Object.keys(kubernetesReleases).join(', ');
+  throw new Error(`Expected one of ${known} in HOMEOSTAT_TEST_KUBERNETES, found "${wanted}"`);
+}
 
 /** Where built binaries are kept: outside of the checkout, one folder per set of versions and platform. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const root = environment.XDG_CACHE_HOME || join(homedir(), '.cache');
   const platform = `${process.platform}-${process.arch}`;
-  const versions = `etcd-${etcdVersion}_kubernetes-${kubernetesVersion}_${platform}`;
+  const release = releaseOf(kubernetesMinor(environment));
+  const versions = `etcd-${etcdVersion}_kubernetes-${release}_${platform}`;
   return join(root, 'homeostat', 'control-plane', versions);
 }

@@ -50,6 +50,15 @@ describe('test/control-plane/binaries', () => {
     assert.ok(folder.endsWith(`${process.platform}-${process.arch}`));
   });
 
+  test('takes the servers of the version that is asked for, and lists them where there are none', () => {
+    const environment = { XDG_CACHE_HOME: '/cache', HOMEOSTAT_TEST_KUBERNETES: '1.29' };
+    assert.match(cacheFolder(environment), /_kubernetes-v1\.29\.\d+_/);
+    assert.throws(
+      () => cacheFolder({ HOMEOSTAT_TEST_KUBERNETES: '1.28' }),
+      /one of 1\.36, 1\.33, 1\.29 .*found "1\.28"/,
+    );
+  });
+
   test('goes without a control plane only where it can be neither found nor built, never in CI', () => {
     const found = { etcd: '/bin/etcd' };
     assert.equal(reasonToSkip({ found, missing: [], go: undefined }, true), false);

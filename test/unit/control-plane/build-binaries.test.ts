@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { allBinaries } from '../../support/control-plane/binaries.ts';
 import { buildBinaries } from '../../support/control-plane/build-binaries.ts';
+import { newestMinor } from '../../support/control-plane/versions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'build-binaries-'));
 
@@ -22,17 +23,18 @@ describe('test/control-plane/build-binaries', () => {
   test('builds each binary once when several want them at the same time', async () => {
     const { go, calls } = fakeGo('once', 'while [ "$1" != -o ]; do shift; done; echo built > "$2"');
     const folder = join(root, 'once-cache');
-    const build = { go, folder, names: allBinaries };
+    const build = { go, folder, names: allBinaries, minor: '1.29' } as const;
     await Promise.all([buildBinaries(build), buildBinaries(build)]);
     assert.equal(calls().length, 3);
     assert.deepEqual(readdirSync(folder).sort(), [...allBinaries].sort());
     assert.equal(readFileSync(join(folder, 'etcd'), 'utf8'), 'built\n');
-    assert.match(calls().join('\n'), /component-base\/version\.gitVersion=v1\./);
+    assert.match(calls().join('\n'), /component-base\/version\.gitVersion=v1\.29\./);
   });
 
   test('builds only what is wanted', async () => {
     const { go, calls } = fakeGo('some', 'while [ "$1" != -o ]; do shift; done; echo built > "$2"');
-    await buildBinaries({ go, folder: join(root, 'some-cache'), names: ['etcd'] });
+    const folder = join(root, 'some-cache');
+    await buildBinaries({ go, folder, names: ['etcd'], minor: newestMinor });
     assert.equal(calls().length, 1);
     assert.match(calls()[0] ?? '', /go\.etcd\.io\/etcd\/server\/v3$/);
   });
@@ -44,7 +46,8 @@ describe('test/control-plane/build-binaries', () => {
     );
     const folder = join(root, 'failing-cache');
     mkdirSync(join(folder, '.build-of-one-that-was-killed'), { recursive: true });
-    await assert.rejects(buildBinaries({ go, folder, names: ['etcd'] }), /go build .* failed/);
+    const build = { go, folder, names: ['etcd'], minor: newestMinor } as const;
+    await assert.rejects(buildBinaries(build), /go build .* failed/);
     assert.deepEqual(readdirSync(folder), []);
   });
 });
