@@ -52,7 +52,7 @@ export function compile(
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
-  const secrets = traceSecrets(context);
+  const secrets = traceSecrets(context, { into: 'messages' });
   const planned = { ...context, secrets };
   const { onDeleteChildren, ...summary } = createPlans(planned);
   // `validate` evaluates nothing.

@@ -207,4 +207,65 @@ ${configMap('a', 'x: "${ reads.key.data.x }"')}    - id: pod
       ['Users who can create a Thing can read every Secret of its namespace through "status.x"'],
     );
   });
+
+  const chosen = (use: string, vars = '') =>
+    compileThing(`${vars}  reads: [{ id: key, apiVersion: v1, kind: Secret, name: "\${ spec.name }", optional: true }]
+  status: { x: ${use} }
+`).diagnostics.map(({ message }) => message);
+  const vars = (value: string) => `  vars: { a: ${value} }\n`;
+
+  for (const [use, before = ''] of [
+    ['"${ $hash(reads.key.data) }"'],
+    ['"${ reads.key.data ~> $hash }"'],
+    ['"${ reads.key.data ~> $hash() }"'],
+    ['"${ $hash(reads.key.data.a & reads.key.data.b & spec.x) }"'],
+    [`'\${ $hash({ "a": reads.key.data.a, "b": [$string(reads.key.data.b)] }) }'`],
+    ['"${ ($d := reads.key.data; $hash($d)) }"'],
+    ['"hash-${ $hash(reads.key.data) }"'],
+    ['"${ $exists(reads.key.data.token) }"'],
+    ['"${ $not($exists(reads.key)) and $count(reads.key.data.x) > 0 }"'],
+    ['"${ $boolean(reads.key.data.x) or $type(reads.key.data.x) = \'string\' }"'],
+    ['"${ reads.key.data.token != null }"'],
+    [`"\${ reads.key.data.token ? 'yes' : 'no' }"`],
+    ['"{{#if reads.key.data.token}}yes{{/if}}{{#unless (not reads.key)}}no{{/unless}}"'],
+    ['"${ $hash(vars.a) }"', vars('{ x: "${ reads.key.data.x }", z: "a-${ reads.key.data.z }" }')],
+    ['"${ vars.a }"', vars('"${ $hash(reads.key.data) }"')],
+  ] as const)
+    test(`does not warn where the value of a user-chosen Secret does not leave: ${use} ${before.trim()}`, () =>
+      assert.deepEqual(chosen(use, before), []));
+
+  for (const [use, before = ''] of [
+    // Who chooses the other value can ask until it is found.
+    ['"${ reads.key.data.token = spec.guess }"'],
+    ['"${ $hash(reads.key.data.token = spec.guess) }"'],
+    ['"${ $count(reads.key.data.*[$ = $$.spec.guess]) }"'],
+    ['"${ $exists(reads.key.data[token > spec.guess]) }"'],
+    ['"${ $contains(reads.key.data.token, spec.guess) }"'],
+    ['"${ $hash($substring(reads.key.data.token, 0, 1)) }"'],
+    ['"${ $count($split(reads.key.data.token, spec.guess)) }"'],
+    ['"${ ($hash := function($x){ $x }; $hash(reads.key.data.token)) }"'],
+    ['"${ ($hash := $string; $hash(reads.key.data.token)) }"'],
+    ['"${ $hash(reads.key.data) & reads.key.data.token }"'],
+    ['"${ reads.key.data.token ?: \'none\' }"'],
+    ['"{{#if reads.key.data.token}}{{reads.key.data.token}}{{/if}}"'],
+    ['"{{#if (eq reads.key.data.token spec.guess)}}yes{{/if}}"'],
+    ['"${ $hash(vars.a) }"', vars('"${ $substring(reads.key.data.x, 0, 1) }"')],
+    ['"${ $hash(vars.a) & vars.a }"', vars('"${ reads.key.data.x }"')],
+  ] as const)
+    test(`warns where it does: ${use} ${before.trim()}`, () => {
+      const expected =
+        'Users who can create a Thing can read every Secret of its namespace through "status.x"';
+      assert.ok(chosen(use, before).includes(expected), chosen(use, before).join());
+    });
+
+  test('warns about a value, not about its hash, in a cluster that labels choose', () => {
+    const placed = (use: string) =>
+      compileThing(`${read}  children:
+    - { id: copy, cluster: "\${ spec.x }", crossCluster: { selector: all }, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: copy }, data: { x: "${use}" } } }
+`).diagnostics.map(({ message }) => message);
+    assert.deepEqual(placed('${ $hash(reads.key.data) }'), []);
+    assert.deepEqual(placed('${ reads.key.data.x }'), [
+      'Users who can label Cluster objects can receive values of a Secret through child "copy"',
+    ]);
+  });
 });

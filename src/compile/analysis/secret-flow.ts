@@ -11,13 +11,21 @@ import {
 } from '../template/template.ts';
 import { targetTemplates } from '../template-uses.ts';
 import { idsOfPath } from './dependencies.ts';
+import { exposedReferences } from './exposed-references.ts';
 
-/**
- * Traces values of Secrets through a definition. `readId`: traces only the values of this read, of any kind. Values
- * that the analysis cannot trace are treated as secret.
- */
-export function traceSecrets(context: CheckContext, readId?: string): SecretFlow {
-  const flow = new SecretFlow(context, readId);
+interface TraceOptions {
+  /** Traces only the values of this read, of any kind. */
+  readonly readId?: string;
+  /**
+   * `messages`: values that an expression reads, because messages about it may quote them. `objects`: values that its result contains; a
+   * hash or a test of a value does not.
+   */
+  readonly into: 'messages' | 'objects';
+}
+
+/** Traces values of Secrets through a definition. Values that the analysis cannot trace are treated as secret. */
+export function traceSecrets(context: CheckContext, options: TraceOptions): SecretFlow {
+  const flow = new SecretFlow(context, options);
   if (!readsSecrets(context)) return flow;
   // Terminates, because levels only rise.
   while (flow.propagate());
@@ -47,6 +55,7 @@ function highest(levels: readonly (Secrecy | undefined)[]): Secrecy {
 export class SecretFlow {
   readonly #context: CheckContext;
   readonly #readId: string | undefined;
+  readonly #into: TraceOptions['into'];
   readonly #childIds: readonly string[];
   readonly #readIds: readonly string[];
   /**
@@ -57,9 +66,10 @@ export class SecretFlow {
   readonly #slots = new WeakMap<Slot, CompiledTemplate>();
   #hasRisen = false;
 
-  constructor(context: CheckContext, readId: string | undefined) {
+  constructor(context: CheckContext, { readId, into }: TraceOptions) {
     this.#context = context;
     this.#readId = readId;
+    this.#into = into;
     const { children, reads } = context.parts;
     this.#childIds = children.map(({ definition }) => definition.id);
     this.#readIds = reads.map(({ definition }) => definition.id);
@@ -84,8 +94,14 @@ export class SecretFlow {
 
   /** Whether the result of templates may contain a value of a Secret. `childId`: the child of `$item` and `$child`. */
   reaches(templates: readonly (CompiledTemplate | undefined)[], childId?: string): boolean {
-    const { references } = this.#context.uses.of(...templates);
-    return references.some((each) => this.#isSecret(each, childId));
+    return this.#referencesOf(templates).some((each) => this.#isSecret(each, childId));
+  }
+
+  #referencesOf(templates: readonly (CompiledTemplate | undefined)[]): readonly SlotReference[] {
+    const { uses, parts } = this.#context;
+    return this.#into === 'messages'
+      ? uses.of(...templates).references
+      : exposedReferences(templates, parts.vars);
   }
 
   /** One iteration over the definition. Returns whether a level has risen, so that another iteration is needed. */

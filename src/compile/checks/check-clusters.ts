@@ -39,7 +39,7 @@ export function warnAboutPlacedSecrets(context: CheckContext): void {
   const { parts, diagnostics } = context;
   const placed = parts.children.filter(({ cluster }) => (cluster?.slots.length ?? 0) > 0);
   if (placed.length === 0) return;
-  const flow = traceSecrets(context);
+  const flow = traceSecrets(context, { into: 'objects' });
   for (const { definition, template, cluster } of placed) {
     if (!flow.reaches([template], definition.id)) continue;
     const what = isSecret(definition.gvk) ? 'this Secret' : `child "${definition.id}"`;

@@ -86,7 +86,7 @@ export function warnAboutSecrets(context: CheckContext): void {
     const { name } = read;
     if (name === undefined || !isSecret(read.definition.gvk)) continue;
     if (!uses.of(name).references.some(({ reference }) => reference.root === 'resource')) continue;
-    const flow = traceSecrets(context, read.definition.id);
+    const flow = traceSecrets(context, { readId: read.definition.id, into: 'objects' });
     const target = targetsOf(context).find(({ template, childId }) =>
       flow.reaches([template], childId),
     );

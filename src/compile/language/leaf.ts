@@ -105,6 +105,8 @@ export interface Reference {
   readonly mixedFrom?: number;
   /** For `vars`: not read by a path `vars.<name>` but indirectly: `$lookup(vars, "a")`, `[vars].a`. */
   readonly isIndirect?: true;
+  /** Only a hash of it, its count, or whether it is there or true is used: the result does not contain the value. */
+  readonly isReduced?: true;
   /** For `now` and `random`: evaluated only if a value read from `observed` is missing (`observed.x.y ?? $now()`). */
   readonly isObservedDefault?: true;
 }

@@ -22,8 +22,8 @@ interface ReferenceRecorder {
   step(origin: Origin, name: string, offset: number): Origin;
   /** Marks an origin as one of several possible origins of a value. */
   mix(origin: Origin): Origin;
-  /** Records that the value at the origin is used. */
-  record(origin: Origin, exact: boolean): void;
+  /** Records that the value at the origin is used. `isReduced`: see {@link Reference.isReduced}. */
+  record(origin: Origin, exact: boolean, isReduced?: boolean): void;
   /** `$now()`, `$randomString()` and the like. */
   recordSource(root: 'now' | 'random', offset: number, isObservedDefault: boolean): void;
   /** Records that anything may be read. */
@@ -40,7 +40,7 @@ export function createReferenceRecorder(): ReferenceRecorder {
   function add(reference: Reference): void {
     const key = [reference.root, reference.offset, ...reference.path].join('\0');
     const known = references.get(key);
-    if (known === undefined || (known.exact && !reference.exact)) references.set(key, reference);
+    references.set(key, known === undefined ? reference : combined(known, reference));
   }
 
   function begin(origin: Origin): Origin {
@@ -48,7 +48,7 @@ export function createReferenceRecorder(): ReferenceRecorder {
     return origin;
   }
 
-  function record(origin: Origin, exact: boolean): void {
+  function record(origin: Origin, exact: boolean, isReduced = false): void {
     open.delete(origin);
     const { root, path, offset, stepOffsets, mixedFrom } = origin;
     if (root === 'root') {
@@ -63,6 +63,7 @@ export function createReferenceRecorder(): ReferenceRecorder {
         offset,
         stepOffsets,
         ...(isMixed ? { mixedFrom } : {}),
+        ...(isReduced ? { isReduced } : {}),
       });
     }
   }
@@ -95,6 +96,12 @@ export function createReferenceRecorder(): ReferenceRecorder {
       return [...references.values()].toSorted((a, b) => a.offset - b.offset);
     },
   };
+}
+
+/** Two uses of one value. */
+function combined(known: Reference, other: Reference): Reference {
+  const { isReduced, ...rest } = known.exact && !other.exact ? other : known;
+  return { ...rest, ...(known.isReduced && other.isReduced ? { isReduced } : {}) };
 }
 
 function oneStep(origin: Origin, name: string, offset: number): Origin {

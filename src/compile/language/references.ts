@@ -1,5 +1,6 @@
 import { builtinFunctions } from './builtin-functions.ts';
 import type { Reference } from './leaf.ts';
+import { isComposition, isMissingTest, reducingFunctions } from './reduced-values.ts';
 import { createReferenceRecorder, type Origin } from './reference-recorder.ts';
 import { isVariableName } from './runtime-scope.ts';
 import {
@@ -59,15 +60,25 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   const parents = new Map<string, AbstractValue>();
   let visits = 0;
   let observedDefaults = 0;
+  /** Above 0, all values that are used end in a hash. */
+  let hashes = 0;
 
   function offsetOf(node: SyntaxNode): number {
     return startOf(tokens, node.position);
   }
 
   function use(value: AbstractValue, exact = true): void {
-    for (const origin of value.origins) recorder.record(origin, exact);
+    for (const origin of value.origins) recorder.record(origin, exact, hashes > 0);
     for (const callable of value.callables)
       if (callable.kind === 'lambda') exposeLambda(callable.lambda);
+  }
+
+  /** Records values of which only a hash, the number, or whether they are there or true is used. */
+  function reduce(values: readonly AbstractValue[]): void {
+    for (const { origins, callables } of values) {
+      for (const origin of origins) recorder.record(origin, true, true);
+      use({ origins: [], callables });
+    }
   }
 
   /** Records a lambda that unknown code may call. */
@@ -119,11 +130,18 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       case 'unary':
         return visitUnary(node, place);
       case 'binary':
-        useAll([leftOf(node), node.rhs], place);
-        return noValue;
+        return visitBinary(node, place);
       default:
         return noValue;
     }
+  }
+
+  function visitBinary(node: SyntaxNode, place: Place): AbstractValue {
+    const operands = [leftOf(node), node.rhs].filter((each) => each !== undefined);
+    const isTest = node.value === 'and' || node.value === 'or' || isMissingTest(node);
+    if (isTest) reduce(operands.map((each) => visit(each, place)));
+    else useAll(operands, place);
+    return noValue;
   }
 
   function visitParent(node: SyntaxNode, { context }: Place): AbstractValue {
@@ -203,7 +221,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     const isDefault = isDefaultOperator(node);
     const isElvis = !isDefault && isElvisOperator(node);
     // The condition of `??` and `?:` is a copy of their result.
-    if (!isDefault && !isElvis) useAll([node.condition], place);
+    if (!isDefault && !isElvis && node.condition !== undefined)
+      reduce([visit(node.condition, place)]);
     const value = node.then === undefined ? noValue : visit(unwrapTailCall(node.then), place);
     // The test reads the fields of an object and the elements of a list.
     if (isElvis) use(value);
@@ -284,9 +303,18 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   ): AbstractValue {
     const callee = node.procedure === undefined ? noValue : visit(node.procedure, place);
     const nodes = node.arguments ?? [];
+    const isHash = isUnboundHash(node.procedure, place) && nodes.every(isComposition);
+    if (isHash) hashes++;
     const args = [...before, ...nodes.map((arg) => visit(arg, place))];
+    if (isHash) hashes--;
     const written = [...before.map(() => undefined), ...nodes];
     return call(callee, args, { context: place.context, written });
+  }
+
+  function isUnboundHash(callee: SyntaxNode | undefined, { frame }: Place): boolean {
+    return (
+      callee?.type === 'variable' && callee.value === 'hash' && lookUp(frame, 'hash') === undefined
+    );
   }
 
   function visitPartial(node: SyntaxNode, place: Place): AbstractValue {
@@ -350,7 +378,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         else use(call(second, [first, first], details));
         return first;
       case 'reduce':
-        return reduce(args, details);
+        return callReduce(args, details);
       case 'lookup':
         if (!fromContext && details.written?.[1]?.type === 'string') {
           const [, key] = details.written;
@@ -372,7 +400,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         return noValue;
       default:
         if (builtin?.gives === undefined || name === 'distinct' || name === 'clone') {
-          for (const arg of args) use(arg);
+          if (reducingFunctions.has(name)) reduce(args);
+          else for (const arg of args) use(arg);
           return noValue;
         }
         if (builtin.gives === 'all') return mixed(args);
@@ -381,7 +410,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     }
   }
 
-  function reduce(args: readonly AbstractValue[], details: CallDetails): AbstractValue {
+  function callReduce(args: readonly AbstractValue[], details: CallDetails): AbstractValue {
     const [list = noValue, callee = noValue, initial = noValue] = args;
     // Without an initial value the first element is used.
     const isThere = ['string', 'number', 'value', 'unary'].includes(

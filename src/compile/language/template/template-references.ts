@@ -57,7 +57,7 @@ export function findTemplateReferences(program: Program, text: string): Template
     }
     const name = simpleName(block.path);
     if (name === 'each') use(value, false);
-    if (name === 'if' || name === 'unless') use(value);
+    if (name === 'if' || name === 'unless') use(value, true, true);
     visitProgram(block.program, blockPlace(name, value, { block, place }));
     visitProgram(block.inverse, place);
   }
@@ -90,7 +90,8 @@ export function findTemplateReferences(program: Program, text: string): Template
       const { value } = key as hbs.AST.StringLiteral;
       return recorder.step(object, value, offsetOf(text, key.loc.start));
     }
-    for (const arg of args) use(arg, false);
+    const isTest = ['and', 'not', 'or'].includes(simpleName(path) ?? '');
+    for (const arg of args) use(arg, false, isTest);
     return undefined;
   }
 
@@ -164,8 +165,8 @@ export function findTemplateReferences(program: Program, text: string): Template
     return { origin: target?.context, parts: path.parts };
   }
 
-  function use(origin: Origin | undefined, exact = true): void {
-    if (origin !== undefined) recorder.record(origin, exact);
+  function use(origin: Origin | undefined, exact = true, isReduced = false): void {
+    if (origin !== undefined) recorder.record(origin, exact, isReduced);
   }
 
   visitProgram(program, top);
