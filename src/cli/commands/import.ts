@@ -3,6 +3,7 @@ import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts'
 import { bundledSchemas } from '../../compile/index.ts';
 import { printOrderedYaml } from '../../definition/index.ts';
 import {
+  type Construct,
   type ImportedFiles,
   type ImportResult,
   importedFormats,
@@ -98,10 +99,10 @@ function printReport({ results, ignored, unusedAnswers }: ImportedFiles, print: 
   for (const { file, format, name, constructs } of results) {
     print('');
     print(`${file}: ${format} "${name}"`);
-    const rows = constructs.map(({ file: of, line, column, name: construct, outcome, detail }) => [
-      `${of === file ? '' : `${of}:`}${line}:${column}`,
-      construct,
-      detail === '' ? outcome : `${outcome}: ${detail}`,
+    const rows = constructs.map((construct) => [
+      `${construct.file === file ? '' : `${construct.file}:`}${construct.line}:${construct.column}`,
+      construct.name,
+      resultOf(construct),
     ]);
     for (const line of tableLines(['PLACE', 'CONSTRUCT', 'RESULT'], rows)) print(line);
     const count = (wanted: string) => constructs.filter(({ outcome }) => outcome === wanted).length;
@@ -125,6 +126,13 @@ function printReport({ results, ignored, unusedAnswers }: ImportedFiles, print: 
     print(
       `Note: ${placeOf(document)}: This is no recorded answer for a parent of an imported controller. Expected "request" and "response", or a request and then its response`,
     );
+}
+
+/** What became of a construct, and what it does in the source. */
+function resultOf({ outcome, detail, effect }: Construct): string {
+  const text = detail === '' ? outcome : `${outcome}: ${detail}`;
+  if (effect === undefined) return text;
+  return detail === '' ? `${text}: ${effect}` : `${text}. It ${effect}`;
 }
 
 interface Printers {

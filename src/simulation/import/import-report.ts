@@ -13,6 +13,8 @@ export interface Construct {
   readonly outcome: Outcome;
   /** The difference, or the reason, with a hint. Empty: converted. */
   readonly detail: string;
+  /** What it does in the source, for a person who writes it by hand: `sets spec.size from spec.count`. */
+  readonly effect?: string;
 }
 
 export interface ConstructPlace {
@@ -21,6 +23,8 @@ export interface ConstructPlace {
   readonly pointer: string;
   /** An offset inside the text at the pointer. @default the position of the value */
   readonly offset?: number;
+  /** What the construct does in the source. */
+  readonly effect?: string;
   /** Report the position of the key. */
   readonly isKey?: boolean;
 }
@@ -73,7 +77,11 @@ export class ImportReport {
     this.#add(place, 'left out', hint === undefined ? reason : `${reason}. ${hint}`);
   }
 
-  #add({ name, pointer, offset, isKey }: ConstructPlace, outcome: Outcome, detail: string): void {
+  #add(
+    { name, pointer, offset, isKey, effect }: ConstructPlace,
+    outcome: Outcome,
+    detail: string,
+  ): void {
     const position =
       offset !== undefined
         ? this.#source.insideAt(pointer, offset)
@@ -81,7 +89,7 @@ export class ImportReport {
           ? this.#source.keyAt(pointer)
           : this.#source.valueAt(pointer);
     const { file } = this.#source;
-    const construct = { file, ...position, name, outcome, detail };
+    const construct = { file, ...position, name, outcome, detail, ...(effect && { effect }) };
     // A custom type is converted once for each use.
     if (!this.#constructs.some((each) => isSame(each, construct))) this.#constructs.push(construct);
   }
@@ -93,6 +101,7 @@ function isSame(a: Construct, b: Construct): boolean {
     a.line === b.line &&
     a.column === b.column &&
     a.name === b.name &&
-    a.detail === b.detail
+    a.detail === b.detail &&
+    a.effect === b.effect
   );
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import type { ImportReport } from '../import-report.ts';
+import { effectOfPatch } from './patch-ends.ts';
 
 /** A patch with its place. */
 export interface PatchSource {
@@ -148,6 +149,7 @@ function addTemplates(
     return [[name, patchesOf(set.patches, `patchSets.${name}.patches`, at)] as const];
   });
   const patchSets = new Map(sets);
+  reportUnusedSets(input, pointer, report);
   listOf(input.resources).forEach((value, index) => {
     if (!isJsonObject(value)) return;
     const at = pointerTo(`${pointer}/resources`, index);
@@ -155,11 +157,16 @@ function addTemplates(
     const name = String(value.name ?? base?.kind ?? index);
     const label = `resources.${name}`;
     const before = draft.templates.get(name);
+    const own = patchesOf(value.patches, `${label}.patches`, `${at}/patches`);
     if (base === undefined && before === undefined) {
       report.leftOut({ name: label, pointer: at }, 'The resource has no base here');
+      for (const each of own) {
+        const place = { name: each.name, pointer: each.pointer };
+        const effect = effectOfPatch(each.patch, `resource "${name}"`);
+        report.leftOut({ ...place, effect }, 'Its resource is left out');
+      }
       return;
     }
-    const own = patchesOf(value.patches, `${label}.patches`, `${at}/patches`);
     const patches = own.flatMap((each) => inlined(each, patchSets, report));
     const isNew = base !== undefined;
     draft.templates.set(name, {
@@ -176,6 +183,22 @@ function addTemplates(
   });
 }
 
+/** A patch set that no resource names changes nothing. */
+function reportUnusedSets(input: JsonObject, pointer: string, report: ImportReport): void {
+  const used = new Set(
+    listOf(input.resources).flatMap((resource) =>
+      (isJsonObject(resource) ? listOf(resource.patches) : []).flatMap((patch) =>
+        isJsonObject(patch) && patch.type === 'PatchSet' ? [String(patch.patchSetName)] : [],
+      ),
+    ),
+  );
+  listOf(input.patchSets).forEach((set, index) => {
+    const name = isJsonObject(set) ? String(set.name) : String(index);
+    const place = { name: `patchSets.${name}`, pointer: pointerTo(`${pointer}/patchSets`, index) };
+    if (!used.has(name)) report.converted(place, ['not used by any resource']);
+  });
+}
+
 /** The patches of a patch set in place of their reference. */
 function inlined(
   source: PatchSource,
@@ -185,9 +208,13 @@ function inlined(
   const { patch, name, pointer } = source;
   if (patch.type !== 'PatchSet') return [source];
   const set = sets.get(String(patch.patchSetName));
+  const effect = effectOfPatch(patch, undefined);
   if (set === undefined)
-    report.leftOut({ name, pointer }, `There is no patch set "${String(patch.patchSetName)}"`);
-  else report.converted({ name, pointer });
+    report.leftOut(
+      { name, pointer, effect },
+      `There is no patch set "${String(patch.patchSetName)}"`,
+    );
+  else report.converted({ name, pointer, effect });
   return set ?? [];
 }
 

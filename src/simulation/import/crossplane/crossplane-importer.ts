@@ -26,7 +26,7 @@ import {
 import { type ComposedTemplate, type CompositionParts, readComposition } from './composition.ts';
 import { ConnectionSecret } from './connection-secret.ts';
 import { Environment } from './environment.ts';
-import { applyPatch, type PatchContext, type PatchTargets } from './patches.ts';
+import { applyPatch, leaveOutPatch, type PatchContext, type PatchTargets } from './patches.ts';
 import { convertReadiness } from './readiness.ts';
 import { childTemplateOf, type Tree, templateOf, treeOf, withTreeAt } from './template-tree.ts';
 import { textValue } from './value.ts';
@@ -155,6 +155,7 @@ function convertComposition(
     report,
     targets,
     child: undefined,
+    composed: undefined,
     childType: unknownType,
   };
   for (const patch of parts.environmentPatches) applyPatch(patch, shared);
@@ -236,13 +237,20 @@ function convertTemplate(
   const gvk = gvkOf(String(base.apiVersion), String(base.kind));
   if (typeof base.kind !== 'string' || typeof base.apiVersion !== 'string') {
     report.leftOut({ name: label, pointer }, 'The base has no "apiVersion" and "kind"');
+    for (const each of template.patches) leaveOutPatch(each, `resource "${name}"`, report);
+    return undefined;
+  }
+  const composed = `${base.kind} "${name}"`;
+  const when = conditionOf(template, { composite, report, parse });
+  if (when === null) {
+    for (const each of template.patches) leaveOutPatch(each, composed, report);
     return undefined;
   }
   const notes = new Set<string>();
   targets.child = named(base, name, composite, notes);
   const schema = bundledSchemas().schemaFor(gvk);
   const childType = schema === undefined ? unknownType : createSchemaCompiler().compile(schema);
-  const context = { ...shared, child: `children.${id}`, childType };
+  const context = { ...shared, child: `children.${id}`, composed, childType };
   const isFrom = (type: Json | undefined) => /^To|^CombineTo/.test(String(type ?? ''));
   // Crossplane first copies from what exists, then to what it wants.
   for (const each of template.patches.filter(({ patch }) => isFrom(patch.type)))
@@ -250,8 +258,6 @@ function convertTemplate(
   for (const each of template.patches.filter(({ patch }) => !isFrom(patch.type)))
     applyPatch(each, context);
   const tree = targets.child;
-  const when = conditionOf(template, { composite, report, parse });
-  if (when === null) return undefined;
   const isBuiltin = bundledSchemas().isNamespaced(gvk) !== undefined;
   if (isBuiltin && template.readinessChecks.length === 0 && !parts.isAutoReady)
     notes.add(`ready by the rules of ${gvk.kind}: Crossplane waits for a condition "Ready"`);

@@ -14,6 +14,7 @@ import {
   schemaFieldAt,
 } from './field-path.ts';
 import { formatText } from './go-format.ts';
+import { type End, effectOfPatch, endsOf } from './patch-ends.ts';
 import { NoPlaceError, type Tree, withTreeAt } from './template-tree.ts';
 import { transformed } from './transforms.ts';
 import { derived, guarded, pathValue, type Value } from './value.ts';
@@ -35,6 +36,8 @@ export interface PatchContext {
   readonly targets: PatchTargets;
   /** The composed resource in expressions: `children.bucket`. Undefined: patches of the environment. */
   readonly child: string | undefined;
+  /** The composed resource in reports: `Bucket "bucket"`. Undefined: patches of the environment. */
+  readonly composed: string | undefined;
   readonly childType: SchemaType;
 }
 
@@ -50,29 +53,6 @@ class LeftOut extends Error {
 /** A patch that never writes a value. */
 class NeverApplies extends Error {}
 
-type End = 'composite' | 'environment' | 'child';
-
-/** Where a patch reads and writes. */
-function endsOf(type: string, isForEnvironment: boolean): readonly [End, End] | undefined {
-  const other: End = isForEnvironment ? 'environment' : 'child';
-  switch (type) {
-    case 'FromCompositeFieldPath':
-    case 'CombineFromComposite':
-      return ['composite', other];
-    case 'ToCompositeFieldPath':
-    case 'CombineToComposite':
-      return [other, 'composite'];
-    case 'FromEnvironmentFieldPath':
-    case 'CombineFromEnvironment':
-      return ['environment', isForEnvironment ? 'composite' : 'child'];
-    case 'ToEnvironmentFieldPath':
-    case 'CombineToEnvironment':
-      return [isForEnvironment ? 'composite' : 'child', 'environment'];
-    default:
-      return undefined;
-  }
-}
-
 /** One patch while it is applied. */
 interface Run extends PatchContext {
   readonly patch: JsonObject;
@@ -86,20 +66,31 @@ export function applyPatch({ patch, name, pointer }: PatchSource, context: Patch
   const run: Run = { ...context, patch, notes: new Set() };
   const type = String(patch.type ?? 'FromCompositeFieldPath');
   const ends = endsOf(type, context.child === undefined);
+  const effect = effectOfPatch(patch, context.composed);
   try {
     if (ends === undefined) throw new LeftOut(`The patch type "${type}" is not known`, '/type');
     const value = required(sourceOf(ends[0], run), run);
     const path = String(patch.toFieldPath ?? patch.fromFieldPath);
     writeTo(ends[1], stepsOf(path, '/toFieldPath'), value, run);
-    report.converted({ name, pointer }, run.notes);
+    report.converted({ name, pointer, effect }, run.notes);
   } catch (error) {
-    if (error instanceof NeverApplies) report.converted({ name, pointer }, [error.message]);
+    if (error instanceof NeverApplies) report.converted({ name, pointer, effect }, [error.message]);
     else if (error instanceof LeftOut)
-      report.leftOut({ name, pointer: pointer + error.below }, error.message);
+      report.leftOut({ name, pointer: pointer + error.below, effect }, error.message);
     else if (error instanceof NoPlaceError)
-      report.leftOut({ name, pointer: `${pointer}/toFieldPath` }, error.message);
+      report.leftOut({ name, pointer: `${pointer}/toFieldPath`, effect }, error.message);
     else throw error;
   }
+}
+
+/** Reports a patch of a resource that is left out. */
+export function leaveOutPatch(
+  { patch, name, pointer }: PatchSource,
+  composed: string,
+  report: ImportReport,
+): void {
+  const effect = effectOfPatch(patch, composed);
+  report.leftOut({ name, pointer, effect }, 'Its resource is left out');
 }
 
 function stepsOf(path: string, below: string): readonly PathStep[] {

@@ -1,6 +1,6 @@
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
-import { isReference } from '../../convert/text-role.ts';
+import { hasFreeKeys, isReference } from '../../convert/text-role.ts';
 import { atom } from '../cel/cel-context.ts';
 import { step } from '../cel/jsonata.ts';
 import { expressionText, literalText, type Part, templateText } from '../template-text.ts';
@@ -36,8 +36,8 @@ export class Explainer {
   explain(observations: readonly Observation[], path: readonly string[] = []): Json | undefined {
     const [first] = observations;
     if (first === undefined) return undefined;
-    const expression = this.#expressionFor(observations, path);
-    if (expression !== undefined) return this.#use(expression);
+    const expression = this.expression(observations, path);
+    if (expression !== undefined) return this.use(expression);
     const values = observations.map(({ value }) => value);
     if (values.every((each) => typeof each === 'string')) return this.#text(observations, path);
     if (values.every(isJsonObject)) return this.#map(observations, path);
@@ -57,14 +57,17 @@ export class Explainer {
     return first.value;
   }
 
-  #use(expression: string): string {
+  /** The template of an expression. */
+  use(expression: string): string {
     this.used.add(expression);
     return expressionText(expression);
   }
 
   #map(observations: readonly Observation[], path: readonly string[]): JsonObject {
+    const computed = this.#computedKeys(observations, path);
     const keys = new Set(observations.flatMap(({ value }) => Object.keys(value as JsonObject)));
-    const fields = [...keys].map((key) => {
+    const own = [...keys].filter((key) => !computed.some(({ names }) => names.includes(key)));
+    const fields = own.map((key) => {
       const each = observations.map(({ value, scope }) => ({
         scope,
         value: (value as JsonObject)[key],
@@ -72,21 +75,51 @@ export class Explainer {
       const existing = each.filter(({ value }) => value !== undefined);
       const isOptional = existing.length < each.length;
       // A field that some answers lack must be an expression that is missing there, too.
-      const expression = isOptional ? this.#expressionFor(each, [...path, key]) : undefined;
-      if (expression !== undefined) return [key, this.#use(expression)] as const;
+      const expression = isOptional ? this.expression(each, [...path, key]) : undefined;
+      if (expression !== undefined) return [key, this.use(expression)] as const;
       if (isOptional) this.unexplained.push([...path, key].join('.'));
       return [key, this.explain(existing, [...path, key])] as const;
     });
-    return Object.fromEntries(
-      fields.map(([key, value]) => [key.replaceAll('${', () => '$${'), value]),
-    );
+    const values = computed.map(({ key, names }) => {
+      const each = observations.map(({ value, scope }, index) => ({
+        scope,
+        value: (value as JsonObject)[names[index] ?? ''],
+      }));
+      return [key, this.explain(each, [...path, key])] as const;
+    });
+    return Object.fromEntries([
+      ...fields.map(([key, value]) => [key.replaceAll('${', () => '$${'), value] as const),
+      ...values,
+    ]);
   }
 
-  /** The expression that has these values, if they are not equal by chance. */
-  #expressionFor(
+  /** Keys with a value of the parent: each map has another one in the same place. */
+  #computedKeys(
     observations: readonly Observation[],
     path: readonly string[],
-  ): string | undefined {
+  ): readonly { readonly key: string; readonly names: readonly string[] }[] {
+    if (!hasFreeKeys(path)) return [];
+    const maps = observations.map(({ value }) => Object.keys(value as JsonObject));
+    const varying = maps.map((keys) =>
+      keys.filter((key) => !maps.every((others) => others.includes(key))),
+    );
+    const [first = []] = varying;
+    if (varying.some(({ length }) => length !== first.length)) return [];
+    return first.flatMap((_, index) => {
+      const names = varying.map((keys) => keys[index] ?? '');
+      const own = new Explainer();
+      const key = own.explain(
+        observations.map(({ scope }, at): Observation => ({ scope, value: names[at] })),
+        [...path, 'key'],
+      );
+      if (own.unexplained.length > 0 || typeof key !== 'string') return [];
+      for (const expression of own.used) this.used.add(expression);
+      return [{ key, names }];
+    });
+  }
+
+  /** The expression that has these values, also where one is missing. Undefined: there is none, or it is equal by chance. */
+  expression(observations: readonly Observation[], path: readonly string[]): string | undefined {
     const source = observations.find(({ value }) => value !== undefined);
     if (source === undefined) return undefined;
     const isVarying = observations.some(({ value }) => !deepEqual(value, source.value));

@@ -1,8 +1,6 @@
-import { bundledSchemas } from '../../../compile/index.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import type { KubeObject } from '../../../util/kube-object.ts';
-import { childId } from '../../convert/child-id.ts';
 import { cleanObject } from '../../convert/clean-object.ts';
 import { ImportReport } from '../import-report.ts';
 import type {
@@ -13,6 +11,7 @@ import type {
   SourceDocument,
 } from '../importer.ts';
 import { definitionName, userMetadata } from '../names.ts';
+import { decorations } from './decorations.ts';
 import {
   type ChildRule,
   convertRecorded,
@@ -25,6 +24,7 @@ import { answersFor, type HookAnswer, readAnswers } from './hook-answers.ts';
 import { hookParts, reportHookSources } from './hook-sources.ts';
 import { type ParentKind, parentKind } from './parent-kind.ts';
 import { recordedChildren } from './recorded-children.ts';
+import { relatedReads } from './related-reads.ts';
 import { kindOf } from './resource-kinds.ts';
 
 const controllerKinds = ['CompositeController', 'DecoratorController'];
@@ -136,7 +136,15 @@ function convertRule(
     children.push(skeleton);
   }
   const name = `${definitionName(document.value, report)}${suffix}`;
-  const reads = relatedReads(answers, context);
+  const related = relatedReads(answers, { documents, report, isNamespaced: parent.isNamespaced });
+  const { reads } = related;
+  const decorated = decorations(synced, report);
+  for (const [field, { unexplained }] of [
+    ['reads', related],
+    ['patches', decorated],
+  ] as const)
+    if (unexplained.length > 0)
+      todos.set(field, `${unexplained.join(', ')}: only known for some answers`);
   reportHookSources(spec.hooks, {
     documents,
     report,
@@ -156,7 +164,7 @@ function convertRule(
       ...(reads.length > 0 && { reads }),
       ...(children.length > 0 && { children }),
       ...(Object.keys(status).length > 0 && { status }),
-      ...decorations(synced, report),
+      ...decorated.fields,
     },
   } as unknown as JsonObject;
   reportSettings(spec, report);
@@ -208,84 +216,6 @@ function childRules(
     const isRolling = strategy.startsWith('Rolling');
     return [{ gvk, place, fields, isRolling }];
   });
-}
-
-/** Answers of a customize hook as reads. */
-function relatedReads(
-  answers: readonly HookAnswer[],
-  { documents, report }: ControllerContext,
-): readonly JsonObject[] {
-  const taken = new Set<string>();
-  return answers.flatMap(({ response, document, pointer }) =>
-    listOf(response.relatedResources).flatMap((rule, index) => {
-      if (!isJsonObject(rule)) return [];
-      const place = {
-        name: `relatedResources[${index}]`,
-        pointer: pointerTo(`${pointer}/relatedResources`, index),
-      };
-      const gvk = kindOf(String(rule.apiVersion), String(rule.resource), documents);
-      const own = report.in(document.source);
-      const names = listOf(rule.names);
-      if (gvk === undefined || names.length > 1) {
-        own.leftOut(
-          place,
-          gvk === undefined
-            ? `The kind of "${String(rule.resource)}" is not known`
-            : 'A read has one name',
-        );
-        return [];
-      }
-      const id = childId(`${gvk.kind}${names.length === 0 ? 's' : ''}`, taken);
-      taken.add(id);
-      own.converted(place, ['as recorded: its values are literal']);
-      const isElsewhere = typeof rule.namespace === 'string';
-      const isClusterScoped = bundledSchemas().isNamespaced(gvk) === false;
-      const everywhere = !isElsewhere && !isClusterScoped && names.length === 0;
-      return [
-        {
-          ...{ id, apiVersion: String(rule.apiVersion), kind: gvk.kind },
-          ...(names.length === 1
-            ? { name: String(names[0]) }
-            : { selector: rule.labelSelector ?? 'all' }),
-          ...(isElsewhere && { namespace: rule.namespace }),
-          ...(everywhere && { namespaces: '*' }),
-          ...((isElsewhere || everywhere) && { crossNamespace: true }),
-        } as JsonObject,
-      ];
-    }),
-  );
-}
-
-/** Labels and annotations that a decorator sets, and the time of the next call. */
-function decorations(answers: readonly HookAnswer[], report: ImportReport): JsonObject {
-  const [first] = answers;
-  if (first === undefined) return {};
-  const own = report.in(first.document.source);
-  const place = (field: string) => ({
-    name: field,
-    pointer: `${first.pointer}/${field}`,
-    isKey: true,
-  });
-  const metadata: Record<string, Json> = {};
-  for (const field of ['labels', 'annotations']) {
-    const value = first.response[field];
-    if (!isJsonObject(value) || Object.keys(value).length === 0) continue;
-    const kept = Object.entries(value).filter(([, each]) => each !== null);
-    if (kept.length < Object.keys(value).length)
-      own.leftOut(place(field), 'A patch does not remove keys of others');
-    else own.converted(place(field), ['as recorded: its values are literal']);
-    if (kept.length > 0) metadata[field] = Object.fromEntries(kept);
-  }
-  const { resyncAfterSeconds } = first.response;
-  if (typeof resyncAfterSeconds === 'number' && resyncAfterSeconds > 0)
-    own.converted(place('resyncAfterSeconds'), ['after every reconcile']);
-  return {
-    ...(Object.keys(metadata).length > 0 && {
-      patches: [{ id: 'decoration', patch: { metadata } }],
-    }),
-    ...(typeof resyncAfterSeconds === 'number' &&
-      resyncAfterSeconds > 0 && { requeueAfter: `${resyncAfterSeconds}s` }),
-  };
 }
 
 const settings: ReadonlySet<string> = new Set([
