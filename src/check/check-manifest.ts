@@ -1,4 +1,5 @@
 import {
+  type CompileResult,
   type CoverageRecorder,
   compile,
   createDefaultLeafParser,
@@ -13,7 +14,9 @@ import {
   type DefinitionParser,
   type Diagnostic,
   type LocatedDefinition,
+  locate,
   type ParsedDocument,
+  unusedAcceptances,
 } from '../definition/index.ts';
 
 /** Parses and compiles one manifest. Documents are accepted or rejected one by one. Pure. */
@@ -109,7 +112,7 @@ function checkManifest(
   const documents = parsed.documents.map((document) => {
     // A rejected document is compiled, too, to report all errors at once.
     const { located } = document;
-    const result = located && compile(located, schemas, coverage, expressions);
+    const result = located && compileLocated(document, located, { schemas, coverage, expressions });
     compiled.push(...(result?.diagnostics ?? []));
     return checkedDocument(document, result);
   });
@@ -118,9 +121,21 @@ function checkManifest(
   return { isComplete: parsed.isComplete, documents, diagnostics };
 }
 
+/** Compiles a definition. An accepted one is also checked for accepted warnings that it does not have. */
+function compileLocated(
+  { isAccepted }: ParsedDocument,
+  located: LocatedDefinition,
+  { schemas, coverage, expressions }: Omit<CheckOptions, 'parser'>,
+): CompileResult {
+  const result = compile(located, schemas, coverage, expressions);
+  if (!isAccepted || result.plan === undefined) return result;
+  const unused = unusedAcceptances(result.accepted).map((each) => locate(each, located.source));
+  return { ...result, diagnostics: [...result.diagnostics, ...unused] };
+}
+
 function checkedDocument(
   { name, located, isAccepted, diagnostics }: ParsedDocument,
-  result: ReturnType<typeof compile> | undefined,
+  result: CompileResult | undefined,
 ): CheckedDocument {
   return {
     ...(name === undefined ? {} : { name }),

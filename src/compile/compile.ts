@@ -1,4 +1,9 @@
-import type { Diagnostic, LocatedDefinition, ServedKind } from '../definition/index.ts';
+import type {
+  AcceptedWarning,
+  Diagnostic,
+  LocatedDefinition,
+  ServedKind,
+} from '../definition/index.ts';
 import { createPlans, needsFinalizer } from './analysis/child-plans.ts';
 import { createDependencyFinder } from './analysis/dependencies.ts';
 import { orderChildren } from './analysis/order.ts';
@@ -20,8 +25,10 @@ import { templateUses } from './template-uses.ts';
 export interface CompileResult {
   /** Undefined when there are errors. */
   readonly plan?: OperatorPlan;
-  /** All diagnostics by position, at most 100. */
+  /** All diagnostics by position, without warnings that the definition accepts, at most 100. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The warnings that the definition accepts, with those that are used. */
+  readonly accepted: readonly AcceptedWarning[];
 }
 
 /**
@@ -50,8 +57,8 @@ export function compile(
   };
   for (const check of allChecks) check(context);
   const tiers = orderChildren(parts, diagnostics);
-  const found = diagnostics.finish();
-  if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
+  const { diagnostics: found, accepted } = diagnostics.finish(located.acceptedWarnings ?? []);
+  if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found, accepted };
   const secrets = traceSecrets(context, { into: 'messages' });
   const planned = { ...context, secrets };
   const { onDeleteChildren, ...summary } = createPlans(planned);
@@ -89,7 +96,7 @@ export function compile(
       })),
     startPhase: (input) => startPhase(evaluation(), input),
   };
-  return { plan: Object.freeze(plan), diagnostics: found };
+  return { plan: Object.freeze(plan), diagnostics: found, accepted };
 }
 
 function scopeOf(kind: ServedKind, schemas: SchemaSource | undefined): OperatorPlan['scope'] {

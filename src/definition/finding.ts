@@ -76,6 +76,8 @@ export interface SourceMap {
 export interface LocatedDefinition {
   readonly definition: import('./operator-definition.ts').OperatorDefinition;
   readonly source: SourceMap;
+  /** `spec.acceptedWarnings`, with those that are used by a warning of the document. @default [] */
+  readonly acceptedWarnings?: readonly import('./accepted-warnings.ts').AcceptedWarning[];
   /** The document as written, to store a copy of it (the definition object, its revisions). */
   readonly document: JsonObject;
   /**
@@ -91,28 +93,32 @@ export interface LocatedDefinition {
 }
 
 /** Every code has an entry in docs/diagnostics.md, and a test. Rooms add theirs here, in alphabetical order. */
-export type DiagnosticCode =
-  | 'ambiguous-yaml'
-  | 'breaking-change'
-  | 'cycle'
-  | 'duplicate-id'
-  | 'expression-syntax'
-  | 'forbidden-expression'
-  | 'invalid-crd'
-  | 'invalid-name'
-  | 'invalid-value'
-  | 'missing-field'
-  | 'not-supported-yet'
-  | 'optional-parent'
-  | 'render-failed'
-  | 'suspicious-expression'
-  | 'template-syntax'
-  | 'unknown-child-field'
-  | 'unknown-field'
-  | 'unknown-name'
-  | 'unknown-path'
-  | 'wrong-type'
-  | 'yaml-syntax';
+export const diagnosticCodes = [
+  'ambiguous-yaml',
+  'breaking-change',
+  'cycle',
+  'duplicate-id',
+  'expression-syntax',
+  'forbidden-expression',
+  'invalid-crd',
+  'invalid-name',
+  'invalid-value',
+  'missing-field',
+  'not-supported-yet',
+  'optional-parent',
+  'render-failed',
+  'suspicious-expression',
+  'template-syntax',
+  'unknown-child-field',
+  'unknown-field',
+  'unknown-name',
+  'unknown-path',
+  'unused-acceptance',
+  'wrong-type',
+  'yaml-syntax',
+] as const;
+
+export type DiagnosticCode = (typeof diagnosticCodes)[number];
 
 /** An error or a warning about a definition. Positions are 1-based. */
 export interface Diagnostic {

@@ -30,6 +30,7 @@ const codes = Object.keys({
   'unknown-field': true,
   'unknown-name': true,
   'unknown-path': true,
+  'unused-acceptance': true,
   'wrong-type': true,
   'yaml-syntax': true,
 } satisfies Record<DiagnosticCode, true>);
@@ -77,6 +78,7 @@ const ofCompile: ReadonlySet<string> = new Set([
   'template-syntax',
   'unknown-child-field',
   'unknown-path',
+  'unused-acceptance',
 ]);
 
 function codesIn(expected: readonly { readonly code: string }[]): readonly string[] {

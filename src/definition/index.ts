@@ -1,3 +1,9 @@
+export {
+  type AcceptedWarning,
+  unusedAcceptances,
+  warningCodes,
+  withoutAccepted,
+} from './accepted-warnings.ts';
 export { isStandardStatusSchema, standardStatusSchemas } from './crd/standard-status.ts';
 export { isDataObject } from './data-kinds.ts';
 export {
@@ -12,6 +18,7 @@ export {
 export {
   type Diagnostic,
   type DiagnosticCode,
+  diagnosticCodes,
   type Finding,
   type LocatedDefinition,
   locate,
@@ -28,6 +35,7 @@ export {
   selectsMember,
   worksInMembers,
 } from './member-clusters.ts';
+export { namedPath } from './named-path.ts';
 export type {
   ChildDefinition,
   ChildLifecycle,

@@ -1,5 +1,6 @@
 import { didYouMean } from '../util/did-you-mean.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import { acceptedWarningsOf, withoutAccepted } from './accepted-warnings.ts';
 import { type Diagnostic, type Finding, type LocatedDefinition, locate } from './finding.ts';
 import { resolveDefinition } from './resolve-definition.ts';
 import { allRules } from './rules/all-rules.ts';
@@ -162,14 +163,20 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
   const named = typeof name === 'string' ? { name } : {};
   const all = notDefinition === undefined ? checkDocument(value, checkSchema) : [notDefinition];
   const findings = all.filter((finding) => !isCausedBySyntaxError(finding, document));
-  const diagnostics = [...document.warnings, ...findings.map((finding) => locate(finding, source))];
+  const found = [...document.warnings, ...findings.map((finding) => locate(finding, source))];
+  const remaining = withoutAccepted(found, acceptedWarningsOf(value));
+  const { diagnostics, accepted: acceptedWarnings } = remaining;
   if (unreliableFrom !== undefined) {
     return { ...named, diagnostics: diagnostics.filter(({ line }) => line < unreliableFrom) };
   }
   const resolved = resolveDefinition(value);
   return resolved === undefined || !isJsonObject(value)
     ? { ...named, diagnostics }
-    : { ...named, diagnostics, located: { ...resolved, source, document: value } };
+    : {
+        ...named,
+        diagnostics,
+        located: { ...resolved, source, document: value, acceptedWarnings },
+      };
 }
 
 /** Where a part was unreadable or misread, a value that seems missing, empty or unknown may exist. */

@@ -1,4 +1,5 @@
 /** Answers of the protocol: the results of the modules beside it, with lines and columns in place of offsets. */
+import { acceptanceOf } from './accept-warning.ts';
 import { complete } from './complete.ts';
 import { type FixContext, fixOf } from './fixes.ts';
 import { describe } from './hover.ts';
@@ -93,24 +94,28 @@ export function symbolsOf({ document, parsed }: AskedDocument): readonly Documen
 const maxFixes = 10;
 
 export async function fixesOf(
-  context: FixContext,
+  context: FixContext & AskedDocument,
   { diagnostics, only }: CodeActionContext,
 ): Promise<readonly CodeAction[]> {
   if (only !== undefined && !only.includes(CodeActionKind.QuickFix)) return [];
-  const { document } = context;
+  const { document, parsed } = context;
   const actions: CodeAction[] = [];
   for (const diagnostic of diagnostics) {
-    if (actions.length === maxFixes) break;
+    if (actions.length >= maxFixes) break;
     const fix = await fixOf(diagnostic, context);
-    if (fix === undefined) continue;
-    const edit = { range: rangeOf(document, fix), newText: fix.text };
-    actions.push({
-      title: fix.title,
-      kind: CodeActionKind.QuickFix,
-      diagnostics: [diagnostic],
-      isPreferred: true,
-      edit: { changes: { [document.uri]: [edit] } },
-    });
+    const offset = document.offsetAt(diagnostic.range.start);
+    const acceptance = acceptanceOf(diagnostic, parsed, offset);
+    for (const each of [fix, acceptance]) {
+      if (each === undefined) continue;
+      const edit = { range: rangeOf(document, each), newText: each.text };
+      actions.push({
+        title: each.title,
+        kind: CodeActionKind.QuickFix,
+        diagnostics: [diagnostic],
+        isPreferred: each === fix,
+        edit: { changes: { [document.uri]: [edit] } },
+      });
+    }
   }
   return actions;
 }

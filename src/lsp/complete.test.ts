@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { editedText, operatorText, withoutCursor } from '../../test/support/lsp/marked-text.ts';
+import { warningCodes } from '../definition/index.ts';
 import { complete } from './complete.ts';
 import { loadKnowledge, withTexts } from './knowledge.ts';
 import { parseText } from './parsed-text.ts';
@@ -98,6 +99,13 @@ describe('lsp/complete', () => {
       '- id: service',
       '- id: service\n      after:\n        - c|||',
       ['config', 'deployment', 'ingress', 'autoscaler'],
+    ],
+    [
+      'codes of warnings that can be accepted',
+      webApp,
+      'spec:',
+      'spec:\n  acceptedWarnings:\n    - code: |||',
+      [...warningCodes],
     ],
     [
       'values of an enum',

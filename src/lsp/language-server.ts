@@ -201,7 +201,7 @@ class Session {
     connection.onRequest(CodeActionRequest.type, async ({ textDocument: { uri }, context }) => [
       ...((await this.#ask(uri, (asked) => {
         const check = (text: string) => this.#checker.check(text, asked.file);
-        return fixesOf({ document: asked.document, check }, context);
+        return fixesOf({ ...asked, check }, context);
       })) ?? []),
     ]);
   }

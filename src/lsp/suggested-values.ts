@@ -3,11 +3,12 @@ import {
   definitionKind,
   operatorFuzzKind,
   operatorTestKind,
+  warningCodes,
 } from '../definition/index.ts';
 import type { KindSchemas } from './knowledge.ts';
 import { childOf, type ParsedDocument, valueAtSteps } from './parsed-text.ts';
 
-/** Values that the schema of a field does not list: API versions, kinds, ids of children. */
+/** Values that the schema of a field does not list: API versions, kinds, ids of children, codes of warnings. */
 export function suggestedValues(
   document: ParsedDocument,
   steps: readonly string[],
@@ -21,6 +22,7 @@ export function suggestedValues(
   if (steps.length === 1 && field === 'kind')
     return [definitionKind, operatorTestKind, operatorFuzzKind];
   const parent = steps.at(-2) ?? '';
+  if (/^spec\/acceptedWarnings\/\d+\/code$/.test(steps.join('/'))) return warningCodes;
   if (parent === 'after') return idsOfSiblings(document, steps);
   return isKindReference(steps) ? valuesOfReference(document, steps, kinds) : [];
 }

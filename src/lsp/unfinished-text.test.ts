@@ -36,7 +36,7 @@ async function askEverything(text: string, checker: TextChecker) {
     definition: definitionOf(asked, position),
     references: referencesOf(asked, position, { includeDeclaration: true }),
     symbols: symbolsOf(asked),
-    fixes: await fixesOf({ document, check }, { diagnostics: diagnostics.slice(0, 2) }),
+    fixes: await fixesOf({ ...asked, check }, { diagnostics: diagnostics.slice(0, 2) }),
   };
 }
 

@@ -165,6 +165,36 @@ shared.describe('integration/definitions-shown', () => {
     await end(process);
   });
 
+  test('an accepted warning is no longer reported, and is no new revision', async () => {
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
+    const process = start(namespace);
+    const odd = `${shows('one')}  vars: { odd: no }\n`;
+    const warned = (object: KubeObject | undefined) =>
+      conditionOf(object, 'Accepted')?.message?.includes('Warning:') === true;
+    await write(namespace, { 'thing.yaml': thingDefinition('answered', odd) });
+    const before = await untilDefinition('answered', (object) => isReady(object) && warned(object));
+    await shared.client().apply(thing('answered', home, 'first'));
+    await untilText(home, 'first', 'one');
+
+    const entry =
+      '{ code: ambiguous-yaml, path: /spec/vars/odd, reason: No tool but this one reads it }';
+    const text = thingDefinition('answered', `${odd}  acceptedWarnings: [${entry}]\n`);
+    await write(namespace, { 'thing.yaml': text });
+    const after = await untilDefinition('answered', (object) => isReady(object) && !warned(object));
+    assert.deepEqual(
+      [statusOf(after).revision, statusOf(after).rollout],
+      [statusOf(before).revision, undefined],
+    );
+    await write(namespace, { 'thing.yaml': text.replace('ambiguous-yaml', 'duplicate-id') });
+    await untilDefinition(
+      'answered',
+      (object) =>
+        conditionOf(object, 'Accepted')?.message?.includes('There is no warning "duplicate-id"') ===
+        true,
+    );
+    await end(process);
+  });
+
   test('a renamed ConfigMap, a mirror deleted by hand: nothing else is deleted', async () => {
     const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const text = thingDefinition('renamed', shows('one'));

@@ -49,7 +49,7 @@ describe('compile/template/template-compiler', () => {
           ...options,
           type: schema && compiler.compile(schema),
         });
-        assert.deepEqual(diagnostics.finish(), [], manifest.metadata.name);
+        assert.deepEqual(diagnostics.finish().diagnostics, [], manifest.metadata.name);
         assert.equal(node.kind, 'constant');
         const value = node.kind === 'constant' ? node.value : undefined;
         assert.deepEqual(withoutNulls(value), withoutNulls(manifest));

@@ -1,3 +1,4 @@
+import { checkAcceptedWarnings } from './accepted-warnings.ts';
 import { checkClusters } from './clusters.ts';
 import { checkController, checkSchedule, checkUpdateStrategy } from './controller.ts';
 import { checkCrdDefaults } from './crd-defaults.ts';
@@ -65,5 +66,6 @@ export const allRules: readonly Rule[] = [
   checkServedNamespaces,
   checkController,
   checkUpdateStrategy,
+  checkAcceptedWarnings,
   checkUnsupportedFields,
 ];

@@ -427,6 +427,23 @@ const controller: JsonSchema = objectSchema('How the controller of this kind wor
   }),
 });
 
+const acceptedWarning: JsonSchema = objectSchema(
+  'A warning that is not reported, because the definition is right as it is.',
+  {
+    code: stringSchema('Code of the warning.', {
+      examples: ['suspicious-expression', 'ambiguous-yaml'],
+    }),
+    path: stringSchema(
+      'JSON pointer of the place; warnings below it are accepted, too. Items of lists by position, `id`, `name` or `type`. Default: the whole definition.',
+      { examples: ['/spec/children/web/when'] },
+    ),
+    reason: stringSchema('Why the definition is right as it is.', {
+      examples: ['Both sides of the comparison are required fields of the other operator.'],
+    }),
+  },
+  ['code', 'reason'],
+);
+
 const spec: JsonSchema = objectSchema('The operator.', {
   crd: crdSchema,
   crdPolicy: objectSchema('How the CustomResourceDefinition is handled.', {
@@ -495,6 +512,10 @@ const spec: JsonSchema = objectSchema('The operator.', {
     'Delete',
   ]),
   controller,
+  acceptedWarnings: listSchema(
+    'Warnings about this definition that are accepted: they are not reported. They are no part of the revision.',
+    acceptedWarning,
+  ),
 });
 
 /**
