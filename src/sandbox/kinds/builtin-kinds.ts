@@ -33,6 +33,7 @@ import type { ResourceNames, ServedKind } from './served-kind.ts';
 import { serviceRules } from './service-kind.ts';
 import { cronJobRules, daemonSetRules, statefulSetRules } from './stateful-kinds.ts';
 import { claimRules, storageClassRules, volumeRules } from './storage-kinds.ts';
+import { mutatingWebhookRules, validatingWebhookRules } from './webhook-kinds.ts';
 import { deploymentRules, jobRules, replicaSetRules } from './workload-kinds.ts';
 
 /** The documents of the built-in kinds, from a real server. */
@@ -83,6 +84,8 @@ const simpleKinds: readonly BuiltinRules[] = [
   priorityClassRules,
   leaseRules,
   endpointSliceRules,
+  validatingWebhookRules,
+  mutatingWebhookRules,
 ];
 
 /** The names of these kinds. */

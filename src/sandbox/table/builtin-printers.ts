@@ -14,6 +14,7 @@ import {
   priorityClassRow,
   quotaRow,
   secretRow,
+  webhooksRow,
 } from './cluster-cells.ts';
 import {
   endpointSliceRow,
@@ -66,6 +67,8 @@ const rows: Readonly<Record<string, RowPrinter>> = {
   'coordination.k8s.io/v1/Lease': leaseRow,
   'discovery.k8s.io/v1/EndpointSlice': endpointSliceRow,
   'events.k8s.io/v1/Event': newEventRow,
+  'admissionregistration.k8s.io/v1/MutatingWebhookConfiguration': webhooksRow,
+  'admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration': webhooksRow,
   'networking.k8s.io/v1/Ingress': ingressRow,
   'networking.k8s.io/v1/IngressClass': ingressClassRow,
   'networking.k8s.io/v1/NetworkPolicy': networkPolicyRow,

@@ -38,6 +38,11 @@ export function creationRow(object: JsonObject): PrintedRow {
   return { cells: [nameOf(object), objectIn(object, 'metadata').creationTimestamp ?? null] };
 }
 
+export function webhooksRow(configuration: JsonObject, nowMs: number): PrintedRow {
+  const count = objectsIn(configuration, 'webhooks').length;
+  return { cells: [nameOf(configuration), count, ageOf(configuration, nowMs)] };
+}
+
 export function leaseRow(lease: JsonObject, nowMs: number): PrintedRow {
   const holder = stringIn(objectIn(lease, 'spec'), 'holderIdentity');
   return { cells: [nameOf(lease), holder, ageOf(lease, nowMs)] };

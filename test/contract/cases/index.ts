@@ -39,6 +39,7 @@ import { templateMistakes } from './template-mistakes.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
+import { webhooks } from './webhooks.ts';
 import { workloadMistakes } from './workload-mistakes.ts';
 import { workloads } from './workloads.ts';
 
@@ -70,6 +71,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'network-mistakes': networkMistakes,
   'service-types': serviceTypes,
   'data-mistakes': dataMistakes,
+  webhooks,
   scales,
   strategics,
   tables,

@@ -13,7 +13,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Admission',
     sandbox:
-      'No webhooks, policies, quotas or limit ranges. Pods get no service account and no token.',
+      'No webhook is called: webhook configurations are stored and validated, except their CEL expressions, with a warning. No policies, quotas or limit ranges. Pods get no service account and no token.',
   },
   {
     about: 'Validation of built-in kinds',

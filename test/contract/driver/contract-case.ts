@@ -43,7 +43,7 @@ export interface Expectation {
   readonly generated?: Readonly<Record<string, RegExp>>;
   /** Parts that chance decides, between two runs on one server too. They are not compared. Dotted paths. */
   readonly byChance?: readonly string[];
-  /** Parts of the answer that differ between the servers, and why. Dotted paths; empty = the whole body. */
+  /** Parts of the answer that differ between the servers, and why. Dotted paths; empty = the whole body, `warning` = the header. */
   readonly differs?: Readonly<Record<string, string>>;
 }
 
