@@ -12,6 +12,7 @@ import { CoercionError, coerce, quantityHint, typeName } from '../template/coerc
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { isCondition, type TemplateUse } from '../template-uses.ts';
+import { elementTypeOf, isFractionType } from './element-types.ts';
 
 /** So many vars are followed that consist of another one. */
 const maxVars = 20;
@@ -132,9 +133,8 @@ export function knownResults(
 ): readonly KnownResult[] {
   const hasFraction = (offsets: readonly number[]) =>
     references
-      .filter((reference) => offsets.includes(reference.offset))
-      .flatMap((reference) => valuesOf(reference, use, context, depth))
-      .some(({ mayBeFraction }) => mayBeFraction);
+      .filter(({ offset, stepOffsets }) => offsets.includes(stepOffsets.at(-1) ?? offset))
+      .some((reference) => mayHaveFractions(reference, use, context, depth));
   return results.flatMap((result): readonly KnownResult[] => {
     const { kind, offset } = result;
     if (kind === 'path') {
@@ -173,7 +173,9 @@ function valuesOf(
   const { root, path } = reference;
   if (root !== 'vars') {
     const found = typeOf(reference, use, context);
-    return found === undefined ? [] : [{ found, mayBeFraction: isFractionType(found) }];
+    const mayBeFraction = mayHaveFractions(reference, use, context, depth);
+    if (found === undefined) return mayBeFraction ? [{ found: anyType, mayBeFraction }] : [];
+    return [{ found, mayBeFraction }];
   }
   const [id = '', ...below] = path;
   const template = context.parts.vars.get(id);
@@ -182,10 +184,36 @@ function valuesOf(
     : valuesOfVar(template, below, context, depth);
 }
 
-/** Whether a field is for numbers that need not be integers, or a list of such. */
-function isFractionType(type: SchemaType): boolean {
-  if (type.kind === 'list') return isFractionType(type.item);
-  return type.kind === 'scalar' && type.accepts.every((name) => name === 'number');
+/** Whether what a path selects, also in lists and maps, are numbers that need not be integers. */
+function mayHaveFractions(
+  reference: Pick<Reference, 'root' | 'path'>,
+  use: Pick<TemplateUse, 'child'>,
+  context: CheckContext,
+  depth: number,
+): boolean {
+  const { root, path } = reference;
+  const itemType = () => itemTypeOf(use.child?.forEach, context);
+  if (root !== 'vars') return isFractionType(elementTypeOf(reference, use, context, itemType));
+  const [id = '', ...below] = path;
+  const template = context.parts.vars.get(id);
+  if (template === undefined || depth === maxVars) return false;
+  if (template.root.kind !== 'slot' || below.length === 0)
+    return valuesOfVar(template, below, context, depth).some(({ mayBeFraction }) => mayBeFraction);
+  // What a var that is a path selects has the fields of that path.
+  return slotResults(template, context, depth).some(
+    ({ reference: of }) =>
+      of !== undefined &&
+      mayHaveFractions({ root: of.root, path: [...of.path, ...below] }, {}, context, depth + 1),
+  );
+}
+
+function slotResults(
+  { root, slots }: CompiledTemplate,
+  context: CheckContext,
+  depth: number,
+): readonly KnownResult[] {
+  const slot = root.kind === 'slot' ? slots[root.slot] : undefined;
+  return slot === undefined ? [] : resultsOf(slot, {}, context, depth + 1);
 }
 
 /** Undefined: the type of the field is not known. */

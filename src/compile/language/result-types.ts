@@ -6,7 +6,7 @@ import { startOf, type Token } from './tokens.ts';
 /** A possible result of an expression. The offset is that of its first character; that of a `path` is also that of its reference. */
 export type ResultType = { readonly offset: number } & (
   | { readonly kind: 'path' | 'boolean' | 'list' | 'map' }
-  /** `mayBeFraction`: also where all operands are integers. `fractionPaths`: offsets of the paths of which one may be a fraction. */
+  /** `mayBeFraction`: also where all operands are integers. `fractionPaths`: offsets of the last names of the paths of which one may be a fraction. */
   | {
       readonly kind: 'number';
       readonly mayBeFraction?: true;
@@ -58,10 +58,25 @@ function* resultsOf(node: SyntaxNode, context: Context): Generator<ResultType> {
     yield { kind, offset, value: String(node.value) };
   else if (kind === 'number' && mayBeFraction(node)) yield { kind, offset, mayBeFraction: true };
   else if (kind === 'number') {
-    const paths = [...partsOfFraction(node)].filter((part) => plainPathOf(part) !== undefined);
-    const fractionPaths = paths.map((path) => startOf(context.tokens, firstPosition(path)));
+    const paths = [...partsOfFraction(node)].filter(isFieldPath);
+    const fractionPaths = paths.map((path) =>
+      startOf(context.tokens, firstPosition(path.steps?.at(-1) ?? path)),
+    );
     yield { kind, offset, ...(fractionPaths.length > 0 && { fractionPaths }) };
   } else yield { kind, offset };
+}
+
+/** Whether a node selects fields, also of elements that match: `spec.shares[part > 1].part`. */
+function isFieldPath(node: SyntaxNode): boolean {
+  if (plainPathOf(node) !== undefined) return true;
+  const { type, group, steps = [] } = node;
+  const [first, ...rest] = steps;
+  return (
+    type === 'path' &&
+    group === undefined &&
+    (first?.type === 'name' || first?.type === 'variable') &&
+    rest.every((step) => step.type === 'name')
+  );
 }
 
 /** The parts of a number of which one must be a fraction, so that the result is one. */
