@@ -103,6 +103,17 @@ shared.describe('integration/data-deletions', () => {
     await manager.untilSettled(revision);
   });
 
+  test('a claim whose child gets another id is kept, and nothing is asked', async () => {
+    const name = 'identified';
+    const { manager, want, untilNames, untilResource } = await begin(name, claim());
+    const [before] = await untilNames('persistentvolumeclaims', ['one-data']);
+    await manager.untilSettled(want(claim({ id: 'volume' })));
+    await untilResource((object) => statusOf(object).children?.[0]?.id === 'volume');
+    const [after] = await untilNames('persistentvolumeclaims', ['one-data']);
+    assert.equal(after?.metadata.uid, before?.metadata.uid);
+    assert.equal(after?.metadata.deletionTimestamp, undefined);
+  });
+
   test('an object of a removed child is kept if it was declared to hold data', async () => {
     const name = 'declared';
     const state = `${textMap('state')}\n      holdsData: true`;
