@@ -20,6 +20,7 @@ import { startPhase, startReport } from './phase/phase.ts';
 import { createDefaultLeafParser } from './plain-expressions.ts';
 import { createKindTypes, type SchemaSource } from './schema-source.ts';
 import { examplesOf } from './template/example.ts';
+import { fileOf } from './template/render-error.ts';
 import { templateUses } from './template-uses.ts';
 
 export interface CompileResult {
@@ -75,6 +76,9 @@ export function compile(
     name: definition.name,
     revision: definition.revision,
     definition,
+    get file() {
+      return fileOf(source);
+    },
     scope,
     resourceType: types.resource,
     secrecy: secrets.resource,

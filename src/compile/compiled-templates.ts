@@ -15,6 +15,7 @@ import type { Diagnostics } from './diagnostics.ts';
 import type { LeafParser } from './language/index.ts';
 import type { ScalarType, SchemaType } from './schema/schema-type.ts';
 import type { KindTypes } from './schema-source.ts';
+import { withSortedKeys } from './template/sorted-keys.ts';
 import { type CompiledTemplate, nodeAt, slotTemplate } from './template/template.ts';
 import { compileTemplate, type TemplateOptions } from './template/template-compiler.ts';
 
@@ -231,7 +232,10 @@ export function compileDefinition({
       template,
       ...(name && { name }),
       ...compileFields(
-        child,
+        {
+          ...child,
+          ...(child.forEach !== undefined && { forEach: withSortedKeys(child.forEach) }),
+        },
         { pointer, field: '' },
         { when: booleanType, forEach: undefined, ready: booleanType, deleteWhen: booleanType },
       ),
@@ -281,7 +285,7 @@ export function compileDefinition({
     coverage,
     vars: mapValues(definition.vars, (tree, name) =>
       compile({
-        tree,
+        tree: withSortedKeys(tree),
         pointer: pointerTo('/spec/vars', name),
         field: `vars.${name}`,
         type: undefined,
@@ -298,7 +302,7 @@ export function compileDefinition({
     ],
     status: mapValues(definition.status, (tree, name) =>
       compile({
-        tree,
+        tree: withSortedKeys(tree),
         pointer: pointerTo('/spec/status', name),
         field: `status.${name}`,
         type: types.statusFields?.fields.get(name)?.type,

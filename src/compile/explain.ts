@@ -167,7 +167,7 @@ function expressionsOf(
   template: CompiledTemplate | undefined,
   finder: DependencyFinder,
 ): readonly ExplainedExpression[] {
-  return (template?.slots ?? []).map((slot) => {
+  const expressions = (template?.slots ?? []).map((slot): ExplainedExpression => {
     const { field, line, column } = slot.place;
     const references = new Map(
       finder
@@ -178,6 +178,7 @@ function expressionsOf(
     const sorted = [...references.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
     return { field, text: slot.text.trim(), line, column, references: sorted };
   });
+  return expressions.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 /** Vars are left out: what they read counts. */

@@ -23,6 +23,8 @@ export interface OperatorPlan {
   readonly name: string;
   readonly revision: string;
   readonly definition: OperatorDefinition;
+  /** The file that places in messages name. @default undefined: the definition comes from an object */
+  readonly file?: string | undefined;
   /** Undefined: the scope of a `for` kind is unknown. */
   readonly scope: 'Namespaced' | 'Cluster' | undefined;
   /** The type of the resource, compiled from its CRD schema, or from the server's schema for a `for` kind. */

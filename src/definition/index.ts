@@ -96,6 +96,7 @@ export {
   type DefinitionParser,
   type ParsedDocument,
 } from './parse-definitions.ts';
+export { recordedSourceMap, recordPositions } from './recorded-positions.ts';
 export { resolveDefinition } from './resolve-definition.ts';
 export { isDnsLabel } from './rules/rule.ts';
 export { unsupportedFields } from './rules/whole-document.ts';

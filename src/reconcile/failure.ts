@@ -7,6 +7,7 @@ import type {
   ObjectRef,
 } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
+import { withPlace } from './places.ts';
 import { type Disclosure, fieldTexts, isNamePublic, publicContent } from './secrecy.ts';
 
 /** Reasons of the `Ready` condition for errors and blocking conditions (docs/definition/reporting.md#what-homeostat-always-writes). */
@@ -290,11 +291,6 @@ export function problemOfRender({ code, field, message, place }: RenderFailure):
     code,
     kind: 'permanent',
   };
-}
-
-/** A message with the place in the definition that users have to edit. */
-function withPlace(message: string, place: string | undefined): string {
-  return place === undefined ? message : `${message} (${place})`;
 }
 
 /** A problem of kind `waiting`. @param message For people. @default a list of what is waited for */

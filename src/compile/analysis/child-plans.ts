@@ -76,8 +76,13 @@ export function createPlans({
       ]),
       pathsReadByOthers: pathsBelow(byOthers, 'children', id),
       pathsObserved: pathsBelow(outsideStatus, 'observed', id),
-      line: source.valueAt(pointer).line,
-      place: placeText({ file: fileOf(source), ...source.valueAt(pointer) }),
+      // Found when they are read: an edit of a comment moves them.
+      get line() {
+        return source.valueAt(pointer).line;
+      },
+      get place() {
+        return placeText({ file: fileOf(source), ...source.valueAt(pointer) });
+      },
     };
   }
 

@@ -23,7 +23,7 @@ export interface DependencyFinder {
 export function createDependencyFinder(parts: CompiledTemplates): DependencyFinder {
   const childIds = parts.children.map(({ definition }) => definition.id);
   const readIds = parts.reads.map(({ definition }) => definition.id);
-  const varNames = [...parts.vars.keys()];
+  const varNames = [...parts.vars.keys()].sort();
   const keepsHistory = parts.reads.some(({ definition }) => definition.history !== undefined);
 
   return {

@@ -36,8 +36,13 @@ export function createReportingPlan(
       secrecy: secrets.patch(id),
       type,
       paths: Object.freeze(pathsSetBy(patch.root).map((path) => Object.freeze(path))),
-      line: source.valueAt(pointer).line,
-      place: placeText({ file: fileOf(source), ...source.valueAt(pointer) }),
+      // Found when they are read: an edit of a comment moves them.
+      get line() {
+        return source.valueAt(pointer).line;
+      },
+      get place() {
+        return placeText({ file: fileOf(source), ...source.valueAt(pointer) });
+      },
     };
   }
 

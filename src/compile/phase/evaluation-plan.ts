@@ -54,7 +54,9 @@ export function createEvaluationPlan(
   { definition, parts, templates, uses, secrets, types }: PlanContext,
   observed: EvaluationPlan['observed'],
 ): EvaluationPlan {
-  const { vars, status, reporting, coverage } = parts;
+  const { vars, reporting, coverage } = parts;
+  // The order in which errors are reported, whatever order the keys are written in.
+  const status = new Map([...parts.status].sort(([a], [b]) => (a < b ? -1 : 1)));
 
   function readUnit(read: CompiledTemplates['reads'][number]): ReadUnit {
     const templates = templatesOfRead(read);

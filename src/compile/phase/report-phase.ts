@@ -17,6 +17,7 @@ import type {
   RenderedPatch,
   ReportPhase,
 } from '../reporting-plan.ts';
+import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { type EvaluationPlan, requireEntry } from './evaluation-plan.ts';
@@ -236,7 +237,7 @@ function defaultReason(type: string, status: RenderedCondition['status']): strin
 function missing({ slots, place }: CompiledTemplate): Extract<Rendered<never>, { kind: 'failed' }> {
   return {
     kind: 'failed',
-    failure: { code: 'missing-value', message: missingValue(slots[0]), ...place },
+    failure: new RenderError('missing-value', missingValue(slots[0]), place).failure,
   };
 }
 
@@ -244,5 +245,5 @@ function failed(
   { place }: CompiledTemplate,
   message: string,
 ): Extract<Rendered<never>, { kind: 'failed' }> {
-  return { kind: 'failed', failure: { code: 'wrong-type', message, ...place } };
+  return { kind: 'failed', failure: new RenderError('wrong-type', message, place).failure };
 }

@@ -191,7 +191,7 @@ class TemplateCompilation {
       this.#mismatch(spot, type, 'a map', hint);
       return this.#map(tree, { ...spot, type: undefined });
     }
-    const entries = Object.entries(tree).map(([key, value]): MapEntry => {
+    const entries = inOrderOfKeys(tree, (key, value): MapEntry => {
       const below = this.#below(spot, key, undefined);
       const keySlot = this.#key(key, below, { mapField: spot.field, mapType: type });
       if (keySlot !== undefined) return { key: keySlot, node: this.#node(value, below) };
@@ -280,10 +280,13 @@ class TemplateCompilation {
     at = 'value',
   }: Pick<Location, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
-    // Searched for when it is read: most places are never part of a message.
+    // Searched for when it is read: most places are never part of a message, and an edit of a comment moves them.
     const position = () => positionOf({ path: pointer, at }, source);
     return {
-      ...{ field, file: fileOf(source), path: pointer },
+      ...{ field, path: pointer },
+      get file() {
+        return fileOf(source);
+      },
       get line() {
         return position().line;
       },
@@ -321,6 +324,19 @@ class TemplateCompilation {
         break;
     }
   }
+}
+
+/**
+ * The entries as written, compiled in the order of their keys: of several expressions that fail, the first one is reported, and the order of
+ * keys is no part of the revision. An API server returns them sorted.
+ */
+function inOrderOfKeys(
+  tree: Readonly<Record<string, unknown>>,
+  compile: (key: string, value: unknown) => MapEntry,
+): readonly MapEntry[] {
+  const keys = Object.keys(tree);
+  const compiled = new Map(keys.toSorted().map((key) => [key, compile(key, tree[key])]));
+  return keys.flatMap((key) => compiled.get(key) ?? []);
 }
 
 function typeForList(type: SchemaType | undefined): SchemaType | undefined | 'none' {

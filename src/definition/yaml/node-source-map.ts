@@ -54,16 +54,22 @@ export function createNodeSourceMap(options: NodeSourceMapOptions): SourceMap {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const startOf = (node: Node | undefined) => node?.range?.[0] ?? document.range[0];
+  // Recording positions asks for the key, the value and the inside of each node.
+  let last: { readonly pointer: string; readonly found: FoundNode } | undefined;
+  const findNode = (pointer: string): FoundNode => {
+    if (last?.pointer !== pointer) last = { pointer, found: find(tree, pointer) };
+    return last.found;
+  };
 
   return {
     file,
-    valueAt: (pointer) => positionOf(startOf(find(tree, pointer).node)),
+    valueAt: (pointer) => positionOf(startOf(findNode(pointer).node)),
     keyAt(pointer) {
-      const { key, node } = find(tree, pointer);
+      const { key, node } = findNode(pointer);
       return positionOf(startOf(key ?? node));
     },
     insideAt(pointer, offset) {
-      const { node, exact } = find(tree, pointer);
+      const { node, exact } = findNode(pointer);
       const start = startOf(node);
       if (!exact || !isScalar(node) || typeof node.value !== 'string' || node.range == null)
         return positionOf(start);

@@ -1,8 +1,10 @@
 import { conditionsOf } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import { emitEvent, loggerOf, type Pass, type PassInput, problemOfResource } from '../pass/pass.ts';
+import { withoutAnyPlaces, withoutPlaces } from '../places.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { childText } from '../secrecy.ts';
+import { statusOf } from '../status-fields.ts';
 import type { Report } from './build-report.ts';
 import type { ChildEntry } from './child-entries.ts';
 
@@ -19,8 +21,8 @@ export function reportFailures(
   ];
   const current = new Map<string, string>();
   const changed = failures.filter((failure) => {
-    const key = failure.subject === '' ? failure.message : failure.subject;
-    current.set(key, textOf(failure));
+    const key = keyOf(pass, failure);
+    current.set(key, textOf(pass, failure));
     return !isReported(pass, key, failure);
   });
   reportAll(pass, changed);
@@ -66,16 +68,41 @@ function groupKeyOf({ reason, message, isOutage }: Failure): string {
   return `${reason} ${isOutage} ${message}`;
 }
 
-function textOf(failure: Failure): string {
-  return `${failure.reason} ${noteOf(failure)}`;
+function keyOf({ context }: PassInput, { subject, message }: Failure): string {
+  return subject === '' ? withoutPlaces(message, context.plan.file) : subject;
+}
+
+/** Without places: a moved line is no new failure. */
+function textOf({ context }: PassInput, failure: Failure): string {
+  return `${failure.reason} ${withoutPlaces(noteOf(failure), context.plan.file)}`;
 }
 
 /** After a restart the status has the reported failures: otherwise lasting failures would be reported at every start. */
-function isReported({ state, resource }: PassInput, key: string, failure: Failure): boolean {
+function isReported(pass: PassInput, key: string, failure: Failure): boolean {
+  const { state, resource, context } = pass;
   if (state.reportedFailures !== undefined)
-    return state.reportedFailures.get(key) === textOf(failure);
+    return state.reportedFailures.get(key) === textOf(pass, failure);
   const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
-  return ready?.reason === failure.reason && String(ready.message).includes(noteOf(failure));
+  const { file } = context.plan;
+  if (ready?.reason === failure.reason && hasText(ready.message, noteOf(failure), file))
+    return true;
+  // `Ready` has only the failures of its reason.
+  const { children } = statusOf(resource);
+  return (
+    Array.isArray(children) &&
+    children.some(
+      (child) =>
+        `${child.id}/${child.name}` === failure.subject &&
+        child.state === 'Failed' &&
+        hasText(child.message, failure.message, file),
+    )
+  );
+}
+
+/** Whether a text that was written before has the other one, wherever lines have moved since. */
+function hasText(written: unknown, text: string, file: string | undefined): boolean {
+  const before = String(written);
+  return before.includes(text) || withoutAnyPlaces(before).includes(withoutPlaces(text, file));
 }
 
 /** Waiting is not a failure. In a terminating namespace nothing can be created, Events included. */

@@ -6,7 +6,13 @@ import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
 import { type Pass, type PassInput, requestError } from '../pass/pass.ts';
-import { conditionTypesOf, statusKeysOf, statusOf } from '../status-fields.ts';
+import { differsInPlacesOnly } from '../places.ts';
+import {
+  conditionTypesOf,
+  standardConditionTypes,
+  statusKeysOf,
+  statusOf,
+} from '../status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
@@ -119,11 +125,41 @@ export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutc
 }
 
 function isChanged(pass: Pass, status: Status): boolean {
-  const differing = differingFields(pass, status, pass.resource);
+  const differing = differingFields(pass, withLivePlaces(pass, status), pass.resource);
   // Objects that were recorded in advance may not have been created.
   if (differing.length === 0) return pass.findings.inventory.written.size > 0;
   const { serverDefaults } = pass.state.attempts.status;
   return serverDefaults === undefined || serverDefaults !== digestOf(differing);
+}
+
+/** The status with the messages of the live one that differ from it only in the place that they name: a moved line is not worth a write. */
+function withLivePlaces({ context, resource }: PassInput, status: Status): Status {
+  const { file } = context.plan;
+  const keep = (want: unknown, have: unknown): unknown => {
+    if (!isJsonObject(want) || !isJsonObject(have) || want.message === have.message) return want;
+    return differsInPlacesOnly(String(want.message), String(have.message), file)
+      ? { ...want, message: have.message }
+      : want;
+  };
+  const { children, conditions } = status;
+  const { children: liveChildren } = statusOf(resource);
+  return {
+    ...status,
+    ...(Array.isArray(children) &&
+      Array.isArray(liveChildren) && {
+        children: children.map((child, index) => keep(child, liveChildren[index])),
+      }),
+    ...(Array.isArray(conditions) && {
+      conditions: conditions.map((condition) =>
+        standardConditionTypes.has(condition.type)
+          ? keep(
+              condition,
+              conditionsOf(resource).find(({ type }) => type === condition.type),
+            )
+          : condition,
+      ),
+    }),
+  };
 }
 
 /** Our status fields that differ from the live status: name, ours, theirs. */

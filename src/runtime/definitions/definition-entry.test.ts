@@ -16,6 +16,7 @@ import type { DesiredDefinition } from '../desired-definition.ts';
 import { ViewChangeNotifier } from '../view-change-notifier.ts';
 import type { Decision } from './decide.ts';
 import { DefinitionEntry } from './definition-entry.ts';
+import { PlacesRecorder } from './places-recorder.ts';
 import {
   type DefinitionRecord,
   type RecordedKinds,
@@ -29,7 +30,10 @@ const located = Object.fromEntries(
 ) as Record<string, LocatedDefinition>;
 const revisionOf = (word: string) => located[word]?.definition.revision ?? assert.fail(word);
 const recorded = (...words: readonly string[]): readonly RecordedRevision[] =>
-  words.map((word) => ({ revision: revisionOf(word), spec: specs[word] ?? {} }));
+  words.map((word) => {
+    const places = located[word] && new PlacesRecorder().of(located[word]);
+    return { revision: revisionOf(word), spec: specs[word] ?? {}, ...(places && { places }) };
+  });
 
 const kindOf = (kind: string) => ({ group: '', kind });
 const usual: RecordedKinds = { resources: [kindOf('Secret')], children: [kindOf('ConfigMap')] };
@@ -170,6 +174,22 @@ describe('runtime/definitions/definition-entry: what is kept', () => {
     assert.equal(cluster.shadow(), 'a');
     assert.equal(entry.state, persisted);
     assert.equal(takeChanges(), 0);
+  });
+
+  test('the same revision without its places, or with others, is taken at once, and they are recorded', async (t) => {
+    for (const places of [undefined, { file: 'old.yaml', positions: 'AAAA' }]) {
+      const [{ places: current, ...bare } = assert.fail()] = recorded('a');
+      const { cluster, entry, run, takeChanges } = setUp(t, {
+        revisions: [{ ...bare, ...(places && { places }) }],
+        kinds: usual,
+      });
+      await run('a');
+      assert.equal(cluster.shadow(), 'a');
+      assert.deepEqual(entry.state.revisions[0]?.places, current);
+      assert.equal(takeChanges(), 1);
+      await run('a');
+      assert.equal(takeChanges(), 0);
+    }
   });
 
   test('a kind that is not on record is recorded first, also for a revision that is', async (t) => {

@@ -122,6 +122,7 @@ export class DefinitionEntry {
   /** Changes the task. Returns at once. */
   setTask(task: DefinitionTask): void {
     this.#task = task;
+    if (task.kind === 'run') this.#persisted.keepPlaces(task.desired.located);
     this.#recording.abort(new Error('The task has changed'));
     if (!isRunInMembers(task)) {
       this.#hub.setTask(hubTaskOf(task));

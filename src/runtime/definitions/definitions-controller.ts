@@ -8,6 +8,7 @@ import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.
 import { flowOf, passTokenOf } from '../objects/names.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
 import { StatusReporter } from '../objects/status-reporter.ts';
+import type { Confirmation } from '../publish/publication.ts';
 import type { PublishedManifests } from '../publish/publisher.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { type Decision, type DefinitionTask, decide, type FinalizeTask, reject } from './decide.ts';
@@ -241,8 +242,7 @@ export class DefinitionsController {
       clock,
       stopDelayMs: patienceMs = 30_000,
     } = this.#options;
-    const confirmation = manifests.confirmationOf(record.object);
-    if (confirmation !== undefined) this.#reader.remember(record.name, confirmation.located);
+    const confirmation = this.#confirmationOf(record);
     // Those of another runtime are not parsed.
     const { revisions } = this.#isOfOther(record) ? { revisions: [] } : (entry?.state ?? record);
     const recorded = revisions.flatMap((each) => this.#reader.revision(record.name, each) ?? []);
@@ -258,6 +258,11 @@ export class DefinitionsController {
     return decision.kind === 'run'
       ? this.#resolveKindConflict(decision, record, recorded)
       : decision;
+  }
+
+  #confirmationOf({ name, object }: DefinitionRecord): Confirmation | undefined {
+    const found = this.#options.manifests.confirmationOf(object);
+    return found && { ...found, located: this.#reader.remember(name, found.located) };
   }
 
   /** Rejects a definition whose kind's status has another owner. A revision accepted before keeps running. */

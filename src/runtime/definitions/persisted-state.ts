@@ -6,7 +6,8 @@ import { isJsonObject } from '../../util/json.ts';
 import { orAborted } from '../../util/when-aborted.ts';
 import type { DefinitionView, RolloutRecord, RolloutView } from '../definition-view.ts';
 import type { PersistedState } from './definition-conditions.ts';
-import { kindsStatus, type RecordedKinds } from './record.ts';
+import { PlacesRecorder } from './places-recorder.ts';
+import { kindsStatus, type RecordedKinds, type RecordedRevision } from './record.ts';
 
 /** Number of older revisions to persist. */
 const maxOlder = 2;
@@ -22,6 +23,7 @@ export class PersistedStateTracker {
   /** Callbacks for when the status contains the current state. */
   #waiting: (() => void)[] = [];
   #rollout: DefinitionView['rollout'];
+  readonly #places = new PlacesRecorder();
 
   /** `onChange`: the status must be written. `rollout`: that of the previous process. */
   constructor(stored: PersistedState, onChange: () => void, rollout?: RolloutRecord) {
@@ -67,7 +69,7 @@ export class PersistedStateTracker {
     kinds: RecordedKinds = kindsOf(located),
   ): Promise<void> {
     this.#acceptedKinds = kinds;
-    const next = withAccepted(this.#state, located, kinds);
+    const next = withAccepted(this.#state, this.#revisionOf(located), kinds);
     if (!isSameState(next, this.#state)) {
       const [before] = this.#state.revisions;
       const { revision } = located.definition;
@@ -77,11 +79,29 @@ export class PersistedStateTracker {
           ...{ from: before.revision, to: revision, state: 'rolling', failed: [] },
         });
     }
-    if (this.#state === this.#stored) return;
+    this.keepPlaces(located);
+    if (this.#state === this.#stored || isSameState(this.#state, this.#stored)) return;
     const written = Promise.withResolvers<void>();
     this.#waiting.push(written.resolve);
     this.#onChange();
     await orAborted(written.promise, signal);
+  }
+
+  /** Stores where the accepted revision is written now. Nothing waits for it: an edit of a comment changes only messages. */
+  keepPlaces(located: LocatedDefinition): void {
+    const [accepted, ...others] = this.#state.revisions;
+    if (accepted?.revision !== located.definition.revision) return;
+    const current = this.#revisionOf(located);
+    if (deepEqual(accepted.places, current.places)) return;
+    this.#state = { ...this.#state, revisions: [current, ...others] };
+    this.#onChange();
+  }
+
+  #revisionOf(located: LocatedDefinition): RecordedRevision {
+    const { definition, document } = located;
+    const places = this.#places.of(located);
+    const spec = isJsonObject(document?.spec) ? document.spec : {};
+    return { revision: definition.revision, spec, ...(places && { places }) };
   }
 
   /** Call when the status contains `persisted`. */
@@ -131,13 +151,13 @@ function kindsOf({ definition }: LocatedDefinition): RecordedKinds {
 
 function withAccepted(
   { revisions, kinds }: PersistedState,
-  { definition: { revision }, document }: LocatedDefinition,
+  accepted: RecordedRevision,
   own: RecordedKinds,
 ): PersistedState {
-  const spec = isJsonObject(document?.spec) ? document.spec : {};
+  const { revision } = accepted;
   const others = revisions.filter((each) => each.revision !== revision).slice(0, maxOlder);
   return {
-    revisions: [{ revision, spec }, ...others],
+    revisions: [accepted, ...others],
     kinds: {
       resources: uniqueKinds([...kinds.resources, ...own.resources]),
       children: uniqueKinds([...kinds.children, ...own.children]),
@@ -160,6 +180,7 @@ function withoutKinds(
   return kinds.filter((kind) => !texts.has(kindText(kind)));
 }
 
+/** Whether both have the same revisions and kinds. Places decide nothing. */
 function isSameState(a: PersistedState, b: PersistedState): boolean {
   const textOf = ({ revisions, kinds }: PersistedState) => ({
     revisions: revisions.map(({ revision }) => revision),

@@ -19,6 +19,16 @@ export interface RecordedRevision {
   readonly revision: string;
   /** As written. */
   readonly spec: JsonObject;
+  /** Where it is written. @default undefined: it comes from an object, or was recorded by an earlier version */
+  readonly places?: RecordedPlaces;
+}
+
+/** Where the parts of a revision are written, so that messages name the same places before and after a restart. */
+export interface RecordedPlaces {
+  /** Its manifest, as in diagnostics. */
+  readonly file: string;
+  /** See `recordPositions`. */
+  readonly positions: string;
 }
 
 /** Kinds of all resources and children of a definition, current and previous. */
@@ -94,10 +104,20 @@ export function kindsStatus({ resources, children }: RecordedKinds): {
 function revisionsIn({ revisions }: JsonObject): readonly RecordedRevision[] {
   return Iterator.from(listOf(revisions))
     .filter(isJsonObject)
-    .flatMap(({ revision, spec }) =>
-      typeof revision === 'string' && isJsonObject(spec) ? [{ revision, spec }] : [],
+    .flatMap(({ revision, spec, places }) =>
+      typeof revision === 'string' && isJsonObject(spec)
+        ? [{ revision, spec, ...placesIn(places) }]
+        : [],
     )
     .toArray();
+}
+
+function placesIn(value: Json | undefined): Pick<RecordedRevision, 'places'> {
+  if (!isJsonObject(value)) return {};
+  const { file, positions } = value;
+  return typeof file === 'string' && typeof positions === 'string'
+    ? { places: { file, positions } }
+    : {};
 }
 
 /** The unfinished roll-out in a status or in an entry of a member. Pure. */

@@ -8,6 +8,7 @@ import {
   shadowSpec,
 } from '../../../test/support/fakes/shadow-definition.ts';
 import { createManifestCheck } from '../../check/check-manifest.ts';
+import { PlacesRecorder } from './places-recorder.ts';
 import { SpecReader } from './spec-reader.ts';
 
 const check = createManifestCheck(undefined);
@@ -99,7 +100,32 @@ describe('runtime/definitions/spec-reader', () => {
     assert.equal(reader.revision('shadow', { revision, spec: {} }), located);
     const published = locatedShadow(spec);
     reader.remember('published', published);
-    assert.equal(reader.revision('published', { revision, spec: {} }), published);
+    const kept = reader.revision('published', { revision, spec: {} });
+    assert.equal(kept?.definition, published.definition);
+    assert.equal(reader.remember('published', published), kept);
+  });
+
+  test('a recorded revision has the recorded places, and then those of its manifest', () => {
+    const { reader } = setUp();
+    const parsed = locatedShadow(spec);
+    const places = new PlacesRecorder().of(parsed) ?? assert.fail();
+    const pointer = '/spec/children/0/template/metadata/name';
+    const found = reader.revision('shadow', { revision, spec, places });
+    assert.equal(found?.source.file, 'shadow.yaml');
+    assert.deepEqual(found?.source.valueAt(pointer), parsed.source.valueAt(pointer));
+    const moved = { line: 99, column: 1 };
+    const source = { ...parsed.source, file: 'other.yaml', valueAt: () => moved };
+    const current = reader.remember('shadow', { ...parsed, source });
+    assert.equal(current.source, found?.source, 'a plan that was compiled before follows');
+    assert.equal(found?.source.file, 'other.yaml');
+    assert.deepEqual(found?.source.valueAt(pointer), moved);
+  });
+
+  test('places that do not belong to the spec are left out', () => {
+    const { reader } = setUp();
+    const places = { file: 'shadow.yaml', positions: 'AAAA' };
+    const found = reader.revision('shadow', { revision, spec, places });
+    assert.equal(found?.source.isGenerated, true);
   });
 
   test('a recorded revision that cannot be read is left out', () => {

@@ -6,12 +6,14 @@ import {
   type LocatedDefinition,
   maxNesting,
   printYaml,
+  recordedSourceMap,
 } from '../../definition/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { definitionGvk } from '../objects/names.ts';
 import { parseManifest } from '../publish/parsed-manifest.ts';
 import type { SourceManifest } from '../sources/definition-source.ts';
+import { CurrentSource } from './current-source.ts';
 import type { RecordedRevision } from './record.ts';
 
 /** Result of parsing an object's `spec`. */
@@ -21,6 +23,13 @@ export interface SpecResult {
   /** `operatordefinition name: path: message. Hint`, one each. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
+}
+
+interface KnownRevision {
+  /** As it was parsed last. */
+  readonly parsed: LocatedDefinition;
+  readonly located: LocatedDefinition;
+  readonly source: CurrentSource;
 }
 
 interface CachedSpec {
@@ -36,7 +45,7 @@ export class SpecReader {
   #parser: DefinitionParser | undefined;
   readonly #cache = new Map<string, CachedSpec>();
   /** By definition name and revision. */
-  readonly #revisions = new Map<string, Map<string, LocatedDefinition | undefined>>();
+  readonly #revisions = new Map<string, Map<string, KnownRevision | undefined>>();
 
   constructor(check: ManifestCheck) {
     this.#check = check;
@@ -48,27 +57,36 @@ export class SpecReader {
     const last = this.#cache.get(name);
     if (last !== undefined && last.uid === uid && last.generation === generation)
       return last.result;
-    const reading = this.#parse(object);
-    if (reading.located !== undefined) this.remember(name, reading.located);
+    const parsed = this.#parse(object);
+    const located = parsed.located && this.remember(name, parsed.located);
+    const reading = { ...parsed, ...(located && { located }) };
     this.#cache.set(name, { uid, generation, result: reading });
     return reading;
   }
 
-  /** Call with a revision that this process has parsed: parsing it again takes 25 ms of CPU time at the start. */
-  remember(name: string, located: LocatedDefinition): void {
-    this.#revisionsOf(name).set(located.definition.revision, located);
+  /**
+   * Call with a revision that this process has parsed: parsing it again takes 25 ms of CPU time at the start.
+   * @returns the same with a source map that stays the same, and has the positions of the last call
+   */
+  remember(name: string, parsed: LocatedDefinition): LocatedDefinition {
+    return keepRevision(this.#revisionsOf(name), parsed.definition.revision, parsed);
   }
 
   /** Parses a previously accepted revision. Undefined: this version of Homeostat cannot parse it. */
-  revision(name: string, { revision, spec }: RecordedRevision): LocatedDefinition | undefined {
-    const known = this.#revisionsOf(name);
-    if (known.has(revision)) return known.get(revision);
+  revision(name: string, recorded: RecordedRevision): LocatedDefinition | undefined {
+    const { revision, spec, places } = recorded;
+    const revisions = this.#revisionsOf(name);
+    if (revisions.has(revision)) return revisions.get(revision)?.located;
     const { file, text } = manifestOfObject({ name, spec });
     this.#parser ??= createDefinitionParser();
     const [parsed] = this.#parser.parse(text, `${file}, revision ${revision}`).definitions;
-    const located = parsed && withoutLines(parsed);
-    known.set(revision, located);
-    return located;
+    if (parsed === undefined) {
+      revisions.set(revision, undefined);
+      return undefined;
+    }
+    const source = places && recordedSourceMap(spec, places);
+    const located = source ? { ...parsed, source } : withoutLines(parsed);
+    return keepRevision(revisions, revision, located);
   }
 
   forget(name: string): void {
@@ -76,8 +94,8 @@ export class SpecReader {
     this.#revisions.delete(name);
   }
 
-  #revisionsOf(name: string): Map<string, LocatedDefinition | undefined> {
-    const known = this.#revisions.get(name) ?? new Map<string, LocatedDefinition | undefined>();
+  #revisionsOf(name: string): Map<string, KnownRevision | undefined> {
+    const known = this.#revisions.get(name) ?? new Map<string, KnownRevision | undefined>();
     this.#revisions.set(name, known);
     return known;
   }
@@ -92,6 +110,20 @@ export class SpecReader {
       warnings: diagnosticLines(diagnostics, 'warning', diagnosticByPath),
     };
   }
+}
+
+function keepRevision(
+  revisions: Map<string, KnownRevision | undefined>,
+  revision: string,
+  parsed: LocatedDefinition,
+): LocatedDefinition {
+  const known = revisions.get(revision);
+  if (known?.parsed === parsed) return known.located;
+  const source = known?.source ?? new CurrentSource(parsed.source);
+  source.moveTo(parsed.source);
+  const located = { ...parsed, source };
+  revisions.set(revision, { parsed, located, source });
+  return located;
 }
 
 function withoutLines(located: LocatedDefinition): LocatedDefinition {

@@ -113,6 +113,14 @@ const statusSchema: JsonObject = {
             description: 'As written.',
             'x-kubernetes-preserve-unknown-fields': true,
           },
+          places: {
+            type: 'object',
+            description: 'Where it is written; absent for a `spec` of a user.',
+            properties: {
+              file: text('Its manifest.'),
+              positions: text('Lines and columns of the nodes of `spec`, as base64 VLQ.'),
+            },
+          },
         },
       },
     },
