@@ -59,9 +59,9 @@ shared.describe('integration/places-kept', () => {
   }
 
   /** A process whose definition is in a ConfigMap, and a Thing that fails. */
-  async function failing(name: string) {
+  async function failing(name: string, more: readonly string[] = []) {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
-    const flags = ['--sources', 'configmaps', '--definitions-namespace', operators];
+    const flags = ['--sources', 'configmaps', '--definitions-namespace', operators, ...more];
     await save(operators, textOf(name));
     const homeostat = launch({ flags });
     await homeostat.whenReady();
@@ -103,6 +103,28 @@ shared.describe('integration/places-kept', () => {
     }
     await assertUnchanged(definitionPath('placed'), definition);
     await homeostat.stop();
+  });
+
+  test('a new leader reports the same messages', async () => {
+    await shared.client().apply({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'homeostat-system' },
+    });
+    const elected = ['--leader-elect', '--lease-duration', '90s', '--renew-deadline', '60s'];
+    const stage = await failing('handed', elected);
+    let leader = stage.homeostat;
+    for (let round = 0; round < 2; round++) {
+      const follower = launch({ flags: stage.flags });
+      await follower.whenLogged('Follower, another process is the leader');
+      assert.equal(await leader.stop(), 0);
+      await follower.whenLogged('Became leader');
+      await follower.whenReady();
+      await shared.audit.quiet(2_000);
+      await assertUnchanged(stage.path, stage.before);
+      leader = follower;
+    }
+    await leader.stop();
   });
 
   test('a process that runs the recorded revision reports the same messages', async () => {
