@@ -1,5 +1,5 @@
-export type { ConversionNote } from './convert/conversion-note.ts';
 export { type Conversion, convertManifests } from './convert/convert-manifests.ts';
+export type { ConversionNote } from './convert/notes.ts';
 export { ownObjects } from './convert/own-objects.ts';
 export {
   missingStep,

@@ -1,9 +1,21 @@
 import { isJsonObject, pointerTo } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { TemplateWriter } from './as-template.ts';
-import type { ConversionNote } from './conversion-note.ts';
 import { type Parameter, targetOf } from './parameter.ts';
 import { uniqueValues } from './unique-values.ts';
+
+/** What the user should know or do about a manifest. */
+export interface ConversionNote {
+  readonly message: string;
+  readonly hint?: string;
+  /** Undefined: it is about all manifests. */
+  readonly at?: {
+    /** As it was given. */
+    readonly object: KubeObject;
+    /** JSON pointer in the object. */
+    readonly pointer: string;
+  };
+}
 
 /** Values that a server assigns, and that are left out. */
 const assigned = /^\/spec\/(?:ports\/\d+\/nodePort|healthCheckNodePort|clusterIP)$/;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { ConversionNote } from './conversion-note.ts';
+import type { ConversionNote } from './notes.ts';
 
 /** Hooks whose objects exist after an installation. */
 const installHooks: ReadonlySet<string> = new Set(['pre-install', 'post-install']);
