@@ -8,10 +8,16 @@ const key = 'default/a';
 const annotation = 'finished.homeostat.dev/podset';
 
 /** A definition with a Job, and a ConfigMap that comes after it. */
-function text({ fields = '', spec = 'ttlSecondsAfterFinished: 5', name = 'load', more = '' } = {}) {
+function text({
+  id = 'job',
+  fields = '',
+  spec = 'ttlSecondsAfterFinished: 5',
+  name = 'load',
+  more = '',
+} = {}) {
   return `
   children:
-    - id: job
+    - id: ${id}
       ${fields}
       template:
         apiVersion: batch/v1
@@ -21,14 +27,14 @@ function text({ fields = '', spec = 'ttlSecondsAfterFinished: 5', name = 'load',
           ${spec}
           template: { spec: { restartPolicy: Never, containers: [{ name: main, image: "\${ spec.image }" }] } }
     - id: after
-      after: [job]
+      after: [${id}]
       template:
         apiVersion: v1
         kind: ConfigMap
         metadata: { name: after }
   status:
-    phase: \${ children.job.status.completionTime }
-    image: \${ children.job.spec.template.spec.containers[0].image }
+    phase: \${ children.${id}.status.completionTime }
+    image: \${ children.${id}.spec.template.spec.containers[0].image }
 ${more}`;
 }
 
@@ -184,6 +190,25 @@ describe('reconcile: children that run once', () => {
       assert.equal(run.job(), undefined);
     }
   });
+
+  for (const [what, changed] of [
+    ['another id', { id: 'migration' }],
+    ['"holdsData"', { fields: 'holdsData: true' }],
+    ['"deletionPolicy: Orphan"', { fields: 'deletionPolicy: Orphan' }],
+    ['"runs: Once"', { fields: 'runs: Once' }],
+    ['another "updateStrategy"', { fields: 'updateStrategy: { type: Recreate }' }],
+    ['"ready"', { fields: 'ready: "${ $child.status.succeeded = 1 }"' }],
+  ] as const)
+    test(`a child that gets ${what} with a reload does not run again, nor after a restart`, async () => {
+      const run = await Run.of();
+      await run.done();
+      for (const written of [text(changed), text(changed), text()]) {
+        await run.restart(written);
+        assert.equal(run.job(), undefined);
+        assert.deepEqual(run.recorded, ['batch/Job default/load']);
+        assert.match(run.harness.ready('a'), /^True AllReady/);
+      }
+    });
 
   test('an unfinished Job that a user deletes is created again', async () => {
     const run = await Run.of();

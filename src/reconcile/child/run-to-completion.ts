@@ -49,6 +49,10 @@ async function doneElement(
     const isAsDesired = last !== undefined && isOwn(pass, last) && hasIntent(pass, desired, last);
     record = isAsDesired ? await recordOf(pass, desired, last) : undefined;
     if (record !== undefined) finished.set(identity, record);
+  } else if (record.child !== desired.plan.id) {
+    // The child has another id now: as its object would, the record belongs to it.
+    record = { ...record, child: desired.plan.id };
+    finished.set(identity, record);
   }
   pass.state.removed.delete(identity);
   return record && { ...appliedResult(desired, inLastState(desired, record)), notice };
