@@ -79,6 +79,14 @@ export function isOwnerKindUnknown(message: string): boolean {
   return message.includes('cannot find RESTMapping for ');
 }
 
+/**
+ * Whether a plugin rejected the write because the server has just started: it has not read what the plugin needs, such as the namespaces.
+ * It says 403, as for a missing right.
+ */
+export function isNotReady(message: string): boolean {
+  return message.endsWith('not yet ready to handle request');
+}
+
 /** Name of the webhook that the server could not call. */
 export function failedWebhookIn(message: string): string | undefined {
   return failedWebhook.exec(message)?.[1];

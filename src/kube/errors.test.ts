@@ -33,6 +33,15 @@ const answers = [
   ],
   ['kind-missing', 'a group is not served', '404 page not found\n', 404],
   [
+    'unavailable',
+    'a server that has just started has not read its namespaces',
+    status(403, {
+      message: 'events.events.k8s.io "a" is forbidden: not yet ready to handle request',
+      reason: 'Forbidden',
+      details: { name: 'a', group: 'events.k8s.io', kind: 'events' },
+    }),
+  ],
+  [
     'already-exists',
     'a POST of what is there',
     status(409, {
@@ -425,6 +434,11 @@ describe('kube/errors', () => {
     assert.equal(errorFromResponse({ status: 429, body }).retryAfterSeconds, 7);
     assert.equal(errorFromResponse({ status: 429, body, retryAfter: '3' }).retryAfterSeconds, 3);
     assert.equal(errorFromResponse({ status: 429, body: '' }).retryAfterSeconds, undefined);
+    const starting = status(403, {
+      message: 'configmaps "a" is forbidden: not yet ready to handle request',
+    });
+    const { isUnreachable, retryAfterSeconds } = errorFromResponse({ status: 403, body: starting });
+    assert.deepEqual([isUnreachable, retryAfterSeconds], [false, 1]);
   });
 
   test('cuts a long message at a whole character', () => {

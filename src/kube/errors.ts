@@ -5,6 +5,7 @@ import {
   failedWebhookIn,
   immutableDetail,
   isAboutImmutableField,
+  isNotReady,
   isOwnerKindUnknown,
   isPluginRejection,
   isPolicyRejection,
@@ -67,7 +68,8 @@ export function errorFromResponse({ status, body, retryAfter }: FailedResponse):
 
 /** Seconds to wait for rejections that are temporary, although the server does not say so. */
 function retryDelayOf(code: KubeErrorCode, { message = '' }: Failure): number | undefined {
-  return code === 'denied' && isOwnerKindUnknown(message) ? 1 : undefined;
+  const isTemporary = (code === 'denied' && isOwnerKindUnknown(message)) || isNotReady(message);
+  return isTemporary ? 1 : undefined;
 }
 
 /** Messages that are copied to conditions must be stable across retries. */
@@ -254,6 +256,7 @@ function serverErrorCode({ message = '' }: Failure): KubeErrorCode {
 function forbiddenCode({ causes, message = '' }: Failure): KubeErrorCode {
   if (causes.some(({ reason }) => reason === 'NamespaceTerminating'))
     return 'namespace-terminating';
+  if (isNotReady(message)) return 'unavailable';
   if (isQuotaRejection(message)) return 'quota-exceeded';
   return isPluginRejection(message) ? 'denied' : 'forbidden';
 }

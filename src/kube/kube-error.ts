@@ -10,7 +10,7 @@ import { HomeostatError } from '../util/homeostat-error.ts';
  * - `forbidden`: 403 by authorization; `denied`: rejected by admission (webhook, policy, plugin), with any status
  * - `namespace-terminating`: 403 with cause NamespaceTerminating; `quota-exceeded`: 403 by a quota
  * - `unauthorized`: 401; `gone`: 410; `too-many-requests`: 429
- * - `unavailable`: 503, 502, 504, and connection failures before anything was sent
+ * - `unavailable`: 503, 502, 504, the 403 of a server that has just started, and connection failures before anything was sent
  * - `rejected`: 400, 422, and the 500 by which server-side apply reports a wrong type or an unknown field. The same
  *   request fails again.
  * - `too-large`: 413, or a response beyond our own limit; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent

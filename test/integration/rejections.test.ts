@@ -331,11 +331,12 @@ shared.describe('integration/rejections', () => {
     await limited('1');
     await untilRejected(namespace);
     await client.apply(thing('configs', namespace, { a: 'x' }));
-    const rejected = await until('configs', namespace, 'ApplyFailed');
-    assert.match(
-      conditionOf(rejected)?.message ?? '',
-      /exceeded quota: small, requested: count\/configmaps=1, limited: count\/configmaps=1/,
-    );
+    const exceeded =
+      /exceeded quota: small, requested: count\/configmaps=1, limited: count\/configmaps=1/;
+    const rejected = await client.untilObject(thingPath('configs', namespace), (object) => {
+      const { reason, message = '' } = conditionOf(object) ?? {};
+      return reason === 'ApplyFailed' && exceeded.test(message);
+    });
     assert.equal(conditionOf(rejected, 'Reconciling')?.status, 'True');
     await limited('10');
     await until('configs', namespace, 'AllReady');

@@ -80,6 +80,33 @@ describe('reconcile/observe: objects whose resource the hub does not have', () =
     assert.ok((await harness.metrics.expose()).includes(`${metric} 0\n`));
   });
 
+  test('are reported again while they are there: an Event may be rejected, and does not last', async () => {
+    const harness = await started([stray('a')]);
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.equal(unknownEvents(harness).length, 1);
+    await harness.clock.advance(600_000);
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.equal(unknownEvents(harness).length, 2);
+  });
+
+  test('are found when the labels of their member match again', async () => {
+    const harness = await started([stray('a')]);
+    harness.label('paris', {});
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    const before = unknownEvents(harness).length;
+    assert.ok((await harness.metrics.expose()).includes(`${metric} 0\n`));
+    harness.label('paris', labels);
+    await harness.settle();
+    await harness.clock.advance(5_000);
+    await harness.settle();
+    assert.equal(unknownEvents(harness).length, before + 1);
+  });
+
   test('are not counted any more when their Cluster is deleted', async () => {
     const harness = await started([stray('a')]);
     await harness.clock.advance(5_000);

@@ -1,5 +1,6 @@
 import type { CacheEvent } from '../../kube/roles.ts';
 import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { gvkIn } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -12,11 +13,13 @@ import { isKnown, untilInformer } from '../watch/informer-waits.ts';
 
 /** The hub and the members are not read at one moment: what is found is looked at again after this time. */
 const settleMs = 5_000;
-/** What was found is looked at again after this time, until it is gone. */
+/** What was found is looked at and reported again after this time, until it is gone. */
 const repeatMs = 600_000;
 
 interface Search {
   readonly connection: unknown;
+  /** Of the member: they decide which kinds may be there. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
   readonly end: () => void;
   /** Searches again. */
   readonly waker: Waker;
@@ -71,17 +74,19 @@ export class PlacedObjects {
     // What is in a deleted member is given up.
     if (!this.#members.states.has(name) && this.#unknown.has(name)) this.#count(name, 0);
     const connection = this.#members.usable(name);
+    const labels = this.#members.states.get(name)?.labels;
     const before = this.#searches.get(name);
-    if (connection === before?.connection) return;
+    if (connection === before?.connection && deepEqual(labels, before?.labels)) return;
     before?.end();
     this.#searches.delete(name);
     if (connection === undefined) return;
     const stopper = new AbortController();
     const end = () => stopper.abort(new Error('Disconnected'));
     const waker = new Waker(this.#context.clock);
-    this.#searches.set(name, { connection, end, waker });
+    this.#searches.set(name, { connection, labels, end, waker });
     const signal = AbortSignal.any([this.#stopper.signal, stopper.signal]);
-    this.#search(name, waker, signal).catch((error: unknown) => {
+    const kinds = kindsPlacedIn(this.#context.plan, name, labels);
+    this.#search(name, kinds, { waker, signal }).catch((error: unknown) => {
       if (signal.aborted) return;
       const { logger, plan } = this.#context;
       logger.warn(
@@ -99,9 +104,11 @@ export class PlacedObjects {
     for (const { waker } of this.#searches.values()) waker.wake();
   }
 
-  async #search(name: string, waker: Waker, signal: AbortSignal): Promise<void> {
-    const { plan } = this.#context;
-    const kinds = kindsPlacedIn(plan, name, this.#members.states.get(name)?.labels);
+  async #search(
+    name: string,
+    kinds: ReturnType<typeof kindsPlacedIn>,
+    { waker, signal }: { readonly waker: Waker; readonly signal: AbortSignal },
+  ): Promise<void> {
     while (!signal.aborted) {
       const found = await this.#unknownIn(name, kinds, signal);
       this.#report(name, found);
@@ -158,10 +165,12 @@ export class PlacedObjects {
     const { plan, cluster, logger } = this.#context;
     const before = this.#unknown.get(member) ?? 0;
     this.#count(member, found.length);
-    if (found.length === 0 || found.length === before) return;
+    if (found.length === 0) return;
     const kinds = [...new Set(found.map(({ kind }) => kind))].sort().join(', ');
     const message = 'Objects in a member cluster have no resource on the hub';
-    logger.warn({ definition: plan.name, cluster: member, count: found.length, kinds }, message);
+    if (found.length !== before)
+      logger.warn({ definition: plan.name, cluster: member, count: found.length, kinds }, message);
+    // Again each time: the server may have rejected the Event before, and deletes it after an hour.
     const objects = found.length === 1 ? '1 object' : `${found.length} objects`;
     const note = `Found ${objects} of definition "${plan.name}" (${kinds}) without a resource on the hub, for example because it was restored from a backup. Nothing there is changed. Label: ${definitionLabel}=${plan.name}`;
     const regarding = this.#members.object(member);
