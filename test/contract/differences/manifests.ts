@@ -9,7 +9,8 @@ export interface ManifestDifference {
 
 export const manifestDifferences: readonly ManifestDifference[] = [
   {
-    manifest: / (NetworkPolicy corpus\/np-(allow-all|rules)|MutatingWebhookConfiguration \/mwc-corpus)$/,
+    manifest:
+      / (NetworkPolicy corpus\/np-(allow-all|rules)|MutatingWebhookConfiguration \/mwc-corpus)$/,
     paths: ['metadata.generation'],
     because: 'an empty list is the same as none to the sandbox: it is no new generation',
   },
