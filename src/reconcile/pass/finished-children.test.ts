@@ -15,6 +15,18 @@ function childrenOf(text?: string): FinishedChildren {
   return new FinishedChildren(resource, 'mine');
 }
 
+/** As a Job controller reports it. */
+const ended: FinishedChild = {
+  child: 'nightly-imports',
+  intent: '0123456789abcdef',
+  status: {
+    succeeded: 1,
+    conditions: ['SuccessCriteriaMet', 'Complete'].map((type) => ({
+      ...{ type, status: 'True', reason: 'CompletionsReached' },
+    })),
+  },
+};
+
 const record = (message: string): FinishedChild => ({
   child: 'job',
   intent: '0123456789abcdef',
@@ -64,5 +76,28 @@ describe('reconcile/pass: finished children', () => {
     const [kept] = childrenOf(text).records.values();
     const conditions = [{ type: 'Complete', status: 'True', reason: 'Done' }];
     assert.deepEqual(kept, { child: 'job', intent: '0123456789abcdef', status: { conditions } });
+  });
+
+  test('as many records as a resource has children, with the longest names, fit into an object', () => {
+    const finished = childrenOf();
+    const identities = Array.from(
+      { length: 2_000 },
+      (_, index) => `batch/Job ${'s'.repeat(63)}/${'n'.repeat(59)}${1_000 + index}`,
+    );
+    for (const identity of identities) finished.set(identity, ended);
+    finished.set('/Pod default/one', { ...ended, status: { phase: 'Succeeded' } });
+    const text = finished.takeChange()?.[annotation] ?? '';
+    assert.ok(text.length < 240 * 1_024, String(text.length));
+    const { records } = childrenOf(text);
+    assert.equal(records.size, 2_001);
+    const conditions = [
+      { type: 'SuccessCriteriaMet', status: 'True' },
+      { type: 'Complete', status: 'True' },
+    ];
+    assert.deepEqual(records.get(identities[7] ?? ''), { ...ended, status: { conditions } });
+    assert.deepEqual(records.get('/Pod default/one')?.status, {
+      phase: 'Succeeded',
+      conditions: [],
+    });
   });
 });

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { finishedAnnotationOf } from '../names.ts';
+import { finishedText, parseFinished } from './finished-text.ts';
 
 /** The record of a child that has finished: stored on the resource, for the time when the object has removed itself. */
 export interface FinishedChild {
@@ -14,9 +15,6 @@ export interface FinishedChild {
   /** The last status of the object: expressions and readiness still read it. */
   readonly status: JsonObject;
 }
-
-/** Above this length of the annotation, records keep only the conditions that are true. A server accepts 256 KiB for all annotations. */
-const maxLength = 128 * 1024;
 
 /** The records of a resource, with the changes of the pass. Read on demand: most resources have none. */
 export class FinishedChildren {
@@ -40,7 +38,7 @@ export class FinishedChildren {
 
   /** By identity. */
   get records(): ReadonlyMap<string, FinishedChild> {
-    this.#records ??= parseRecords(this.#text);
+    this.#records ??= parseFinished(this.#text);
     return this.#records;
   }
 
@@ -61,51 +59,6 @@ export class FinishedChildren {
   takeChange(): Readonly<Record<string, string | null>> | undefined {
     if (!this.#isChanged) return undefined;
     this.#isChanged = false;
-    return { [this.#annotation]: this.records.size === 0 ? null : textOf(this.records) };
+    return { [this.#annotation]: this.records.size === 0 ? null : finishedText(this.records) };
   }
-}
-
-function parseRecords(text = '{}'): Map<string, FinishedChild> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    const entries = isJsonObject(parsed) ? Object.entries(parsed) : [];
-    return new Map(
-      entries.flatMap(([identity, record]) =>
-        isRecord(record) ? [[identity, record] as const] : [],
-      ),
-    );
-  } catch {
-    // Edited by another manager: nothing counts as finished.
-    return new Map();
-  }
-}
-
-function isRecord(value: unknown): value is FinishedChild {
-  return (
-    isJsonObject(value) &&
-    typeof value.child === 'string' &&
-    typeof value.intent === 'string' &&
-    isJsonObject(value.status)
-  );
-}
-
-function textOf(records: ReadonlyMap<string, FinishedChild>): string {
-  const sorted = [...records].sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify(Object.fromEntries(sorted));
-  if (text.length <= maxLength) return text;
-  return JSON.stringify(
-    Object.fromEntries(sorted.map(([identity, record]) => [identity, shortened(record)])),
-  );
-}
-
-function shortened({ child, intent, status }: FinishedChild): FinishedChild {
-  const conditions = conditionsOf({ status })
-    .filter((condition) => condition.status === 'True')
-    .map(({ type, reason }) => ({ type, status: 'True', ...(reason !== undefined && { reason }) }));
-  const { phase } = status;
-  return {
-    child,
-    intent,
-    status: { ...(phase !== undefined && { phase }), conditions } as JsonObject,
-  };
 }
