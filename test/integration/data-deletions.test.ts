@@ -11,9 +11,11 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 import { useLiveDefinitions } from '../support/live-definition.ts';
 
-const shared = useControlPlane();
+const shared = useControlPlane({ audit: true });
+const launch = useRuntimes(shared);
 
 interface ClaimOptions {
   /** @default 'claim' */
@@ -103,6 +105,58 @@ shared.describe('integration/data-deletions', () => {
     await manager.untilSettled(revision);
   });
 
+  test('the claims of resources that were all edited while they were held are kept over a restart, and over a change', async () => {
+    const name = 'edited';
+    const namespace = await shared.namespace();
+    const storage = new InstantVolumes(shared.client());
+    storages.push(storage);
+    storage.start(namespace);
+    const textOf = (options: ClaimOptions, more = '') =>
+      thingDefinition(name, `  children:${claim(options)}${more}\n`);
+    const start = (text: string) => launch({ definitions: { 'd.yaml': text } });
+    const path = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
+    const untilHeld = () =>
+      shared
+        .client()
+        .untilObject(path, (object) => conditionOf(object)?.reason === 'DeletionsHeld');
+    const untilClaims = (...names: readonly string[]) =>
+      shared
+        .client()
+        .untilList(`/api/v1/namespaces/${namespace}/persistentvolumeclaims`, (items) => {
+          const left = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+          return (
+            JSON.stringify(left.map(({ metadata }) => metadata.name).sort()) ===
+            JSON.stringify(names)
+          );
+        });
+
+    let homeostat = start(textOf({}));
+    await homeostat.whenReady();
+    await shared.client().apply(thing(name, namespace, { text: 'one' }));
+    await untilClaims('one-data');
+    homeostat.write('d.yaml', textOf({ name: 'volume' }));
+    await untilHeld();
+    await shared.client().apply(thing(name, namespace, { text: 'two' }));
+    await untilClaims('one-data', 'one-volume');
+
+    for (const text of [textOf({ name: 'volume' }), textOf({ name: 'volume' }, textMap('more'))]) {
+      assert.equal(await homeostat.stop(), 0);
+      homeostat = start(text);
+      await homeostat.whenReady();
+      await shared.client().apply(thing(name, namespace, { text: text.length }));
+      await shared.audit.quiet(2_000);
+      await untilClaims('one-data', 'one-volume');
+      await untilHeld();
+    }
+    const held = await untilHeld();
+    const { to = '' } = (statusOf(held).rollout ?? {}) as { readonly to?: string };
+    await shared.client().patch(path, {
+      metadata: { annotations: { 'homeostat.dev/approve-deletions': to } },
+    });
+    await untilClaims('one-volume');
+    await homeostat.stop();
+  });
+
   test('a claim whose child gets another id is kept, and nothing is asked', async () => {
     const name = 'identified';
     const { manager, want, untilNames, untilResource } = await begin(name, claim());
@@ -125,6 +179,23 @@ shared.describe('integration/data-deletions', () => {
     want(textMap('other'), revision);
     await untilNames('configmaps', ['one-other']);
     await manager.untilSettled(revision);
+  });
+
+  test('an object whose child was declared to hold data later is kept, and deleted when that was taken back', async () => {
+    const name = 'later';
+    const state = textMap('state');
+    const other = textMap('other');
+    const declared = `${other}${state}\n      holdsData: true`;
+    const { manager, want, untilNames } = await begin(name, other + state);
+    await untilNames('configmaps', ['one-other', 'one-state']);
+    await manager.untilSettled(want(declared));
+    want(other);
+    await manager.until('the deletion to be held', isHeld);
+    await untilNames('configmaps', ['one-other', 'one-state']);
+    await manager.untilSettled(want(declared));
+    await manager.untilSettled(want(other + state));
+    await manager.untilSettled(want(other));
+    await untilNames('configmaps', ['one-other']);
   });
 
   test('a claim that was declared to hold no data is deleted like any object', async () => {
