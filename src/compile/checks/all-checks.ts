@@ -17,6 +17,7 @@ import { warnAboutSchemas } from './schema-traps.ts';
 import { warnAboutAutoscalers } from './warn-about-autoscalers.ts';
 import { warnAboutComparisons } from './warn-about-comparisons.ts';
 import { warnAboutKinds } from './warn-about-kinds.ts';
+import { warnAboutUndesired } from './warn-about-undesired.ts';
 import {
   checkConditions,
   warnAboutNames,
@@ -46,6 +47,7 @@ export const allChecks: readonly Check[] = [
   checkScope,
   checkOnDelete,
   warnAboutWhen,
+  warnAboutUndesired,
   warnAboutZeros,
   warnAboutVersions,
   checkConditions,

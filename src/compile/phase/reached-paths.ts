@@ -110,6 +110,8 @@ function plainPath({ isPlainPath, source, references }: Expression): PlainPath |
 export interface NeededPaths {
   /** Those of all branches. */
   readonly all: Paths;
+  /** Those that every evaluation needs. */
+  readonly always: Paths;
   /** Those of the branches that the evaluation takes, also if it fails. */
   readonly reached: (scope: Scope) => Promise<Paths>;
   readonly lookups: readonly Lookup[];
@@ -133,6 +135,7 @@ function combinedPaths(parts: readonly NeededPaths[]): NeededPaths {
   if (first !== undefined && parts.length === 1) return first;
   return {
     all: parts.flatMap(({ all }) => all),
+    always: parts.flatMap(({ always }) => always),
     reached: async (scope) => (await Promise.all(parts.map((each) => each.reached(scope)))).flat(),
     lookups: parts.flatMap(({ lookups }) => lookups),
   };
@@ -152,6 +155,7 @@ function neededPaths(expression: Expression, { leaf, text }: Slot): NeededPaths 
   const sure = [...always.values()];
   return {
     all: [...sure, ...inBranches.values()],
+    always: sure,
     reached: async (scope) =>
       inBranches.size === 0
         ? sure
@@ -161,7 +165,7 @@ function neededPaths(expression: Expression, { leaf, text }: Slot): NeededPaths 
 }
 
 function alwaysNeeded(paths: Paths): NeededPaths {
-  return { all: paths, reached: async () => paths, lookups: [] };
+  return { all: paths, always: paths, reached: async () => paths, lookups: [] };
 }
 
 /** The paths of a file that stand alone, as in `{{ spec.host }}`. */
