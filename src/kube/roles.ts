@@ -291,6 +291,11 @@ export interface EventInput {
   readonly note: string;
   /** The definition that reports it. */
   readonly definition: string;
+  /**
+   * It reports a state that may last beyond a restart: its name is computed from its content, so that another process cannot create it again.
+   * @default false
+   */
+  readonly isLasting?: boolean;
 }
 
 export interface EventRecorder {

@@ -29,6 +29,15 @@ describe('kube/event-body', () => {
     assert.equal(bodyOf({ note: '😀'.repeat(300) }).note, '😀'.repeat(256));
   });
 
+  test('the name of a lasting Event depends on its content only', () => {
+    const nameOf = (changes: Partial<EventInput>) => bodyOf(changes).metadata.name;
+    const name = nameOf({ isLasting: true });
+    assert.match(name, /^web\.[0-9a-f]{16}$/);
+    assert.equal(nameOf({ isLasting: true }), name);
+    assert.notEqual(nameOf({ isLasting: true, note: 'other' }), name);
+    assert.notEqual(nameOf({}), nameOf({}));
+  });
+
   test('half a character is reported as an unknown one: servers reject it', () => {
     assert.equal(bodyOf({ note: 'a \ud83d' }).note, 'a \ufffd');
     assert.equal(

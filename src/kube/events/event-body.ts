@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
+import { sha256Hex } from '../../util/sha256.ts';
 import { truncateUtf8 } from '../errors.ts';
 import type { EventInput } from '../roles.ts';
 
@@ -9,6 +10,7 @@ const wordBytes = 128;
 const instanceBytes = 128;
 const qualifiedNameBytes = 63;
 const objectNameBytes = 253;
+const suffixLength = 16;
 
 /** The body of a new Event. */
 interface EventBody {
@@ -42,7 +44,7 @@ export function createEventBody(
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: eventName(regarding.metadata.name, random), namespace },
+    metadata: { name: eventName(regarding.metadata.name, suffixOf(event, random)), namespace },
     eventTime: microTime(nowMs),
     reportingController: controllerName(definition),
     reportingInstance: truncateUtf8(instance, instanceBytes),
@@ -80,9 +82,14 @@ function controllerName(definition: string): string {
   return word === '' ? 'homeostat.dev/homeostat' : `homeostat.dev/${word}`;
 }
 
-/** The object's name and a random suffix. Characters that Event names do not allow (RBAC names have them) are replaced. */
-function eventName(subject: string, random: Random): string {
-  const suffix = random.text(16, '0123456789abcdef');
+function suffixOf(event: EventInput, random: Random): string {
+  return event.isLasting === true
+    ? sha256Hex(eventKey(event)).slice(0, suffixLength)
+    : random.text(suffixLength, '0123456789abcdef');
+}
+
+/** The object's name and a suffix. Characters that Event names do not allow (RBAC names have them) are replaced. */
+function eventName(subject: string, suffix: string): string {
   const start = subject
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')

@@ -17,6 +17,7 @@ import {
 import { describeOnDelete, describePruned } from '../report/child-entries.ts';
 import { resultOfProblems } from '../report/reconcile-result.ts';
 import { reportFailures } from '../report/report-failures.ts';
+import { reportHeldDeletion } from '../report/report-waiting.ts';
 import { removeFinalizer } from '../resource/write-metadata.ts';
 import { type DeletionOptions, deletionOptionsOf } from './deletion-options.ts';
 import { messageOf, reportDeletion, reportUninstalled, wasOverdue } from './deletion-report.ts';
@@ -116,6 +117,8 @@ async function reportPending(
   const status = await reportDeletion(pass, { entries, problems, isOverdue });
   const all = [...problems, ...entries.flatMap(({ problem }) => problem ?? [])];
   reportFailures(pass, { entries, problems: all }, status);
+  const isHeld = entries.some(({ heldBy }) => heldBy !== undefined);
+  reportHeldDeletion(pass, isHeld ? messageOf(entries, problems) : undefined);
   pass.state.isReady = false;
   publishDecisions(pass, {
     children: entries.map(({ decision }) => decision),

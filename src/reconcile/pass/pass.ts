@@ -198,6 +198,8 @@ interface PassEvent {
   /** @default Reconcile */
   readonly action?: string;
   readonly note: string;
+  /** See `EventInput`. @default false */
+  readonly isLasting?: boolean;
 }
 
 /** Emits an Event on the resource. */

@@ -25,6 +25,8 @@ export interface ResourceState {
   isInventoryChecked: boolean;
   /** By child key: the last failure that an Event reported. Undefined before the first pass: then the status has them. */
   reportedFailures: ReadonlyMap<string, string> | undefined;
+  /** What the last Event about a wait reported, and all that were in this process. Empty: it does not wait. */
+  readonly reportedWaits: { current: string; readonly known: Set<string> };
   /** Its deletion orphans its dependents (`--cascade=orphan`). */
   isOrphaning: boolean;
   /** Start of its `onDelete.timeout`, wall clock. Undefined: no process has tried its deletion yet. */
@@ -62,6 +64,7 @@ export function createResourceState(uid: string): ResourceState {
     replaced: new Map(),
     removed: new Map(),
     reportedFailures: undefined,
+    reportedWaits: { current: '', known: new Set() },
     isOrphaning: false,
     finalizingSinceMs: undefined,
     isReady: undefined,

@@ -48,8 +48,9 @@ export interface Report {
   readonly requeueAfterMs?: number;
   /** All problems, of children and of the rest. */
   readonly problems: readonly Problem[];
-  /** Reason of the condition `Ready`. */
+  /** Reason and message of the condition `Ready`. */
   readonly reason: SummaryReason;
+  readonly message: string;
   readonly status: Readonly<Record<string, unknown>>;
 }
 
@@ -108,7 +109,10 @@ function withLastMapped(pass: Pass, report: Report, ...why: readonly Problem[]):
 }
 
 /** Assembles a report from its parts. */
-function reportOf(pass: Pass, parts: Omit<Report, 'problems' | 'reason' | 'status'>): Report {
+function reportOf(
+  pass: Pass,
+  parts: Omit<Report, 'problems' | 'reason' | 'message' | 'status'>,
+): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
   const { finalizerProblem, historyProblem } = pass.effects;
   const problems = [
@@ -125,6 +129,7 @@ function reportOf(pass: Pass, parts: Omit<Report, 'problems' | 'reason' | 'statu
     ...parts,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
     reason: summary.reason,
+    message: summary.message,
     status: isForeign(context.plan)
       ? { ...mapped.fields, ...(conditions.length === 0 ? {} : { conditions }) }
       : {

@@ -23,6 +23,7 @@ import { buildReport, emitEvents, type Report, writeReport } from '../report/bui
 import { standardConditions } from '../report/conditions.ts';
 import { reconcileResult } from '../report/reconcile-result.ts';
 import { reportFailures } from '../report/report-failures.ts';
+import { reportWaiting } from '../report/report-waiting.ts';
 import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
 import { isForeign, ownStatusOf, standardConditionTypes } from '../status-fields.ts';
 import { prune } from './prune.ts';
@@ -117,7 +118,10 @@ function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): voi
   const isDeferred = status.kind === 'deferred';
   const isReady = isDeferred ? isReportedReady(pass) : report.reason === 'AllReady';
   pass.state.isReady = isReady;
-  if (!isDeferred) reportFailures(pass, report, status);
+  if (!isDeferred) {
+    reportFailures(pass, report, status);
+    reportWaiting(pass, report);
+  }
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const { patched } = pass.effects;
