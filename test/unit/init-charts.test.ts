@@ -52,7 +52,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     code: 1,
     says: [
       /cannot exist side by side/,
-      /fullname-override\.yaml:6:3: The selector "app\.kubernetes\.io\/name=store,app\.kubernetes\.io\/instance=rel1" of Service "cache" also selects the Pods of Deployment "cache" of other resources/,
+      /fullname-override\.yaml:6:3: The selector "app\.kubernetes\.io\/instance=rel1,app\.kubernetes\.io\/name=store" of Service "cache" also selects the Pods of Deployment "cache" of other resources/,
     ],
   },
   hooks: {
@@ -171,6 +171,59 @@ const shapes: Readonly<Record<string, Shape>> = {
       /no-common-name\.yaml:4:3: Service "frontend" has the same name for each resource/,
       /no-common-name\.yaml:5:9: The selector "app=shop" of Service "frontend"/,
     ],
+  },
+  'stateful-broker': {
+    has: [
+      `serviceName: ${name}-broker-headless`,
+      `broker@$(MY_POD_NAME).${name}-broker-headless.${space}.svc`,
+      `${name}-broker.conf: \${ $base64encode("load_definitions = /app/" & metadata.name & "-broker.json") }`,
+    ],
+    lacks: /rel1|helm\.sh/,
+  },
+  'agent-roles': {
+    has: [
+      `name: ${name}-agent:system:auth-delegator`,
+      'name: system:auth-delegator',
+      `- --lock=${space}/${name}-agent-lock`,
+      `${name}.yaml: |`,
+    ],
+    lacks: /rel1(?!-config)/,
+    says: [/RoleBinding/],
+  },
+  'autoscaled-api': {
+    has: [`value: http://${name}-api`, `value: ${name}\n`],
+    lacks: /rel1/,
+    says: [/Ingress "rel1-api" has the host "api\.example\.com" for each resource/],
+  },
+  'hooks-and-subchart': {
+    has: [`cluster_name = '${name}-postgresql'`, `- ${name}-postgresql\n`],
+    lacks: /rel1-(?!postgresql\n|web\n)/,
+    says: [/Pod "rel1-test-connection" is left out/],
+  },
+  'selector-by-release': {
+    has: [`app: ${name}\n`, `serviceName: ${name}-cache`],
+    lacks: /rel1|CustomResourceDefinition/,
+  },
+  'vault-policies': {
+    has: [`- ${name}-client`, `.${name}-vault:8200`, `- ${name}.local`],
+    lacks: /rel1/,
+    says: [/"rel1-vault-env" is not among the manifests/],
+  },
+  'scheduled-backup': {
+    has: [
+      `- s3://backups/${name}/`,
+      '$base64encode(metadata.name & "-backup")',
+      `name: ${name}-low`,
+    ],
+    lacks: /rel1/,
+  },
+  'webhook-certificate': {
+    has: [
+      `- ${name}-guard.${space}.svc.cluster.local`,
+      `cert-manager.io/inject-ca-from: ${space}/${name}-guard-cert`,
+      `- kube-system\n                    - ${space}\n`,
+    ],
+    lacks: /rel1|- guard$/m,
   },
   'cluster-kinds': {
     has: [

@@ -99,8 +99,9 @@ function serviceErrors(service: JsonObject, at: string): readonly FieldError[] {
   const [name, namespace] = ['name', 'namespace'].map((field) => stringField(service, field) ?? '');
   const { port = 443 } = service;
   return [
-    ...(name === '' ? [requiredField(`${at}.name`)] : []),
-    ...(namespace === '' ? [requiredField(`${at}.namespace`)] : []),
+    // A real server names the other field of the two.
+    ...(namespace === '' ? [requiredField(`${at}.name`)] : []),
+    ...(name === '' ? [requiredField(`${at}.namespace`)] : []),
     ...portErrors(Number(port), `${at}.port`),
     ...pathErrors(stringField(service, 'path') ?? '', `${at}.path`),
   ];

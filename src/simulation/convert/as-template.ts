@@ -52,7 +52,7 @@ export class TemplateWriter {
     const entries = Object.entries(value).map(([name, each]) => {
       const inner = below(place, name);
       const key = this.#key(name, place, inner);
-      const moved = this.#namespaceOf(value, name, each);
+      const moved = this.#namespaceOf(value, name, each) ?? this.#namespacesOf(value, name, each);
       return [key, moved ?? this.#value(each, inner)];
     });
     return Object.fromEntries(entries);
@@ -114,6 +114,13 @@ export class TemplateWriter {
       name === 'value' && typeof owner.name === 'string' && /namespace$/i.test(owner.name);
     const isName = name === 'kubernetes.io/metadata.name';
     return isOfObject || isVariable || isName ? namespaceExpression : undefined;
+  }
+
+  /** The values of a selector of namespaces by their names. */
+  #namespacesOf(owner: JsonObject, name: string, values: unknown): readonly unknown[] | undefined {
+    const isByName = name === 'values' && owner.key === 'kubernetes.io/metadata.name';
+    if (!isByName || this.#namespace === undefined || !Array.isArray(values)) return undefined;
+    return values.map((each) => (each === this.#namespace ? namespaceExpression : each));
   }
 
   #isOwn(name: unknown): boolean {

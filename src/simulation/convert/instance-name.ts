@@ -54,8 +54,10 @@ export function findInstance(objects: readonly KubeObject[]): Instance | undefin
   });
   if (best !== undefined && best.count * 2 >= names.length) return fromLabels(best.name);
   const begins = commonBeginning(names) ?? commonSelectorValue(objects, names);
-  if (begins !== undefined)
-    return { name: begins, isDistinctive: false, hasLabel: labelled.includes(begins) };
+  if (begins !== undefined) {
+    const name = selectedBeginning(objects, begins) ?? begins;
+    return { name, isDistinctive: false, hasLabel: labelled.includes(name) };
+  }
   return best !== undefined && best.count > 0 ? fromLabels(best.name) : undefined;
 }
 
@@ -92,16 +94,21 @@ function labelledNames(objects: readonly KubeObject[]): readonly string[] {
 /** Maps of labels, also those of selectors and templates. */
 const labelMaps: ReadonlySet<string> = new Set(['labels', 'matchLabels', 'selector']);
 
+const selectors: ReadonlySet<string> = new Set(['matchLabels', 'selector']);
+
 /** All labels of an object, with those of its selectors and templates. Pure. */
-function labelsIn(value: unknown, field = ''): readonly (readonly [string, string])[] {
-  if (Array.isArray(value)) return value.flatMap((item) => labelsIn(item));
+function labelsIn(
+  value: unknown,
+  { field = '', maps = labelMaps } = {},
+): readonly (readonly [string, string])[] {
+  if (Array.isArray(value)) return value.flatMap((item) => labelsIn(item, { maps }));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, each]) =>
     typeof each === 'string'
-      ? labelMaps.has(field)
+      ? maps.has(field)
         ? [[name, each] as const]
         : []
-      : labelsIn(each, name),
+      : labelsIn(each, { field: name, maps }),
   );
 }
 
@@ -155,4 +162,18 @@ function commonSelectorValue(
 ): string | undefined {
   const values = new Set(objects.flatMap((object) => labelsIn(object)).map(([, value]) => value));
   return [...values].find((value) => value !== '' && names.every((name) => contains(name, value)));
+}
+
+/**
+ * The part of the common beginning of the names that selectors contain, where none contains all of it: `rel1` of `rel1-cache`. It must
+ * become computed, so that two resources select their own Pods.
+ */
+function selectedBeginning(objects: readonly KubeObject[], begins: string): string | undefined {
+  const values = objects
+    .flatMap((object) => labelsIn(object, { maps: selectors }))
+    .map(([, value]) => value);
+  if (values.some((value) => contains(value, begins))) return undefined;
+  return values
+    .filter((value) => value !== '' && begins.startsWith(`${value}-`))
+    .sort((a, b) => b.length - a.length)[0];
 }

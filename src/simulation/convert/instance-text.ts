@@ -102,7 +102,7 @@ export class InstanceText {
     );
   }
 
-  /** The name of the instance, and the namespace beside it: `web.shop.svc`, `shop/web`. */
+  /** The name of the instance, and the namespace beside it: `web.shop.svc`, `shop/web`, `--lock=shop/web`. */
   #partsOf(text: string, { at, start, end }: Token): readonly ComputedPart[] {
     const { name } = this.instance;
     const own = { ...partAt(at, name), expression: 'metadata.name' };
@@ -113,7 +113,11 @@ export class InstanceText {
       expression: 'metadata.namespace',
     });
     if (this.#startsWithNamespace(text.slice(end), '.')) return [own, spaceAt(end + 1)];
-    return text.slice(0, start) === `${space}/` ? [spaceAt(0), own] : [own];
+    const before = start - space.length - 1;
+    const isBeside = text.slice(Math.max(before, 0), start) === `${space}/`;
+    // Not the part of a path: `/shop/web`.
+    const isStart = before === 0 || /[\s=,"']/.test(text[before - 1] ?? '/');
+    return isBeside && isStart ? [spaceAt(before), own] : [own];
   }
 
   /** `--namespace=shop` */
