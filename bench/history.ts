@@ -74,6 +74,8 @@ class HistoryBench {
   }
 
   async run(objects: number, edits: number, rate: number): Promise<readonly Figure[]> {
+    const metadata = { name: 'homeostat-system' };
+    await this.#client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
     const indexes = Array.from({ length: objects }, (_, index) => index);
     await inParallel(indexes, (index) => this.#put(index, 0));
     await this.#with(definitionWith(true), async (homeostat) => {

@@ -33,6 +33,7 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   'reads-by-name': 'a definition that reads Secrets by written names may read no others',
   'read-namespaces': 'a definition of one namespace writes there and nowhere else',
   history: 'versions are recorded, marked, trimmed and deleted',
+  'history-keys': 'versions are recorded, marked, trimmed and deleted',
   'resource-metadata': 'resources are released',
   'resource-finished': 'resources are made',
   'resource-gone': 'a definition for a kind of others releases what matches no more',

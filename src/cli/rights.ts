@@ -45,7 +45,7 @@ export async function rights(
   const { members: inMembers = false } = options;
   const all = accepted.map(({ plan }) => plan);
   const plans = inMembers ? all : all.filter(({ definition }) => !runsInMembers(definition));
-  const found = definitionRights(plans, bundledPlural, { inMembers });
+  const found = definitionRights(plans, bundledPlural, { inMembers, namespace });
   const { warnings } = found;
   const notes = [...noteOfOthers(all, inMembers), ...found.notes];
   const rules = inMembers ? [...memberRules(all), ...found.rules] : found.rules;

@@ -223,9 +223,11 @@ class PlanOperator implements Operator {
   #createHistory(queue: ResourceQueue): HistoryRecorder | undefined {
     const { plan, cluster, clock, logger, metrics, namespace = 'default' } = this.#options;
     if (plan.history === undefined || !isActive(this.#role)) return undefined;
+    const { random, recordsHistory = true } = this.#options;
+    const { keysNamespace = recordsHistory ? namespace : this.#options.namespace } = this.#options;
     return new HistoryRecorder({
-      ...{ plan, cluster, clock, logger, metrics, history: plan.history },
-      clusterNamespace: namespace,
+      ...{ plan, cluster, clock, random, logger, metrics, history: plan.history },
+      ...{ clusterNamespace: namespace, keysNamespace, isReadOnly: !recordsHistory },
       keyOfUid: (uid) => this.#context?.watches.resources.keyOfUid(uid),
       enqueue: (key) => queue.enqueue(key, 'normal', 'history'),
       enqueueAll: () => queue.enqueueAll(),

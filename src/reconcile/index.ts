@@ -2,6 +2,7 @@ export { createFinalizingOperator, createOperator } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
+export { type ListedRecord, listedRecord, storedVersions } from './history/listed-record.ts';
 export { kindText, parseKinds } from './identity.ts';
 export { covers } from './intent/compare.ts';
 export type { Intent } from './intent/intent.ts';

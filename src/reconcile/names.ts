@@ -137,10 +137,22 @@ export const recordReadLabel = 'homeostat.dev/read';
 export const recordObjectAnnotation = 'homeostat.dev/object';
 export const recordObjectUidAnnotation = 'homeostat.dev/object-uid';
 export const recordedAtAnnotation = 'homeostat.dev/recorded-at';
+/** On a record: namespace and name of the resource. */
+export const recordOwnerAnnotation = 'homeostat.dev/record-owner';
 /** On the newest record of a deleted object: when the deletion was found. */
 export const deletedAtAnnotation = 'homeostat.dev/deleted-at';
+/** On a record: that the runtime wrote it, and that it wrote {@link deletedAtAnnotation}. */
+export const recordSignatureAnnotation = 'homeostat.dev/signature';
+export const deletionSignatureAnnotation = 'homeostat.dev/deleted-signature';
 /** The type of Secrets that are records of Secrets. */
 export const recordSecretType = 'homeostat.dev/record';
+
+/** The Secret with the keys that sign records, its type, and its field manager. Definitions may neither read nor write it. */
+export const recordKeysName = 'homeostat-history-keys';
+/** Where a reader that does not know the runtime looks for it: installations, members, `homeostat dev`. */
+export const recordKeysNamespaces = ['homeostat-system', 'kube-system', 'default'] as const;
+export const recordKeysType = 'homeostat.dev/history-keys';
+export const recordKeysManager = 'homeostat.history-keys';
 
 /** The field manager of a definition's records. */
 export function recordManagerOf(definition: string): string {

@@ -33,6 +33,8 @@ export interface OperatorOptions extends SharedOptions {
   readonly onGuarded?: (resource: KubeObject) => void;
   /** The namespace of the runtime, which stores the versions of cluster-scoped objects. @default 'default' */
   readonly namespace?: string;
+  /** Where the Secret is whose keys sign these versions. @default that of `namespace` */
+  readonly keysNamespace?: string;
   /** Whether versions of reads with `history` are recorded, or only read. @default true */
   readonly recordsHistory?: boolean;
   /** Kinds of which the definition had children before: the remaining ones are pruned. @default none */

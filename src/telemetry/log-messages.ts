@@ -316,6 +316,12 @@ export const logMessages = {
     meaning:
       'A resource or its definition has the annotation `homeostat.dev/paused`. Nothing of it is changed.',
   },
+  'Stored versions are not authentic and are ignored': {
+    topic: 'resources',
+    meaning:
+      'Versions of what the resource reads have no valid signature of the runtime: another client wrote or changed them, an earlier release wrote them, or the key is lost.',
+    action: 'List them with `homeostat history`. Sign those that you trust, delete the others.',
+  },
   'Deletion finished': {
     topic: 'resources',
     meaning:

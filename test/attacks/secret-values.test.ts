@@ -12,7 +12,7 @@ import {
 } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
-import { runCommand } from './support/run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 import { markedData, markerIn } from './support/secret-marker.ts';
 
 const shared = useControlPlane({ controllerManager: false });

@@ -7,6 +7,7 @@ import {
   type ProxiedRequest,
   startFaultProxy,
 } from '../support/fault-proxy/index.ts';
+import { createRuntimeNamespace } from '../support/homeostat.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
 import { onEvent, onRequest } from './fault-case.ts';
 import { otherFaults } from './other-faults.ts';
@@ -36,6 +37,7 @@ shared.describe('faults/history-faults', () => {
   let homeostat: HomeostatProcess;
 
   before(async () => {
+    await createRuntimeNamespace(shared);
     plane = await startFaultProxy(shared.plane);
     homeostat = new HomeostatProcess({
       kubeconfig: plane.kubeconfig,

@@ -7,6 +7,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { type ProxiedPlane, startFaultProxy } from '../support/fault-proxy/index.ts';
+import { createRuntimeNamespace } from '../support/homeostat.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
 import { onRequest } from './fault-case.ts';
 import { otherFaults } from './other-faults.ts';
@@ -43,6 +44,7 @@ shared.describe('faults/history-sweep', () => {
   let homeostat: HomeostatProcess;
 
   before(async () => {
+    await createRuntimeNamespace(shared);
     plane = await startFaultProxy(shared.plane);
     homeostat = start();
     await homeostat.whenReady();

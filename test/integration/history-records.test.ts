@@ -9,7 +9,7 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
@@ -63,6 +63,7 @@ shared.describe('integration/history-records', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {
+    await createRuntimeNamespace(shared);
     homeostat = await startHomeostat(definitions);
   });
 
@@ -111,8 +112,14 @@ shared.describe('integration/history-records', () => {
       'homeostat.dev/record-of': owner.metadata.uid,
       'homeostat.dev/read': 'configs',
     });
-    const { 'homeostat.dev/recorded-at': recordedAt = '', ...others } = annotations;
+    const {
+      'homeostat.dev/recorded-at': recordedAt = '',
+      'homeostat.dev/signature': signature = '',
+      ...others
+    } = annotations;
+    assert.match(signature, /^\d+\.[0-9a-f]{64}$/);
     assert.deepEqual(others, {
+      'homeostat.dev/record-owner': `${namespace}/one`,
       'homeostat.dev/object': `ConfigMap ${namespace}/app`,
       'homeostat.dev/object-uid': object.metadata.uid,
     });
@@ -217,8 +224,6 @@ shared.describe('integration/history-records', () => {
 
   test('records of cluster-scoped objects are in the namespace of the runtime, and are deleted with the resource', async () => {
     const client = shared.client();
-    const metadata = { name: 'homeostat-system' };
-    await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
     const home = await client.createNamespace('home');
     const space = await client.createNamespace('space');
     const label = (step: string) =>

@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import { grantExactly, type Rule, runtimeRules } from '../support/rights/index.ts';
 import { untilQuotaExceeded } from '../support/until-quota-exceeded.ts';
 
@@ -49,10 +49,18 @@ const onConfigs = (...verbs: readonly string[]): Rule => ({
   resources: ['configmaps'],
   verbs,
 });
+const onKeys = (...verbs: readonly string[]): Rule => ({
+  apiGroups: [''],
+  resources: ['secrets'],
+  resourceNames: ['homeostat-history-keys'],
+  verbs,
+});
 const look = ['get', 'list', 'watch'];
+const keys = onKeys('list', 'watch', 'create', 'patch');
 
 shared.describe('integration/history-rights', () => {
   before(async () => {
+    await createRuntimeNamespace(shared);
     await allow();
     await startHomeostat({ 'journal.yaml': definition }, user);
   });
@@ -94,19 +102,23 @@ shared.describe('integration/history-rights', () => {
     await put(namespace, '1');
     await client.apply(thing('journal', namespace, {}));
     await allow(onConfigs(...look));
+    await untilMessage(namespace, 'Forbidden', /The runtime is not allowed to list secrets/);
+    await allow(onConfigs(...look), onKeys('list', 'watch'));
     await untilMessage(
       namespace,
       'Forbidden',
       /The runtime is not allowed to list controllerrevisions\.apps/,
     );
-    await allow(onConfigs(...look), onRecords(...look));
+    await allow(onConfigs(...look), onRecords(...look), onKeys('list', 'watch'));
+    await untilMessage(namespace, 'Forbidden', /not allowed to (create|patch) secrets/);
+    await allow(onConfigs(...look), onRecords(...look), keys);
     const message = await untilMessage(
       namespace,
       'Forbidden',
       /not allowed to (create|patch) controllerrevisions\.apps in namespace/,
     );
     assert.match(message, /^history of ConfigMap "app": /);
-    await allow(onConfigs(...look), onRecords(...look, 'create', 'patch'));
+    await allow(onConfigs(...look), onRecords(...look, 'create', 'patch'), keys);
     await untilValues(namespace, '1');
     await put(namespace, '2');
     await untilValues(namespace, '1', '2');
@@ -117,14 +129,14 @@ shared.describe('integration/history-rights', () => {
       'Forbidden',
       /^patches\.rollback: The runtime is not allowed to update configmaps in namespace/,
     );
-    await allow(onConfigs(...look, 'update'), onRecords(...look, 'create', 'patch'));
+    await allow(onConfigs(...look, 'update'), onRecords(...look, 'create', 'patch'), keys);
     await untilData(namespace, '1');
     await untilValues(namespace, '1', '2', '1');
     await untilMessage(namespace, 'AllReady', /./);
   });
 
   test('a quota that is used up is reported, what is not recorded is not overwritten, and all continues when it is raised', async () => {
-    await allow(onConfigs(...look, 'update'), onRecords(...all));
+    await allow(onConfigs(...look, 'update'), onRecords(...all), keys);
     const client = shared.client();
     const namespace = await shared.namespace();
     await put(namespace, '1');

@@ -9,7 +9,7 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
@@ -77,6 +77,7 @@ shared.describe('integration/history', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {
+    await createRuntimeNamespace(shared);
     homeostat = await startHomeostat(definitions);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import {
   applyDiff,
@@ -29,6 +29,7 @@ shared.describe('integration/recipes', () => {
     kubelet.start();
     volumes.start('default');
     shared.onEnd(() => Promise.all([kubelet.stop(), volumes.stop()]));
+    await createRuntimeNamespace(shared);
     runtime = await startHomeostat(definitions);
     // The garbage collector looks for new kinds every 30 s only.
     await shared.plane.restartControllerManager();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 // Without the namespace controller a namespace that is deleted stays as it is.
@@ -37,6 +37,7 @@ shared.describe('integration/terminating-namespace', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {
+    await createRuntimeNamespace(shared);
     homeostat = await startHomeostat({
       'ending.yaml': definition,
       'journal.yaml': journal,

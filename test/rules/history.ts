@@ -76,6 +76,21 @@ export const history: RuleSection = {
       ],
     },
     {
+      rule: 'A version counts only with a signature of the runtime; keys are neither read nor written by definitions',
+      shownBy: [
+        'test/attacks/history-records.test.ts › one in a namespace is not restored into a cluster-scoped object',
+        'test/attacks/history-records.test.ts › the keys can be neither read nor written by a definition',
+        'src/reconcile/history/record-signature.test.ts › a record is authentic',
+      ],
+    },
+    {
+      rule: 'Versions of a release without signatures are signed once; a lost key needs an administrator',
+      shownBy: [
+        'test/integration/history-upgrade.test.ts › versions of a release without signatures are signed once',
+        'test/integration/history-upgrade.test.ts › keys that are replaced are keys that are lost',
+      ],
+    },
+    {
       rule: 'A patch with `once` is sent once for each value; `replace` removes fields; `create` restores a deleted object',
       shownBy: [
         `${file} › a changed object is restored exactly, once; the next edit stays`,

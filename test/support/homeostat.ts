@@ -36,6 +36,12 @@ async function stopAndLeave(runtime: HomeostatRuntime): Promise<void> {
   await runtime.untilGone();
 }
 
+/** Creates the namespace of a runtime outside of a cluster, which an installation has: it holds the keys of `history`. */
+export async function createRuntimeNamespace(shared: SharedControlPlane): Promise<void> {
+  const metadata = { name: 'homeostat-system' };
+  await shared.client().apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
+}
+
 /** As {@link useRuntimes}, of definitions in a folder; resolves when they run. */
 export function useHomeostat(shared: SharedControlPlane) {
   const launch = useRuntimes(shared);

@@ -16,6 +16,7 @@ export type RightPurpose =
   | 'reads-by-name'
   | 'read-namespaces'
   | 'history'
+  | 'history-keys'
   | 'patch-targets'
   | 'namespace-going'
   | 'granted-rules'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { shippedText, thingDefinition } from '../../../test/support/definitions.ts';
 import { bundledPlural, bundledSchemas } from '../../compile/index.ts';
+import { recordKeysName } from '../../reconcile/names.ts';
 import { checkDefinitions } from '../check-definitions.ts';
 import { definitionRights } from './definition-rights.ts';
 
@@ -195,7 +196,29 @@ ${rest}  status: { b: "\${ $count(history) }" }
       'get list watch create patch delete',
     ]);
     assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch']);
-    assert.deepEqual(allowed(rights, group, 'things'), ['list watch']);
+    // Whether a resource exists whose records are found.
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch']);
+  });
+
+  test('history: the keys that sign records are one Secret, in the namespace of the runtime where it is known', () => {
+    const plansOf = (controller: string) => {
+      const text = thingDefinition(
+        'mine',
+        `  reads: [{ id: a, apiVersion: v1, kind: ConfigMap, selector: all, history: {} }]
+  controller: { ${controller} }
+`,
+      );
+      const found = checkDefinitions([{ file: 'a.yaml', text }], { schemas: bundledSchemas() });
+      return found.accepted.map(({ plan }) => plan);
+    };
+    const keys = (controller: string, options: Parameters<typeof definitionRights>[2]) =>
+      allowed(definitionRights(plansOf(controller), bundledPlural, options), '', 'secrets');
+    const rule = `list watch create patch [${recordKeysName}]`;
+    assert.deepEqual(keys('', {}), [rule]);
+    assert.deepEqual(keys('', { namespace: 'mine' }), [`${rule} @mine`]);
+    const inMembers = keys('clusters: { selector: all }', { inMembers: true });
+    assert.deepEqual(inMembers, [`${rule} @kube-system`]);
+    assert.deepEqual(allowed(mine(configMap), '', 'secrets'), []);
   });
 
   test('history of Secrets needs rights on Secrets only', () => {

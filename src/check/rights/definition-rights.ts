@@ -27,6 +27,8 @@ interface DefinitionRights {
   readonly warnings: readonly string[];
 }
 
+/** As `reconcile/names.ts` has it; a test compares both. */
+const historyKeysName = 'homeostat-history-keys';
 /** Read-only verbs. A watch covers a whole kind in all namespaces, or one name. */
 const watchVerbs = ['list', 'watch'];
 
@@ -36,6 +38,8 @@ interface DefinitionRightsOptions {
    * @default false: those in the cluster where each definition runs
    */
   readonly inMembers?: boolean;
+  /** The namespace of the runtime. @default undefined: rights on its own objects are cluster-wide, and limited by their names */
+  readonly namespace?: string;
 }
 
 /**
@@ -45,7 +49,7 @@ interface DefinitionRightsOptions {
 export function definitionRights(
   plans: readonly OperatorPlan[],
   known: KnownPlurals,
-  { inMembers = false }: DefinitionRightsOptions = {},
+  { inMembers = false, namespace }: DefinitionRightsOptions = {},
 ): DefinitionRights {
   const pluralOf = createPluralOf(plans, known);
   const rules: AccessRule[] = [];
@@ -59,7 +63,8 @@ export function definitionRights(
     const own = isPlacing
       ? rulesOf(plan, placedRights(plan), resourceOf)
       : rightsOf(plan, resourceOf);
-    rules.push(...own, ...granted.rules);
+    const keys = isPlacing ? [] : keysRule(plan, inMembers ? 'kube-system' : namespace);
+    rules.push(...own, ...keys, ...granted.rules);
     notes.push(...granted.notes);
   }
   const merged = mergeRules(rules);
@@ -273,11 +278,35 @@ function historyRights(plan: OperatorPlan): readonly RequiredRight[] {
       { ...about, verbs: ['get', 'create', 'patch', 'delete'], isNamespaced },
     ];
   });
+  const owner: RequiredRight = {
+    gvk: plan.definition.kind.gvk,
+    verbs: ['get'],
+    purpose,
+    reason: 'whether a resource with versions exists',
+    isNamespaced: false,
+  };
   const checks = kept.map(({ gvk, id }): RequiredRight => {
     const reason = `whether an object of its read "${id}" was deleted`;
     return { gvk, verbs: ['get'], purpose, reason, isNamespaced };
   });
-  return [...records, ...checks];
+  return [...records, ...checks, owner];
+}
+
+/** The Secret whose keys sign records. `resourceNames` also limits creates by apply, because the path contains the name. */
+function keysRule(
+  { name, history }: OperatorPlan,
+  namespace: string | undefined,
+): readonly AccessRule[] {
+  if (history === undefined) return [];
+  return [
+    {
+      ...{ apiGroup: '', resource: 'secrets', names: [historyKeysName] },
+      verbs: [...watchVerbs, 'create', 'patch'],
+      ...(namespace !== undefined && { namespaces: [namespace] }),
+      purpose: 'history-keys',
+      reason: `${name}: the keys that sign its versions`,
+    },
+  ];
 }
 
 function recordedReads({ reads }: OperatorPlan): readonly ReadPlan[] {

@@ -12,6 +12,7 @@ import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
 import type { EventsOptions } from './events.ts';
 import type { GetOptions } from './get.ts';
+import type { HistoryFlags } from './history.ts';
 import type { PlanFlags } from './plan.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
@@ -35,6 +36,7 @@ export const devCommands: Readonly<Record<string, AddCommand>> = {
   describe: addDescribe,
   tree: addTree,
   events: addEvents,
+  history: addHistory,
   plan: addPlan,
 };
 
@@ -270,6 +272,26 @@ function addEvents(program: Command, { exit, ...context }: ProgramContext): void
     const { events } = await import('./events.ts');
     exit(await events({ ...context, flags: options }, options));
   });
+}
+
+function addHistory(program: Command, { exit, ...context }: ProgramContext): void {
+  const command = program
+    .command('history')
+    .description('list the stored versions of what resources read, and whether they are authentic')
+    .argument('[name...]', 'names of stored versions (default: all)')
+    .option('-A, --all-namespaces', 'in all namespaces')
+    .option('--definition <name>', 'only those of this definition')
+    .option('--sign', 'sign the named versions, so that they count')
+    .option(
+      '--runtime-namespace <name>',
+      'namespace of the runtime (default: homeostat-system, or where its keys are)',
+    );
+  addClusterFlags(command).action(
+    async (names: readonly string[], options: HistoryFlags & ClusterFlags) => {
+      const { history } = await import('./history.ts');
+      exit(await history({ ...context, flags: options }, names, options));
+    },
+  );
 }
 
 function addPlan(program: CliCommand, { exit, ...context }: ProgramContext): void {

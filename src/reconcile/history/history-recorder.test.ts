@@ -74,8 +74,10 @@ describe('reconcile/history recorder', () => {
 `),
     );
     harness.podSet('one');
-    harness.cluster.fault = ({ kind }) =>
-      kind === 'Secret' ? new KubeError('server-error', 'no', { status: 500 }) : undefined;
+    harness.cluster.fault = ({ kind, name }) =>
+      kind === 'Secret' && name === 'child'
+        ? new KubeError('server-error', 'no', { status: 500 })
+        : undefined;
     await harness.start();
     await harness.settle();
     const passes = harness.passes.length;

@@ -17,14 +17,18 @@ import {
 import type { Clock } from '../../util/clock.ts';
 import { groupKindKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import type { Random } from '../../util/random.ts';
 import { mayBeNewer } from '../../util/resource-version.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
+import { isRecordKeys } from '../record-keys-secret.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import { settled } from '../watch/informer-waits.ts';
 import type { ObjectTrack, WaitingStates } from './object-track.ts';
+import { removeOwnerless } from './ownerless-records.ts';
 import { isRecord, type RecordOwner, type StateRecord, seriesOf } from './record.ts';
 import { RecordStore } from './record-store.ts';
+import { RecordUpgrade } from './record-upgrade.ts';
 import { type HistoryLimits, RecordWriter } from './record-writer.ts';
 import { recordedState } from './recorded-state.ts';
 import { expiryOf, removableRecords } from './removable-records.ts';
@@ -35,6 +39,11 @@ const concurrency = 10;
 /** Delays between attempts to write a record. */
 const baseDelayMs = 200;
 const maxDelayMs = 300_000;
+/** Keys of the queue for the records of a resource, by its UID; other keys are series. */
+const upgradePrefix = 'upgrade/';
+const ownerlessPrefix = 'ownerless/';
+/** A resource that is being deleted takes its records with it; what is left then is checked. */
+const ownerlessDelayMs = 60_000;
 
 export interface HistoryRecorderOptions {
   readonly plan: OperatorPlan;
@@ -43,8 +52,13 @@ export interface HistoryRecorderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly random: Random;
   /** Where the records of cluster-scoped objects are. */
   readonly clusterNamespace: string;
+  /** Where the Secret with the keys is. Undefined, for a reader: it is looked for. */
+  readonly keysNamespace: string | undefined;
+  /** Records are only read: nothing is written. @default false */
+  readonly isReadOnly?: boolean;
   readonly keyOfUid: (uid: string) => string | undefined;
   /** Enqueues a resource: `history` or what is reported about it has changed. */
   readonly enqueue: (key: string) => void;
@@ -74,6 +88,12 @@ export class HistoryRecorder {
   readonly #tracks: Tracks;
   readonly #stopper = new AbortController();
   readonly #gauge: Gauge;
+  readonly #upgrade: RecordUpgrade;
+  /** UIDs of resources whose ignored records have been reported. */
+  readonly #reported = new Set<string>();
+  /** By UID, why records of an earlier release could not be signed. */
+  readonly #upgradeProblems = new Map<string, Problem>();
+  #cancelOwnerless: (() => void) | undefined;
 
   constructor(options: HistoryRecorderOptions) {
     this.#options = options;
@@ -92,8 +112,10 @@ export class HistoryRecorder {
       ...{ name: definition, clock, logger, concurrency, baseDelayMs, maxDelayMs, graceMs: 0 },
       // The metrics of the definition count its reconciles.
       metrics: silentMetrics,
-      reconciler: { reconcile: (series, context) => this.#write(series, context) },
+      reconciler: { reconcile: (key, context) => this.#work(key, context) },
     });
+    this.#upgrade = new RecordUpgrade({ definition, cluster: options.cluster }, this.#store);
+    this.#store.open();
   }
 
   /** Starts to write. Resolves when the records have been listed, or the first attempt failed. */
@@ -101,10 +123,13 @@ export class HistoryRecorder {
     // Ends with `stop`, and never rejects.
     void this.#queue.run(this.#stopper.signal);
     await Promise.all(this.#store.informers.map((informer) => settled(informer, signal)));
+    await this.#store.keys.settled(signal);
+    this.#checkOwnersLater();
   }
 
   stop(): void {
     this.#stopper.abort(new KubeError('aborted', 'The operator stops', { status: 0 }));
+    this.#cancelOwnerless?.();
     this.#tracks.dropAll();
     this.#store.stop();
   }
@@ -116,12 +141,17 @@ export class HistoryRecorder {
 
   /** `history` in expressions of the resource with this UID. Undefined: not listed yet. */
   entries(uid: string): readonly HistoryEntry[] | undefined {
-    return this.state.kind === 'synced' ? this.#store.entriesOf(uid) : undefined;
+    this.#store.keys.want();
+    return this.state.kind === 'synced' && !this.#isUpgrading(uid)
+      ? this.#store.entriesOf(uid)
+      : undefined;
   }
 
   /** The resource reads these objects, all that the read finds: from now on their changes are recorded. */
   observe(owner: RecordOwner, read: ReadPlan, objects: readonly StoredObject[]): void {
     const state = this.#stateOf(owner);
+    this.#store.keys.want();
+    this.#checkIgnored(owner);
     const seen = new Set<ObjectTrack>();
     for (const stored of objects) {
       if (isRecord(stored, this.#options.plan.name)) continue;
@@ -140,6 +170,7 @@ export class HistoryRecorder {
     const stored = current ?? old;
     if (state === undefined || stored === undefined || initial) return;
     if (isRecord(stored, this.#options.plan.name)) return;
+    if (isRecordKeys(read.gvk, stored.object.metadata.name)) return;
     const track = this.#tracks.of(state, read, stored.object.metadata);
     track.holdsOldest = false;
     const { uid = '', resourceVersion = '' } = stored.object.metadata;
@@ -175,12 +206,13 @@ export class HistoryRecorder {
   /** Whether a version of the object is stored for the resource. */
   isRecorded(uid: string, read: ReadPlan, object: Omit<OverwrittenObject, 'live'>): boolean {
     const subject = { ownerUid: uid, readId: read.id, ...object };
-    return this.#store.recordsOf(uid, seriesOf(this.#options.plan.name, subject)).length > 0;
+    const records = this.#store.recordsOf(uid, seriesOf(this.#options.plan.name, subject));
+    return records.some((record) => this.#store.isKept(record));
   }
 
   /** Errors of the watches on records. */
   watchErrors(): readonly KubeError[] {
-    return this.#store.informers.flatMap(({ state }) =>
+    return [this.#store.keys, ...this.#store.informers].flatMap(({ state }) =>
       state.kind === 'failing' ? [state.error] : [],
     );
   }
@@ -189,8 +221,10 @@ export class HistoryRecorder {
   problems(key: string): readonly Problem[] {
     const { state } = this;
     if (state.kind === 'failing') return [problemOf(state.error)];
-    const tracks = [...(this.#tracks.ofKey(key)?.tracks.values() ?? [])];
-    return tracks.flatMap(({ problem }) => problem ?? []);
+    const owner = this.#tracks.ofKey(key);
+    const upgrade = this.#upgradeProblems.get(owner?.owner.uid ?? '');
+    const tracks = [...(owner?.tracks.values() ?? [])];
+    return [...(upgrade ? [upgrade] : []), ...tracks.flatMap(({ problem }) => problem ?? [])];
   }
 
   /** Records that are no longer to be kept: expired, or because settings changed. */
@@ -212,7 +246,11 @@ export class HistoryRecorder {
 
   /** A missing right was granted: tries again at once. */
   retry(key: string): void {
-    for (const { problem, series } of this.#tracks.ofKey(key)?.tracks.values() ?? [])
+    const owner = this.#tracks.ofKey(key);
+    if (owner === undefined) return;
+    if (this.#upgradeProblems.has(owner.owner.uid))
+      this.#queue.enqueue(upgradePrefix + owner.owner.uid);
+    for (const { problem, series } of owner.tracks.values())
       if (problem !== undefined) this.#queue.enqueue(series);
   }
 
@@ -246,6 +284,10 @@ export class HistoryRecorder {
 
   /** Stops recording for a resource. Resolves when no write of it is in flight. */
   async forget(key: string): Promise<void> {
+    const uid = this.#tracks.ofKey(key)?.owner.uid ?? '';
+    this.#upgrade.forget(uid);
+    this.#reported.delete(uid);
+    this.#upgradeProblems.delete(uid);
     await Promise.all(this.#tracks.drop(key).map((track) => track.settled()));
   }
 
@@ -310,6 +352,82 @@ export class HistoryRecorder {
     }
   }
 
+  async #work(key: string, context: ReconcileContext): Promise<ReconcileResult> {
+    if (key.startsWith(upgradePrefix))
+      return this.#signOld(key.slice(upgradePrefix.length), context);
+    if (!key.startsWith(ownerlessPrefix)) return this.#write(key, context);
+    const { plan, cluster, keyOfUid } = this.#options;
+    const uid = key.slice(ownerlessPrefix.length);
+    if (this.state.kind !== 'synced' || keyOfUid(uid) !== undefined) return { kind: 'done' };
+    const options = { definition: plan.name, ownerKind: plan.definition.kind.gvk, cluster };
+    const { signal } = context;
+    await removeOwnerless(uid, options, { store: this.#store, writer: this.#writer, signal });
+    return { kind: 'done' };
+  }
+
+  /** Whether records of an earlier release may still be signed: until then the versions of the resource are not known. */
+  #isUpgrading(uid: string): boolean {
+    return this.#options.isReadOnly !== true && this.#upgrade.isPending(uid);
+  }
+
+  /** Signs what an earlier release has recorded for the resource, and reports what remains without a signature. */
+  #checkIgnored(owner: RecordOwner): void {
+    if (this.state.kind !== 'synced') return;
+    if (this.#upgrade.isPending(owner.uid)) this.#queue.enqueue(upgradePrefix + owner.uid);
+    else this.#reportIgnored(owner);
+  }
+
+  async #signOld(uid: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
+    const tracked = this.#tracks.ofKey(this.#options.keyOfUid(uid) ?? '');
+    if (tracked?.owner.uid !== uid || this.state.kind !== 'synced') return { kind: 'done' };
+    const { owner, tracks } = tracked;
+    try {
+      await this.#upgrade.run(owner, signal);
+      this.#upgradeProblems.delete(uid);
+    } catch (error) {
+      if (error instanceof KubeError && !signal.aborted)
+        this.#upgradeProblems.set(uid, problemOf(error));
+      throw error;
+    } finally {
+      this.#options.enqueue(owner.key);
+    }
+    this.#reportIgnored(owner);
+    for (const { series } of tracks.values()) this.#queue.enqueue(series);
+    return { kind: 'done' };
+  }
+
+  #reportIgnored(owner: RecordOwner): void {
+    const { length: count } = this.#store.ignored.of(owner.uid);
+    if (count === 0 || this.#reported.has(owner.uid)) return;
+    this.#reported.add(owner.uid);
+    const { cluster, plan, logger } = this.#options;
+    const versions = count === 1 ? 'A stored version is' : `${count} stored versions are`;
+    const note = `${versions} not authentic and ignored; "homeostat history" lists them`;
+    cluster.events.record({
+      regarding: owner.resource,
+      type: 'Warning',
+      reason: 'HistoryIgnored',
+      action: 'Record',
+      note,
+      definition: plan.name,
+    });
+    logger.warn(
+      { definition: plan.name, resource: owner.key, versions: count },
+      'Stored versions are not authentic and are ignored',
+    );
+  }
+
+  /** Checks later whether the resources exist whose records no watched resource has. */
+  #checkOwnersLater(): void {
+    const { clock, isReadOnly, keyOfUid } = this.#options;
+    if (isReadOnly === true || this.#cancelOwnerless !== undefined) return;
+    this.#cancelOwnerless = clock.after(ownerlessDelayMs, () => {
+      this.#cancelOwnerless = undefined;
+      for (const uid of this.#store.owners)
+        if (keyOfUid(uid) === undefined) this.#queue.enqueue(ownerlessPrefix + uid);
+    });
+  }
+
   /** Writes what waits of one object. */
   async #write(series: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
     const track = this.#tracks.ofSeries(series);
@@ -317,6 +435,7 @@ export class HistoryRecorder {
     try {
       // Before the records have been listed, what is recorded is unknown.
       if (this.state.kind !== 'synced') return { kind: 'done' };
+      if (this.#isUpgrading(track.subject.ownerUid)) return { kind: 'done' };
       for (let next = track.begin(); next !== undefined; next = track.begin()) {
         const afterMs = track.delayMs(this.#options.clock.monotonicMs());
         if (afterMs > 0) return this.#throttle(track, afterMs);
@@ -379,7 +498,10 @@ export class HistoryRecorder {
     const { plan, history, keyOfUid, enqueue } = this.#options;
     this.#gauge.set(this.#store.usage.count, [plan.name]);
     const key = keyOfUid(uid);
-    if (key === undefined) return;
+    if (key === undefined) {
+      this.#checkOwnersLater();
+      return;
+    }
     const state = this.#tracks.ofKey(key);
     if (state !== undefined) this.#scheduleExpiry(state);
     if (history.isRead) enqueue(key);

@@ -1,10 +1,13 @@
 import type { HistoryEntry } from '../../compile/index.ts';
-import type { CacheEvent, Informer, InformerState } from '../../kube/roles.ts';
+import type { CacheEvent, Informer, InformerState, StoredObject } from '../../kube/roles.ts';
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
-import { keyOf } from '../../util/kube-object.ts';
+import { keyOf, parseKey } from '../../util/kube-object.ts';
 import { recordedByLabel } from '../names.ts';
 import type { HistoryRecorderOptions } from './history-recorder.ts';
+import { IgnoredRecords } from './ignored-records.ts';
 import { parseRecord, type StateRecord } from './record.ts';
+import { RecordKeys } from './record-keys.ts';
+import { authenticityOf, deletedAtOf, type KeyRing } from './record-signature.ts';
 
 /** What a store notifies of. */
 interface StoreEvents {
@@ -35,16 +38,25 @@ interface Series {
 /** The records of one resource. */
 class OwnerRecords {
   readonly series = new Map<string, Series>();
-  usage = noUsage;
+  /** By namespace of the records. */
+  readonly usage = new Map<string, RecordUsage>();
+  /** The resource does not exist any more: its records are being deleted, and do not count. */
+  isGone = false;
   /** Sorted by place. Undefined: there is another object. */
   sorted: readonly Series[] | undefined;
   /** Undefined: records have changed. */
   entries: readonly HistoryEntry[] | undefined;
 }
 
-/** All records of a definition, from one watch for each kind that stores them. */
+/**
+ * All records of a definition, from one watch for each kind that stores them. Only records that the runtime has signed exist; each is
+ * verified once, when it is read.
+ */
 export class RecordStore {
   readonly informers: readonly Informer[];
+  readonly keys: RecordKeys;
+  /** What looks like a record, and is not authentic. */
+  readonly ignored = new IgnoredRecords();
   readonly #options: HistoryRecorderOptions;
   readonly #events: StoreEvents;
   /** Kinds of the reads that keep versions, by id. */
@@ -52,8 +64,12 @@ export class RecordStore {
   readonly #owners = new Map<string, OwnerRecords>();
   /** By kind and key of the ControllerRevision or Secret. */
   readonly #byKey = new Map<string, StateRecord>();
-  readonly #stops: readonly (() => void)[];
+  readonly #stops: (() => void)[];
+  /** By namespace of the records. */
+  readonly #usageIn = new Map<string, RecordUsage>();
   #usage = noUsage;
+  /** The keys with which the records were verified. */
+  #ring: KeyRing | undefined;
 
   constructor(options: HistoryRecorderOptions, events: StoreEvents) {
     this.#options = options;
@@ -65,15 +81,20 @@ export class RecordStore {
     this.informers = history.recordKinds.map((gvk) =>
       cluster.acquire({ gvk, labelSelector: `${recordedByLabel}=${plan.name}` }),
     );
-    this.#stops = this.informers.flatMap((informer) => [
-      informer.subscribe((event) => this.#onEvent(informer.query.gvk, event)),
-      informer.onState(events.onState),
-    ]);
+    this.#stops = this.informers.map((informer) => informer.onState(events.onState));
+    const { clock, random, keysNamespace, isReadOnly } = options;
+    const keyOptions = { cluster, clock, random, isReadOnly, definition: plan.name };
+    this.keys = new RecordKeys({ ...keyOptions, namespace: keysNamespace }, () => this.#onKeys());
   }
 
-  /** Records are never treated as missing before they have been listed. */
+  /** Reads the keys, and the records once there are keys. */
+  open(): void {
+    this.keys.start();
+  }
+
+  /** Records are never treated as missing before they have been listed and can be verified. */
   get state(): InformerState {
-    const states = this.informers.map(({ state }) => state);
+    const states = [this.keys, ...this.informers].map(({ state }) => state);
     return states.find(({ kind }) => kind !== 'synced') ?? { kind: 'synced' };
   }
 
@@ -82,8 +103,34 @@ export class RecordStore {
     return this.#usage;
   }
 
-  usageOf(ownerUid: string): RecordUsage {
-    return this.#owners.get(ownerUid)?.usage ?? noUsage;
+  /** Usage of one resource in one namespace. */
+  usageOf(ownerUid: string, place: string): RecordUsage {
+    return this.#owners.get(ownerUid)?.usage.get(place) ?? noUsage;
+  }
+
+  /** Usage of all resources in one namespace. */
+  usageIn(place: string): RecordUsage {
+    return this.#usageIn.get(place) ?? noUsage;
+  }
+
+  /** UIDs of the resources that have records. */
+  get owners(): Iterable<string> {
+    return this.#owners.keys();
+  }
+
+  /** Whether the name of a record belongs to an object already: one of others, or a record that is not authentic. */
+  isTaken(kind: Gvk, place: string, name: string): boolean {
+    const informer = this.informers.find(({ query }) => query.gvk.kind === kind.kind);
+    return informer?.get(place, name) !== undefined;
+  }
+
+  /** The resource does not exist any more: its records do not count. */
+  markGone(ownerUid: string): void {
+    const owner = this.#owners.get(ownerUid);
+    if (owner === undefined || owner.isGone) return;
+    for (const [place, { count, sizeBytes }] of owner.usage)
+      this.#countIn(place, -count, -sizeBytes);
+    owner.isGone = true;
   }
 
   /** The records of one object, sorted by version. */
@@ -96,9 +143,9 @@ export class RecordStore {
     for (const { records } of this.#owners.get(ownerUid)?.series.values() ?? []) yield records;
   }
 
-  /** All records by object. */
+  /** All records by object, of resources that exist. */
   *allSeries(): Iterable<readonly StateRecord[]> {
-    for (const uid of this.#owners.keys()) yield* this.seriesOf(uid);
+    for (const [uid, { isGone }] of this.#owners) if (!isGone) yield* this.seriesOf(uid);
   }
 
   /** `history` in expressions of a resource: the same list until its records change, and the same entries of objects that do not. */
@@ -116,6 +163,7 @@ export class RecordStore {
   }
 
   stop(): void {
+    this.keys.stop();
     for (const stop of this.#stops) stop();
     for (const informer of this.informers) informer.release();
   }
@@ -125,17 +173,75 @@ export class RecordStore {
     if (series.entries !== undefined) return series.entries;
     const { records } = series;
     const newest = records.at(-1);
-    const isListed = newest !== undefined && this.isKept(newest);
+    const isListed = newest !== undefined && this.isKept(newest) && this.#isReached(newest);
     const listed = newest?.deletedAt === undefined ? records.slice(0, -1) : records;
-    series.entries = isListed ? listed.map(entryOf) : [];
+    series.entries = isListed
+      ? listed.filter((record) => this.isKept(record)).map((record) => entryOf(record))
+      : [];
     return series.entries;
   }
 
-  #onEvent(gvk: Gvk, { namespace, name, current, initial }: CacheEvent): void {
+  /** A read that reaches only the namespace of the resource lists no other one, whatever an earlier definition has recorded. */
+  #isReached({ readId, namespace, ownerKey }: StateRecord): boolean {
+    const reach = this.#options.plan.reads.find(({ id }) => id === readId)?.reach;
+    if (reach !== 'own' || namespace === undefined || ownerKey === undefined) return true;
+    return parseKey(ownerKey).namespace === namespace;
+  }
+
+  /** Records are read with the first keys, and again when the keys change. */
+  #onKeys(): void {
+    const { ring } = this.keys;
+    if (ring !== undefined && this.#ring === undefined) {
+      for (const informer of this.informers)
+        this.#stops.push(
+          informer.subscribe((event) => this.#onEvent(informer.query.gvk, event, false)),
+        );
+    } else if (ring !== this.#ring) {
+      for (const informer of this.informers)
+        for (const stored of informer.list()) this.#readAgain(informer.query.gvk, stored);
+    }
+    this.#ring = ring;
+    this.#events.onState();
+  }
+
+  /** A reader that does not know the namespace of the runtime finds it with the keys. */
+  get #clusterNamespace(): string {
+    const { clusterNamespace, keysNamespace } = this.#options;
+    return keysNamespace === undefined ? (this.keys.place ?? clusterNamespace) : clusterNamespace;
+  }
+
+  #readAgain(gvk: Gvk, current: StoredObject): void {
+    const { namespace = '', name } = current.object.metadata;
+    this.#onEvent(gvk, { namespace, name, current, initial: false }, true);
+  }
+
+  /** The record, if it is authentic, and of an object that is as its kind is. */
+  #read(key: string, stored: StoredObject): StateRecord | undefined {
+    const { plan, cluster } = this.#options;
+    const { ring } = this.keys;
+    const record = parseRecord(stored, plan.name, this.#clusterNamespace);
+    if (record === undefined || ring === undefined) return undefined;
+    const { apiVersion, kind } = record.object;
+    const isNamespaced = cluster.resourceFor(gvkOf(apiVersion, kind))?.namespaced;
+    if (isNamespaced !== undefined && isNamespaced !== (record.namespace !== undefined))
+      return undefined;
+    const authenticity = authenticityOf(stored.object, ring);
+    if (authenticity === 'authentic')
+      return { ...record, deletedAt: deletedAtOf(stored.object, ring) };
+    this.ignored.add(key, { record, object: stored.object, authenticity });
+    return undefined;
+  }
+
+  #onEvent(
+    gvk: Gvk,
+    { namespace, name, current, initial }: Omit<CacheEvent, 'old'>,
+    isReadAgain: boolean,
+  ): void {
     const key = `${gvk.kind} ${keyOf(namespace, name)}`;
     const before = this.#byKey.get(key);
-    const { plan, clusterNamespace } = this.#options;
-    const after = current && parseRecord(current, plan.name, clusterNamespace);
+    if (!isReadAgain && before !== undefined && isSameVersion(before, current)) return;
+    this.ignored.remove(key);
+    const after = current && this.#read(key, current);
     const isLost = before !== undefined && this.#isNewest(before) && !isAsComplete(after, before);
     if (before !== undefined) this.#remove(key, before);
     if (after !== undefined) this.#add(key, after);
@@ -163,7 +269,7 @@ export class RecordStore {
     const at = records.findIndex(({ version }) => version > record.version);
     records.splice(at < 0 ? records.length : at, 0, record);
     series.entries = undefined;
-    this.#count(owner, 1, record.sizeBytes);
+    this.#count(owner, record, 1);
   }
 
   #remove(key: string, record: StateRecord): void {
@@ -178,15 +284,43 @@ export class RecordStore {
       owner.series.delete(record.series);
       owner.sorted = undefined;
     }
-    this.#count(owner, -1, -record.sizeBytes);
+    this.#count(owner, record, -1);
     if (owner.series.size === 0) this.#owners.delete(record.ownerUid);
   }
 
-  #count(owner: OwnerRecords, count: number, sizeBytes: number): void {
+  #count(owner: OwnerRecords, { meta, sizeBytes }: StateRecord, count: 1 | -1): void {
     owner.entries = undefined;
-    owner.usage = added(owner.usage, count, sizeBytes);
+    const { namespace: place = '' } = meta;
+    addUsage(owner.usage, place, count, count * sizeBytes);
+    if (!owner.isGone) this.#countIn(place, count, count * sizeBytes);
+  }
+
+  #countIn(place: string, count: number, sizeBytes: number): void {
+    addUsage(this.#usageIn, place, count, sizeBytes);
     this.#usage = added(this.#usage, count, sizeBytes);
   }
+}
+
+/** Whether the event is of the version that was read: nothing is verified twice. */
+function isSameVersion({ meta }: StateRecord, current: StoredObject | undefined): boolean {
+  const { uid, resourceVersion, deletionTimestamp } = current?.object.metadata ?? {};
+  return (
+    resourceVersion !== undefined &&
+    deletionTimestamp === undefined &&
+    resourceVersion === meta.resourceVersion &&
+    uid === meta.uid
+  );
+}
+
+function addUsage(
+  all: Map<string, RecordUsage>,
+  place: string,
+  count: number,
+  sizeBytes: number,
+): void {
+  const sum = added(all.get(place) ?? noUsage, count, sizeBytes);
+  if (sum.count === 0) all.delete(place);
+  else all.set(place, sum);
 }
 
 function isAsComplete(after: StateRecord | undefined, before: StateRecord): boolean {

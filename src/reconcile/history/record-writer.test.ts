@@ -7,6 +7,7 @@ import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { createSystemRandom } from '../../util/random.ts';
 import { HistoryRecorder } from './history-recorder.ts';
 import type { RecordOwner } from './record.ts';
 import type { HistoryLimits } from './record-writer.ts';
@@ -29,7 +30,9 @@ async function started(limits: Partial<HistoryLimits>) {
   const clock = new FakeClock();
   const recorder = new HistoryRecorder({
     ...{ plan, history, cluster, clock, logger: silentLogger(), metrics: freshMetrics() },
+    random: createSystemRandom(),
     clusterNamespace: 'default',
+    keysNamespace: 'default',
     keyOfUid: () => undefined,
     enqueue: () => undefined,
     enqueueAll: () => undefined,

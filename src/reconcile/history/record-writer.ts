@@ -4,10 +4,18 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
-import { deletedAtAnnotation, recordManagerOf } from '../names.ts';
+import { deletedAtAnnotation, deletionSignatureAnnotation, recordManagerOf } from '../names.ts';
 import type { HistoryRecorderOptions } from './history-recorder.ts';
 import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
-import { isRecord, recordManifest, refOfRecord, type StateRecord, sizeOfRecord } from './record.ts';
+import {
+  isRecord,
+  placeOfRecords,
+  recordManifest,
+  refOfRecord,
+  type StateRecord,
+  sizeOfRecord,
+} from './record.ts';
+import { deletionSignatureOf, type RecordKey, signed } from './record-signature.ts';
 import type { RecordStore, RecordUsage } from './record-store.ts';
 import { candidateOf } from './removable-records.ts';
 
@@ -15,7 +23,7 @@ import { candidateOf } from './removable-records.ts';
 export interface HistoryLimits {
   /** Size of one object. */
   readonly objectBytes: number;
-  /** Records of one resource. */
+  /** Records of one resource in one namespace: the objects of another one do not take its room. */
   readonly resource: RecordUsage;
   /** Records of all resources of the definition. */
   readonly definition: RecordUsage;
@@ -113,7 +121,7 @@ export class RecordWriter {
         continue;
       }
       if (newest && !isMarked && track.isRecorded(state, newest.object)) return undefined;
-      const version = Math.max(newest?.version ?? 0, track.takenVersions) + 1;
+      const version = this.#nextVersion(track, state, newest?.version ?? 0);
       const manifest = this.#manifestOf(track, state, version);
       const sizeBytes = sizeOfRecord(manifest);
       if (sizeBytes > this.#limits.objectBytes) return tooLarge;
@@ -127,9 +135,17 @@ export class RecordWriter {
     return undefined;
   }
 
+  /** The version after the newest one whose name is not taken by an object that is no record. */
+  #nextVersion(track: ObjectTrack, { object }: SeenState, newest: number): number {
+    const { kind, place } = placeOfRecords(object, this.#options.clusterNamespace);
+    let version = Math.max(newest, track.takenVersions) + 1;
+    while (this.#store.isTaken(kind, place, `${track.series}-${version}`)) version += 1;
+    return version;
+  }
+
   #manifestOf(track: ObjectTrack, { object, uid }: SeenState, version: number): KubeObject {
     const { clock, clusterNamespace } = this.#options;
-    return recordManifest({
+    const manifest = recordManifest({
       definition: this.#definition,
       owner: track.owner,
       readId: track.read.id,
@@ -140,6 +156,13 @@ export class RecordWriter {
       now: new Date(clock.nowMs()).toISOString(),
       clusterNamespace,
     });
+    return signed(manifest, this.#key());
+  }
+
+  #key(): RecordKey {
+    const key = this.#store.keys.ring?.newest;
+    if (key === undefined) throw new KubeError('unavailable', 'There is no key', { status: 0 });
+    return key;
   }
 
   /** @returns false: the name is taken, by this record after a lost answer or by an object of others. */
@@ -190,7 +213,14 @@ export class RecordWriter {
     const ref = refOfRecord(record);
     const { uid = '' } = record.meta;
     const cached = { apiVersion: '', kind: ref.gvk.kind, metadata: record.meta };
-    const change = () => ({ annotations: { [deletedAtAnnotation]: deletedAt ?? null } });
+    const mark = deletedAt ?? null;
+    const signature = deletedAt && deletionSignatureOf(uid, deletedAt, this.#key());
+    const change = () => ({
+      annotations: {
+        [deletedAtAnnotation]: mark,
+        [deletionSignatureAnnotation]: signature ?? null,
+      },
+    });
     await cluster.editMetadata(ref, { ...this.#write, uid, cached, change }, signal);
   }
 
@@ -211,12 +241,16 @@ export class RecordWriter {
     const store = this.#store;
     const { resource, definition } = this.#limits;
     const uid = track.subject.ownerUid;
+    const place = track.subject.namespace ?? this.#options.clusterNamespace;
     const fits = ({ count, sizeBytes: used }: RecordUsage, max: RecordUsage) =>
       count + 1 <= max.count && used + sizeBytes <= max.sizeBytes;
     for (;;) {
-      const isOwnerFull = !fits(store.usageOf(uid), resource);
+      const isOwnerFull = !fits(store.usageOf(uid, place), resource);
       if (!isOwnerFull && fits(store.usage, definition)) return true;
-      const { oldest, kept } = surveyOf(isOwnerFull ? store.seriesOf(uid) : store.allSeries());
+      const survey = isOwnerFull
+        ? surveyOf(inPlace(store.seriesOf(uid), place), () => noUse)
+        : surveyOf(store.allSeries(), (where) => store.usageIn(where));
+      const { oldest, kept } = survey;
       if (oldest === undefined || !fits(kept, isOwnerFull ? resource : definition)) return false;
       await this.#remove(candidateOf(oldest), signal);
     }
@@ -245,8 +279,23 @@ export class RecordWriter {
   }
 }
 
-/** Which record is deleted first, and what the newest records of all objects need: those are never deleted for a limit. */
-function surveyOf(all: Iterable<readonly StateRecord[]>): {
+const noUse: RecordUsage = { count: 0, sizeBytes: 0 };
+
+function* inPlace(
+  all: Iterable<readonly StateRecord[]>,
+  place: string,
+): Iterable<readonly StateRecord[]> {
+  for (const records of all) if (records[0]?.meta.namespace === place) yield records;
+}
+
+/**
+ * Which record is deleted first, and what the newest records of all objects need: those are never deleted for a limit. First is the oldest
+ * one of the namespace that uses most.
+ */
+function surveyOf(
+  all: Iterable<readonly StateRecord[]>,
+  usageIn: (place: string) => RecordUsage,
+): {
   readonly oldest: StateRecord | undefined;
   readonly kept: RecordUsage;
 } {
@@ -257,9 +306,21 @@ function surveyOf(all: Iterable<readonly StateRecord[]>): {
     kept.count += 1;
     kept.sizeBytes += records.at(-1)?.sizeBytes ?? 0;
     if (first === undefined || records.length === 1) continue;
-    if (oldest === undefined || first.recordedAt < oldest.recordedAt) oldest = first;
+    if (oldest === undefined || isBefore(first, oldest, usageIn)) oldest = first;
   }
   return { oldest, kept };
+}
+
+function isBefore(
+  one: StateRecord,
+  other: StateRecord,
+  usageIn: (place: string) => RecordUsage,
+): boolean {
+  const [more, less] = [one, other].map(({ meta }) => usageIn(meta.namespace ?? '').sizeBytes);
+  if (more !== less) return (more ?? 0) > (less ?? 0);
+  const [a = '', b = ''] = [one, other].map(({ meta }) => meta.creationTimestamp);
+  // The server's times have no milliseconds.
+  return a === b ? one.recordedAt < other.recordedAt : a < b;
 }
 
 const limit = { reason: 'LimitReached', code: 'limit-reached', kind: 'waiting' } as const;

@@ -15,6 +15,7 @@ import {
   recordObjectAnnotation,
   recordObjectUidAnnotation,
   recordOfLabel,
+  recordOwnerAnnotation,
   recordReadLabel,
   recordSecretType,
 } from '../names.ts';
@@ -49,6 +50,8 @@ export interface StateRecord extends RecordSubject {
   readonly object: KubeObject;
   /** UID of the recorded object. */
   readonly objectUid: string;
+  /** Key of the resource. Undefined: an earlier release wrote the record. */
+  readonly ownerKey: string | undefined;
   readonly recordedAt: string;
   /** When the deletion of the object was found. Undefined: it was not. */
   readonly deletedAt: string | undefined;
@@ -68,11 +71,16 @@ function isSecret(gvk: Gvk): boolean {
   return groupKindKey(gvk) === groupKindKey(secretKind);
 }
 
-/** Whether an object carries the labels and the field manager of a record of this definition. */
+/**
+ * Whether an object carries the labels and the field manager of a record of this definition. Others can write both: what a record says is
+ * believed only with a signature (`record-signature.ts`).
+ */
 export function isRecord({ object, appliedBy }: StoredObject, definition: string): boolean {
   return (
     object.metadata.labels?.[recordedByLabel] === definition &&
-    appliedBy.includes(recordManagerOf(definition))
+    appliedBy.includes(recordManagerOf(definition)) &&
+    // The type of a Secret never changes: no label makes a record of another Secret.
+    (object.kind !== secretKind.kind || object.type === recordSecretType)
   );
 }
 
@@ -83,7 +91,7 @@ export function sizeOfRecord({ kind, data }: KubeObject): number {
 }
 
 /**
- * Reads a record.
+ * Reads a record, without a check of its signatures.
  * @param clusterNamespace Where the records of cluster-scoped objects are.
  * @returns undefined: it is none, or one that this definition would not have written.
  */
@@ -120,6 +128,7 @@ export function parseRecord(
     gvk: isSecretRecord ? secretKind : revisionKind,
     object,
     objectUid: annotations[recordObjectUidAnnotation] ?? '',
+    ownerKey: annotations[recordOwnerAnnotation],
     recordedAt: annotations[recordedAtAnnotation] ?? record.metadata.creationTimestamp ?? '',
     deletedAt: annotations[deletedAtAnnotation],
     sizeBytes: sizeOfRecord(record),
@@ -154,6 +163,17 @@ export function refOfRecord({ gvk, meta }: StateRecord): ObjectRef {
   return { gvk, namespace, name };
 }
 
+/** Kind and namespace of the records of an object. */
+export function placeOfRecords(
+  { apiVersion, kind, metadata }: KubeObject,
+  clusterNamespace: string,
+): { readonly kind: Gvk; readonly place: string } {
+  return {
+    kind: isSecret(gvkOf(apiVersion, kind)) ? secretKind : revisionKind,
+    place: metadata.namespace ?? clusterNamespace,
+  };
+}
+
 interface NewRecord {
   readonly definition: string;
   readonly owner: RecordOwner;
@@ -168,7 +188,7 @@ interface NewRecord {
   readonly clusterNamespace: string;
 }
 
-/** The manifest of a record; its apply only creates. */
+/** The manifest of a record, without a signature; its apply only creates. */
 export function recordManifest(options: NewRecord): KubeObject {
   const { definition, owner, readId, series, version, state, uid, now, clusterNamespace } = options;
   const { apiVersion, kind } = state;
@@ -187,6 +207,7 @@ export function recordManifest(options: NewRecord): KubeObject {
     annotations: {
       [recordObjectAnnotation]: `${kind} ${namespace === undefined ? name : keyOf(namespace, name)}`,
       [recordObjectUidAnnotation]: uid,
+      [recordOwnerAnnotation]: owner.key,
       [recordedAtAnnotation]: now,
     },
     ...ownerReferences(owner, place),

@@ -9,6 +9,7 @@ import { clusterRejection } from '../ownership/placement.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
+import { isRecordKeys, recordKeysRejection } from '../record-keys-secret.ts';
 import { isNamePublic, objectText } from '../secrecy.ts';
 import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
 import { dependOnMember, memberUnusable } from './observe-members.ts';
@@ -146,7 +147,7 @@ function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
   const ref = refOf(pass, plan, request);
   if (ref === undefined) {
     const where = request.namespace ?? pass.namespace;
-    const message = namespaceRejection(pass, plan, where) ?? '';
+    const message = namespaceRejection(pass, plan, where) ?? recordKeysRejection;
     return failedRead(plan, request, problemOfValue(message));
   }
   const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
@@ -182,7 +183,8 @@ function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
       (stored) =>
         pass.context.watches.confirmedByChildWatch(stored) !== undefined &&
         // Versions of Secrets are Secrets: a read of Secrets does not return its own.
-        !(plan.history !== undefined && isRecord(stored, pass.context.plan.name)),
+        !(plan.history !== undefined && isRecord(stored, pass.context.plan.name)) &&
+        !isRecordKeys(query.gvk, stored.object.metadata.name),
     );
   if (state.kind !== 'synced') return unknownRead(plan, request, state);
   // The scope is unknown: this is never an empty list.
@@ -218,7 +220,8 @@ function refOf(
   const gvk = gvkIn(plan.gvk, cluster);
   if (isNamespaced(pass.context, gvk) === false) return refTo(gvk, undefined, name);
   const where = namespace ?? pass.namespace;
-  if (namespaceRejection(pass, plan, where) !== undefined) return undefined;
+  if (namespaceRejection(pass, plan, where) !== undefined || isRecordKeys(gvk, name))
+    return undefined;
   const ref = refTo(gvk, where, name);
   return isNamePublic(plan) ? ref : { ...ref, isPrivate: true };
 }

@@ -8,6 +8,7 @@ import { type Problem, problemOfValue } from '../failure.ts';
 import { type Placements, placementsOf } from '../members/placements.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
+import { isRecordKeys, recordKeysRejection } from '../record-keys-secret.ts';
 import { isNamePublic } from '../secrecy.ts';
 
 /** The namespace of an object; undefined for cluster-scoped kinds. */
@@ -22,6 +23,7 @@ type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy' | 'placem
 export function placementOf(pass: Pass, plan: PlacedPlan, object: KubeObject): Placement | Problem {
   const { kind, metadata } = object;
   const requested = metadata.namespace;
+  if (isRecordKeys(plan.gvk, metadata.name)) return problemOfValue(recordKeysRejection);
   if (!isNamespacedPlan(pass, plan, memberOf(object))) {
     if (requested !== undefined) {
       const found = isNamePublic(plan) ? `"${requested}"` : 'one';

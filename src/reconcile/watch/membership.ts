@@ -6,6 +6,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { formatSelector, matchesSelector } from '../../util/label-selector.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { finalizerOf } from '../names.ts';
+import { isRecordKeys } from '../record-keys-secret.ts';
 import { settled } from './informer-waits.ts';
 
 /** Determines which objects of a kind are resources of a definition. */
@@ -27,12 +28,14 @@ export function membershipOf(
 ): Membership {
   const { name, kind } = plan.definition;
   const { gvk } = kind;
-  if (kind.source === 'crd' || !isSelective(kind)) return { query: { gvk }, has: () => true };
+  if (kind.source === 'crd' || !isSelective(kind))
+    return { query: { gvk }, has: ({ metadata }) => !isRecordKeys(gvk, metadata.name) };
   const { selector, annotationSelector } = kind;
   const whole = wholeKindQuery(name, kind);
   return {
     query: isNarrowed(plan) && !hasRemainingFinalizers ? narrowed(whole, kind) : whole,
-    has: ({ metadata: { labels, annotations } }) =>
+    has: ({ metadata: { name, labels, annotations } }) =>
+      !isRecordKeys(gvk, name) &&
       (selector === undefined || matchesSelector(selector, labels)) &&
       (annotationSelector === undefined || matchesSelector(annotationSelector, annotations)),
     digest: sha256Hex(

@@ -193,6 +193,8 @@ export class ResourceController {
     return createOperator({
       // Passes add the definition's name to the logger.
       ...this.#options,
+      // A member need not have the namespace of the runtime.
+      ...(this.#options.hub && { keysNamespace: 'kube-system' }),
       plan,
       previousKinds,
       ...hooks,

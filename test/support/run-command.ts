@@ -1,4 +1,4 @@
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/program.ts';
 
 /** Runs a command of the command line within this process; gives all that it prints. */
 export async function runCommand(...args: readonly string[]): Promise<string> {
