@@ -295,7 +295,9 @@ class PlanOperator implements Operator {
       ...watches
         .problems()
         .map(({ watching, error, literalName }) => problemOf(watching, error, literalName)),
-      ...(this.#history?.watchErrors() ?? []).map((error) => problemOf('history', error)),
+      ...(this.#history?.watchErrors() ?? []).map(({ error, literalName }) =>
+        problemOf('history', error, literalName),
+      ),
       ...rights.all.map(
         (right) => ({ what: 'resources', code: 'forbidden', message: rightText(right) }) as const,
       ),

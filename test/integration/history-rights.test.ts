@@ -107,10 +107,14 @@ shared.describe('integration/history-rights', () => {
     await untilMessage(
       namespace,
       'Forbidden',
+      /not allowed to (create|patch) secrets .* resourceNames: \["homeostat-history-keys"\]/,
+    );
+    await allow(onConfigs(...look), keys);
+    await untilMessage(
+      namespace,
+      'Forbidden',
       /The runtime is not allowed to list controllerrevisions\.apps/,
     );
-    await allow(onConfigs(...look), onRecords(...look), onKeys('list', 'watch'));
-    await untilMessage(namespace, 'Forbidden', /not allowed to (create|patch) secrets/);
     await allow(onConfigs(...look), onRecords(...look), keys);
     const message = await untilMessage(
       namespace,

@@ -20,13 +20,14 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
 import { mayBeNewer } from '../../util/resource-version.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRequest, problemOfWatch } from '../failure.ts';
+import { recordKeysName } from '../names.ts';
 import { isRecordKeys } from '../record-keys-secret.ts';
 import { objectText, publicContent } from '../secrecy.ts';
 import { settled } from '../watch/informer-waits.ts';
 import type { ObjectTrack, WaitingStates } from './object-track.ts';
 import { removeOwnerless } from './ownerless-records.ts';
-import { isRecord, type RecordOwner, type StateRecord, seriesOf } from './record.ts';
+import { isRecord, type RecordOwner, type StateRecord, secretKind, seriesOf } from './record.ts';
 import { RecordStore } from './record-store.ts';
 import { RecordUpgrade } from './record-upgrade.ts';
 import { type HistoryLimits, RecordWriter } from './record-writer.ts';
@@ -200,7 +201,7 @@ export class HistoryRecorder {
     await track.settled();
     track.isUrgent = false;
     const { state } = this;
-    return state.kind === 'failing' ? problemOf(state.error) : track.problem;
+    return state.kind === 'failing' ? this.#failureOf(state.error) : track.problem;
   }
 
   /** Whether a version of the object is stored for the resource. */
@@ -211,16 +212,19 @@ export class HistoryRecorder {
   }
 
   /** Errors of the watches on records. */
-  watchErrors(): readonly KubeError[] {
-    return [this.#store.keys, ...this.#store.informers].flatMap(({ state }) =>
-      state.kind === 'failing' ? [state.error] : [],
+  watchErrors(): readonly { readonly error: KubeError; readonly literalName?: string }[] {
+    const { keys, informers } = this.#store;
+    const failures = informers.flatMap(({ state }) =>
+      state.kind === 'failing' ? [{ error: state.error }] : [],
     );
+    if (keys.state.kind !== 'failing') return failures;
+    return [{ error: keys.state.error, literalName: recordKeysName }, ...failures];
   }
 
   /** Why objects of the resource are not recorded. */
   problems(key: string): readonly Problem[] {
     const { state } = this;
-    if (state.kind === 'failing') return [problemOf(state.error)];
+    if (state.kind === 'failing') return [this.#failureOf(state.error)];
     const owner = this.#tracks.ofKey(key);
     const upgrade = this.#upgradeProblems.get(owner?.owner.uid ?? '');
     const tracks = [...(owner?.tracks.values() ?? [])];
@@ -350,6 +354,13 @@ export class HistoryRecorder {
       if (track.read.id !== read.id || seen.has(track) || !track.isIdle) continue;
       if (this.#newest(track) === undefined) this.#tracks.remove(state, track);
     }
+  }
+
+  /** Why there are no versions: the right on the keys is one on a single Secret. */
+  #failureOf(error: KubeError): Problem {
+    const { state } = this.#store.keys;
+    const isOfKeys = state.kind === 'failing' && state.error === error;
+    return isOfKeys ? problemOfWatch(error, secretKind, recordKeysName) : problemOf(error);
   }
 
   async #work(key: string, context: ReconcileContext): Promise<ReconcileResult> {

@@ -14,8 +14,6 @@ import type { RecordStore } from './record-store.ts';
 
 /** Records that are signed at the same time. */
 const concurrency = 10;
-/** A series that starts beyond it was forged: one version a second takes 30 years. */
-const highestFirstVersion = 1_000_000_000;
 /** The manager of edits without one: the name of the client. It wrote the mark of a deletion. */
 const clientManager = 'homeostat';
 
@@ -134,7 +132,7 @@ function consistent(
       .toSorted((one, other) => one.record.version - other.record.version)
       .filter(({ record }) => {
         const { version, meta } = record;
-        const isNext = version <= (newest === undefined ? highestFirstVersion : newest + 1);
+        const isNext = newest === undefined || version <= newest + 1;
         const isOlder = Date.parse(meta.creationTimestamp ?? '') < bornAt;
         if (!isNext || isOlder || !store.isKept(record)) return false;
         newest = Math.max(newest ?? 0, version);

@@ -39,11 +39,11 @@ async function started(limits: Partial<HistoryLimits>) {
     limits: { objectBytes: Infinity, resource: unlimited, definition: unlimited, ...limits },
   });
   await recorder.start(new AbortController().signal);
-  const see = async (owner: string, name: string, value: string) => {
+  const see = async (owner: string, name: string, value: string, namespace = 'default') => {
     const stored = cluster.server.put({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name, namespace: 'default' },
+      metadata: { name, namespace },
       data: { value },
     });
     await clock.advance(1_000);
@@ -111,6 +111,23 @@ describe('reconcile/history limits', () => {
     const object = { namespace: 'default', name: 'z', live };
     const refused = await recorder.ensureRecorded(ownerOf('a'), read, object);
     assert.equal(refused?.reason, 'LimitReached');
+  });
+
+  test('the objects of another namespace take no room of a resource', async () => {
+    const { see, records } = await started({ resource: { ...unlimited, count: 2 } });
+    await see('a', 'x', '1');
+    for (const name of ['y', 'z', 'w']) await see('a', name, '1', 'other');
+    await see('a', 'x', '2');
+    assert.deepEqual(records(), ['a x 1', 'a y 1', 'a z 1', 'a x 2']);
+  });
+
+  test('beyond the limit of the definition, versions of the namespace that uses most are deleted first', async () => {
+    const { see, records } = await started({ definition: { ...unlimited, count: 4 } });
+    await see('a', 'x', '1');
+    await see('a', 'x', '2');
+    for (const value of ['1', '2']) await see('a', 'y', long(value), 'other');
+    await see('a', 'x', '3');
+    assert.deepEqual(records(), ['a x 1', 'a x 2', 'a y 2', 'a x 3']);
   });
 
   test('beyond the bytes of a resource as many of the oldest are deleted as are needed', async () => {

@@ -91,6 +91,10 @@ describe('reconcile/history record', () => {
       changed(record, { data: { ...stateOf('team'), metadata: { name: 'b', namespace: 'team' } } }),
     ],
     ['with another name', changed(record, {}, { name: 'journal-0123456789-3' })],
+    [
+      'with a version of ten digits',
+      changed(record, {}, { name: `${record.object.metadata.name.replace(/3$/, '')}1000000000` }),
+    ],
     ['without a version in its name', changed(record, {}, { name: 'journal-x' })],
     ['that is being deleted', changed(record, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['without a state', changed(record, { data: 'text' })],

@@ -24,6 +24,9 @@ import {
 export const secretKind = gvkOf('v1', 'Secret');
 export const revisionKind = gvkOf('apps/v1', 'ControllerRevision');
 
+/** One version a second reaches ten digits after 30 years: a longer number was forged, and no version could follow it. */
+const versionedName = /^(.+)-([1-9]\d{0,8})$/;
+
 /** The resource for which states are recorded. */
 export interface RecordOwner {
   readonly key: string;
@@ -106,7 +109,7 @@ export function parseRecord(
   const isDeleted = record.metadata.deletionTimestamp !== undefined;
   const object = isRecord(stored, definition) && !isDeleted ? stateIn(record) : undefined;
   if (object === undefined) return undefined;
-  const [, series = '', number = ''] = /^(.+)-([1-9]\d{0,14})$/.exec(name) ?? [];
+  const [, series = '', number = ''] = versionedName.exec(name) ?? [];
   const { namespace } = object.metadata;
   const subject = {
     ownerUid: labels[recordOfLabel] ?? '',
