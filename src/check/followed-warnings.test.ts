@@ -238,6 +238,25 @@ describe('check/followed warnings', () => {
       assert.deepEqual(warningsOf(definition(after)), []);
     });
 
+  test('a hint about defaults names the objects that need one', () => {
+    const hintsOf = (enabled: string) => {
+      const cache = `{ type: object, properties: { enabled: { type: boolean${enabled} } } }`;
+      const spec = `{ type: object, properties: { cache: ${cache} } }`;
+      const text = thingDefinition('thing', map('a', "when: '${ spec.cache.enabled }', "), {
+        schema: ` { type: object, required: [spec], properties: { spec: ${spec} } }`,
+      });
+      return check({ file: 'a.yaml', text })
+        .diagnostics.filter(({ message }) => message.includes('is an error if'))
+        .map(({ hint }) => hint);
+    };
+    assert.deepEqual(hintsOf(', default: false'), [
+      'Write "spec.cache.enabled ?? false", or give "spec.cache" a default',
+    ]);
+    assert.deepEqual(hintsOf(''), [
+      'Write "spec.cache.enabled ?? false", or give "spec.cache" and "spec.cache.enabled" a default',
+    ]);
+  });
+
   test('a kind without a status has no version of its status, and no generation to read in its place', () => {
     const served = (kind: string) =>
       thingDefinition('thing', map('${ metadata.resourceVersion }')).replace(

@@ -7,6 +7,7 @@ import { expressionsOf } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { isCondition } from '../template-uses.ts';
 import { nameOf, typesOf } from './check-types.ts';
+import { defaultAdvice } from './default-advice.ts';
 
 /**
  * Warns about a comparison of a field with a value that it never has: `spec.size = "1"` is always false where the size is a number. Also
@@ -31,7 +32,9 @@ export function warnAboutComparisons(context: CheckContext): void {
         const name = nameOf(reference);
         const problem =
           problemOf(comparison, type, name) ??
-          (isOptional ? resultProblem(comparison, name) : undefined);
+          (isOptional
+            ? resultProblem(comparison, name, defaultAdvice(context.types.root, reference.path))
+            : undefined);
         if (problem === undefined) continue;
         context.diagnostics.report({
           severity: 'warning',
@@ -74,12 +77,13 @@ function problemOf(
 function resultProblem(
   { isWhole, operator, literal }: Comparison,
   name: string,
+  advice: string,
 ): Problem | undefined {
   if (!isWhole || isEquality(operator)) return undefined;
-  const hint = `Write "(${name} ?? 0)", or give the field a default`;
+  const hint = `Write "(${name} ?? 0)", or ${advice}`;
   return {
     message: `"${name}" is optional, and the comparison is an error without it`,
-    hint: typeof literal === 'number' ? hint : 'Give the field a default',
+    hint: typeof literal === 'number' ? hint : advice.charAt(0).toUpperCase() + advice.slice(1),
   };
 }
 

@@ -9,6 +9,7 @@ import { typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, isCondition, type TemplateUse } from '../template-uses.ts';
+import { defaultAdvice } from './default-advice.ts';
 
 /** Warns if all elements of a `forEach` have the same name: two elements would then be an error. */
 export function warnAboutNames({ parts, diagnostics }: CheckContext): void {
@@ -218,7 +219,7 @@ export function checkConditions({ templates, types, diagnostics }: CheckContext)
           severity: 'warning',
           code: 'suspicious-expression',
           message: `"${name}" is an error if the field is missing`,
-          hint: `Write "${name} ?? false", or give the field a default`,
+          hint: `Write "${name} ?? false", or ${defaultAdvice(types.root, reference.path)}`,
           ...position,
         });
     }
@@ -260,7 +261,7 @@ export function warnAboutOptionalLists(context: CheckContext): void {
         severity: 'warning',
         code: 'suspicious-expression',
         message: `"${name}" is optional, and "forEach" of child "${definition.id}" fails without it`,
-        hint: `Write "(${name} ?? ${isNumber ? '0' : isMap ? '{}' : '[]'})" if no value means no objects, or give the field a default`,
+        hint: `Write "(${name} ?? ${isNumber ? '0' : isMap ? '{}' : '[]'})" if no value means no objects, or ${defaultAdvice(types.root, path)}`,
         ...positionInLeaf(slot, found?.reference.offset ?? 0),
       });
     }

@@ -113,16 +113,25 @@ export function fieldForScalar(
  * counts as present: its absence is reported as `optional-parent`.
  */
 export function mayBeMissing(start: SchemaType, path: readonly string[]): boolean {
+  return optionalSteps(start, path).length > 0;
+}
+
+/** The fields of a path, each as a path, that the schema neither requires nor has a default for. */
+export function optionalSteps(
+  start: SchemaType,
+  path: readonly string[],
+): readonly (readonly string[])[] {
+  const found: (readonly string[])[] = [];
   let type: SchemaType | undefined = start;
-  for (const step of path) {
-    if (type?.kind !== 'struct') return false;
+  for (const [index, step] of path.entries()) {
+    if (type?.kind !== 'struct') return found;
     const field = type.fields.get(step);
-    if (field === undefined) return false;
+    if (field === undefined) return found;
     const isRequired = type.required.includes(step) || type === start;
-    if (!isRequired && field.defaultValue === undefined) return true;
+    if (!isRequired && field.defaultValue === undefined) found.push(path.slice(0, index + 1));
     type = field.type;
   }
-  return false;
+  return found;
 }
 
 /** Whether a field of this type has numbers only. */
