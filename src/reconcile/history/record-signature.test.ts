@@ -7,6 +7,7 @@ import {
   deletedAtOf,
   deletionSignatureOf,
   KeyRing,
+  OwnSignatures,
   signed,
 } from './record-signature.ts';
 
@@ -94,6 +95,17 @@ describe('reconcile/history signatures', () => {
     assert.equal(authenticityOf(recordOf(), ring), 'unsigned');
     assert.equal(authenticityOf(signed(recordOf(), keyOf('3')), ring), 'unknown-key');
     assert.equal(authenticityOf(signed(recordOf(), keyOf('1', 'other')), ring), 'forged');
+  });
+
+  test('what this process has signed is compared, and another content with that signature is forged', () => {
+    const record = signed(recordOf(), keyOf('1'));
+    const own = new OwnSignatures();
+    own.add(record);
+    const other = changed(record, {}, { data: { a: 'b' } });
+    assert.equal(authenticityOf(other, ring, own), 'forged');
+    own.add(record);
+    assert.equal(authenticityOf(record, ring, own), 'authentic');
+    assert.equal(authenticityOf(record, new KeyRing([]), own), 'unknown-key');
   });
 
   test('the mark of a deletion counts only with its signature, on the object that it is of', () => {

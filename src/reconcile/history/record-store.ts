@@ -7,7 +7,7 @@ import type { HistoryRecorderOptions } from './history-recorder.ts';
 import { IgnoredRecords } from './ignored-records.ts';
 import { parseRecord, type StateRecord } from './record.ts';
 import { RecordKeys } from './record-keys.ts';
-import { authenticityOf, deletedAtOf, type KeyRing } from './record-signature.ts';
+import { authenticityOf, deletedAtOf, type KeyRing, OwnSignatures } from './record-signature.ts';
 
 /** What a store notifies of. */
 interface StoreEvents {
@@ -57,6 +57,8 @@ export class RecordStore {
   readonly keys: RecordKeys;
   /** What looks like a record, and is not authentic. */
   readonly ignored = new IgnoredRecords();
+  /** What this process has signed and not read yet. */
+  readonly own = new OwnSignatures();
   readonly #options: HistoryRecorderOptions;
   readonly #events: StoreEvents;
   /** Kinds of the reads that keep versions, by id. */
@@ -225,7 +227,7 @@ export class RecordStore {
     const isNamespaced = cluster.resourceFor(gvkOf(apiVersion, kind))?.namespaced;
     if (isNamespaced !== undefined && isNamespaced !== (record.namespace !== undefined))
       return undefined;
-    const authenticity = authenticityOf(stored.object, ring);
+    const authenticity = authenticityOf(stored.object, ring, this.own);
     if (authenticity === 'authentic')
       return { ...record, deletedAt: deletedAtOf(stored.object, ring) };
     this.ignored.add(key, { record, object: stored.object, authenticity });

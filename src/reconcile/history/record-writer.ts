@@ -156,7 +156,9 @@ export class RecordWriter {
       now: new Date(clock.nowMs()).toISOString(),
       clusterNamespace,
     });
-    return signed(manifest, this.#key());
+    const record = signed(manifest, this.#key());
+    this.#store.own.add(record);
+    return record;
   }
 
   #key(): RecordKey {
