@@ -109,4 +109,5 @@ export type {
   StructType,
 } from './schema/schema-type.ts';
 export { type KindSchema, resourceSchema, type SchemaSource } from './schema-source.ts';
+export { listReadsSecret } from './secret-expressions.ts';
 export type { ManifestExample } from './template/example.ts';

@@ -1,5 +1,10 @@
 import { createManifestCheck } from '../check/index.ts';
-import { bundledSchemas, explainDefinition, type Rendered } from '../compile/index.ts';
+import {
+  bundledSchemas,
+  explainDefinition,
+  listReadsSecret,
+  type Rendered,
+} from '../compile/index.ts';
 import { type Diagnostic, type LocatedDefinition, printYaml } from '../definition/index.ts';
 import type { JsonObject } from '../util/json.ts';
 import { createLookUp, type PresentValue } from './explain-resource.ts';
@@ -7,6 +12,7 @@ import { type DryReconcileOptions, reconcileDry } from './reconcile-dry.ts';
 
 /** The result of an expression over a resource. */
 export interface EvaluatedExpression {
+  /** `sensitive`: the expression reads a value that may come from a Secret, whatever it computes from it. */
   readonly result: Rendered<unknown> | { readonly kind: 'sensitive' };
   /** What it reads, with the values now. */
   readonly reads: readonly { readonly reference: string; readonly value: PresentValue }[];
@@ -53,7 +59,7 @@ export async function evaluateExpression(
   const references = (probe?.expressions ?? [])
     .filter(({ field }) => field === 'forEach')
     .flatMap((each) => each.references);
-  const isSensitive = plan.children.find(({ id }) => id === probeId)?.secrecy !== 'none';
+  const isSensitive = listReadsSecret(located, probeId);
   const elements = await plan.startPhase({ ...inputs, phase: 'wanting' }).elements(probeId);
   return {
     result: isSensitive && elements.kind === 'value' ? { kind: 'sensitive' } : resultOf(elements),

@@ -129,6 +129,11 @@ function childrenOf(
   };
 }
 
+type ReadObject = Pick<
+  OperatorPlan['children'][number] | OperatorPlan['reads'][number],
+  'id' | 'gvk' | 'secrecy'
+>;
+
 /** Looks up references in what a reconcile has read. Values that may come from a Secret are hidden. */
 export function createLookUp(
   plan: OperatorPlan,
@@ -139,13 +144,29 @@ export function createLookUp(
   return ({ root, path }) => {
     if (root === 'resource')
       return shown({ state: 'present', value: resource }, path, plan.secrecy);
-    const [id = '', ...field] = path;
+    const [id, ...field] = path;
+    if (id === undefined) return whole(plans[root], inputs[root]);
     const of = plans[root].find((each) => each.id === id);
     if (of === undefined) return missing;
-    const isSecret = gvkKey(of.gvk) === 'v1/Secret';
-    const secrecy = of.secrecy === 'none' && isSecret ? 'content' : of.secrecy;
-    return shown(inputs[root]?.get(id) ?? { state: 'absent' }, field, secrecy);
+    return shown(inputs[root]?.get(id) ?? { state: 'absent' }, field, secrecyOf(of));
   };
+}
+
+function secrecyOf({ gvk, secrecy }: ReadObject): Secrecy {
+  return secrecy === 'none' && gvkKey(gvk) === 'v1/Secret' ? 'content' : secrecy;
+}
+
+/** All children or reads at once. */
+function whole(
+  plans: readonly ReadObject[],
+  inputs: ReadonlyMap<string, ExpressionInput> = new Map(),
+): PresentValue {
+  if (plans.some((each) => isHidden(secrecyOf(each), []))) return { state: 'sensitive' };
+  const present = [...inputs].flatMap(([id, input]) => {
+    const value = shown(input, [], 'none');
+    return value.state === 'present' ? [[id, value.value] as const] : [];
+  });
+  return { state: 'present', value: Object.fromEntries(present) };
 }
 
 function shown(input: ExpressionInput, path: readonly string[], secrecy: Secrecy): PresentValue {

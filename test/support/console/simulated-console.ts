@@ -38,15 +38,20 @@ export const closedUi: UiState = {
   revealed: undefined,
 };
 
-/** Operators on a simulated cluster with a console, without a server and a browser. */
+/**
+ * Operators on a simulated cluster with a console, without a server and a browser.
+ * @param samples become ready
+ * @param given what exists before the samples
+ */
 export async function simulateConsole(
   definitions: readonly { readonly file: string; readonly text: string }[],
   samples: readonly KubeObject[],
+  given: readonly KubeObject[] = [],
 ): Promise<SimulatedConsole> {
   const simulation = new Simulation({ definitions, logger: silentLogger });
   await simulation.start();
   await simulation.untilStarted();
-  for (const sample of samples) await simulation.drive(apply(simulation, sample));
+  for (const object of [...given, ...samples]) await simulation.drive(apply(simulation, object));
   for (const sample of samples) await simulation.drive(untilReady(simulation, sample));
   const cluster = simulation.connect();
   const { clock } = simulation;
