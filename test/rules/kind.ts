@@ -44,6 +44,14 @@ export const document: RuleSection = {
       ],
     },
     {
+      rule: '`acceptedWarnings` has the `code` of a warning and a reason: the warning is not reported; errors are',
+      shownBy: [
+        'src/check/accepted-warnings.test.ts › every warning of all fixtures can be accepted at its place',
+        'src/check/accepted-warnings.test.ts › errors cannot be accepted, and hide entries that accept nothing',
+        'test/integration/definitions-shown.test.ts',
+      ],
+    },
+    {
       rule: 'The revision is the first ten hex digits of a hash of the `spec` with defaults',
       shownBy: [
         `${parse} › is ten hex digits`,
