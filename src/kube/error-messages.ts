@@ -9,7 +9,7 @@ const uidMismatch = /: uid mismatch: |: the UID in the precondition /;
 
 /** Denial by an authorizer. */
 const missingRight =
-  /\bcannot (\S+) resource "([^"]+)" in API group "([^"]*)" (?:in the namespace "([^"]*)"|at the cluster scope)/;
+  /\bcannot (\S{1,63}) resource "([^"]{1,253})" in API group "([^"]{0,253})" (?:in the namespace "([^"]{0,253})"|at the cluster scope)/;
 
 /** Webhooks and policies reject with any status: mostly 400 and 422, but also 403, 404 or 409. */
 const policyRejection =

@@ -1,4 +1,5 @@
 /** The only parser of Status bodies and transport errors. Other code reads `KubeError.code`. */
+import { foreignText } from '../util/foreign-text.ts';
 import { isJsonObject, type JsonObject } from '../util/json.ts';
 import {
   denialIn,
@@ -22,6 +23,12 @@ import {
 import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
 
 const messageBytes = 1024;
+/** Of a text in a Status: webhooks, policies and members write it. Some quote a whole object and say at their end what is wrong. */
+const maxStatusText = 65_536;
+/** Of a name or a kind in a Status, and of the path of a field. */
+const maxStatusName = 253;
+const maxStatusPath = 1_024;
+const maxCauses = 100;
 
 /** The relevant part of a failed response. */
 interface FailedResponse {
@@ -165,19 +172,20 @@ interface Failure {
 
 function readStatus(body: unknown): Failure {
   if (!isJsonObject(body)) {
-    const text = typeof body === 'string' ? body.trim() : '';
-    return text === '' ? { causes: [] } : { causes: [], message: text };
+    const text = typeof body === 'string' ? textOf(body.trim()) : undefined;
+    return text === undefined ? { causes: [] } : { causes: [], message: text };
   }
   const details = isJsonObject(body.details) ? body.details : {};
   const causes = Array.isArray(details.causes) ? details.causes.filter(isJsonObject) : [];
   const message = textOf(body.message);
-  const reason = textOf(body.reason);
-  const objectName = textOf(details.name);
-  const objectGroup = textOf(details.group);
-  const objectResource = textOf(details.kind);
+  const reason = nameOf(body.reason);
+  const objectName = nameOf(details.name);
+  const objectGroup = nameOf(details.group);
+  const objectResource = nameOf(details.kind);
   const seconds = details.retryAfterSeconds;
   return {
-    causes: causes.length > 0 ? causes.map(readCause) : typedPatchCauses(message),
+    causes:
+      causes.length > 0 ? causes.slice(0, maxCauses).map(readCause) : typedPatchCauses(message),
     ...(message === undefined ? {} : { message }),
     ...(reason === undefined ? {} : { reason }),
     ...(objectName === undefined ? {} : { objectName }),
@@ -188,12 +196,12 @@ function readStatus(body: unknown): Failure {
 }
 
 function readCause(cause: JsonObject): StatusCause {
-  const field = textOf(cause.field);
+  const field = textOf(cause.field, maxStatusPath);
   const message = stableMessage(textOf(cause.message) ?? '');
   const manager = managerIn(message);
   const isImmutable = isAboutImmutableField(message);
   return {
-    reason: textOf(cause.reason) ?? '',
+    reason: nameOf(cause.reason) ?? '',
     message,
     ...(field === undefined ? {} : { field }),
     ...(manager === undefined ? {} : { manager }),
@@ -205,7 +213,7 @@ function readCause(cause: JsonObject): StatusCause {
 function typedPatchCauses(message: string | undefined): readonly StatusCause[] {
   const details = typedPatchDetails(message ?? '');
   if (details === undefined) return [];
-  return details.split('\n').flatMap((line) => {
+  return details.split('\n', maxCauses).flatMap((line) => {
     const [, field, why] = /^\s*(\.\S+): (.*)$/.exec(line) ?? [];
     if (field === undefined || why === undefined) return [];
     return [{ reason: 'FieldValueInvalid', message: stableMessage(why), field }];
@@ -305,8 +313,13 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
   return retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** The only place where texts of a Status are read. */
+function textOf(value: unknown, maxLength = maxStatusText): string | undefined {
+  return typeof value === 'string' && value !== '' ? foreignText(value, maxLength) : undefined;
+}
+
+function nameOf(value: unknown): string | undefined {
+  return textOf(value, maxStatusName);
 }
 
 /** Truncates a text to `maxBytes` bytes of UTF-8 without splitting a character. */

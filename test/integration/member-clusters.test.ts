@@ -347,7 +347,7 @@ shared.describe('integration/member-clusters', () => {
     const again = await members.untilReason('again', 'Duplicate');
     assert.match(
       JSON.stringify(statusOf(again)),
-      /The Cluster \\"east\\" is the same cluster, and older/,
+      /The cluster of \\"again\\" responds with the UID of the Cluster \\"east\\", which has recorded it/,
     );
     await members.register('itself', { kubeconfig: shared.plane.kubeconfig('operator') });
     await members.untilReason('itself', 'Duplicate');
@@ -367,7 +367,7 @@ shared.describe('integration/member-clusters', () => {
       await shared.client().delete(`${members.collection}/${name}`);
   });
 
-  test('an older Cluster whose Secret comes later takes the place of a younger one, until it is deleted', async () => {
+  test('an older Cluster whose Secret comes later does not take the place of a younger one before that is deleted', async () => {
     const kubeconfig = members.plane('other').kubeconfig('operator');
     const spec = { kubeconfig: { secretRef: { namespace: 'default', name: 'late' } } };
     const metadata = { name: 'late' };
@@ -379,12 +379,17 @@ shared.describe('integration/member-clusters', () => {
     await members.register('later', { kubeconfig });
     await members.untilReason('later', 'Connected');
     await members.register('late', { kubeconfig });
-    await members.untilReason('late', 'Connected');
-    await members.untilReason('later', 'Duplicate');
-    await shared.client().delete(`${members.collection}/late`);
-    await members.untilReason('later', 'Connected');
+    const late = await members.untilReason('late', 'Duplicate');
+    assert.match(
+      JSON.stringify(statusOf(late)),
+      /The cluster of \\"late\\" responds with the UID of the Cluster \\"later\\", which has recorded it/,
+    );
+    const later = await shared.client().get(`${members.collection}/later`);
+    assert.match(JSON.stringify(statusOf(later)), /"reason":"Connected"/);
     await shared.client().delete(`${members.collection}/later`);
-    await shared.client().untilGone(`${members.collection}/later`);
+    await members.untilReason('late', 'Connected');
+    await shared.client().delete(`${members.collection}/late`);
+    await shared.client().untilGone(`${members.collection}/late`);
   });
 
   test('nothing is written in a paused member', async () => {

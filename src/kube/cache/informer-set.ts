@@ -90,7 +90,7 @@ class ReferenceCountedInformers implements InformerSet {
       settings: resolved,
       kinds: this.#kinds,
       metrics: createInformerMetrics(metrics),
-      decode: createObjectDecoder({ freeze: resolved.freeze }),
+      decode: createObjectDecoder({ freeze: resolved.freeze, isForeign: maxLength !== undefined }),
       suspectOutage,
       onRollback,
       budget: maxLength === undefined ? undefined : new CacheBudget(maxLength, onExceeded),

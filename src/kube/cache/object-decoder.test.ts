@@ -14,6 +14,29 @@ function decoded(metadata: Record<string, unknown> = {}) {
 }
 
 describe('kube/cache object-decoder', () => {
+  test('of a server that is not trusted, an object has the name, namespace, uid and version of an API server', () => {
+    const decode = createObjectDecoder({ isForeign: true });
+    const valid = { uid: '7c6f1a2b-0000-4000-8000-000000000001' };
+    assert.equal(decode(decoded({ ...valid, name: 'system:node' }), gvk).object.kind, 'Deployment');
+    for (const wrong of [
+      { name: 'a/../b' },
+      { name: '..' },
+      { name: 'a\u001b[2J' },
+      { name: 'a'.repeat(254) },
+      { namespace: 'Shop,x' },
+      { namespace: 7 },
+      { uid: 'u1' },
+      { uid: 'a'.repeat(900_000) },
+      { resourceVersion: '7\n' },
+      { resourceVersion: '7'.repeat(65) },
+    ])
+      assert.throws(
+        () => decode(decoded({ ...valid, ...wrong }), gvk),
+        (error) => error instanceof KubeError && error.code === 'unexpected',
+        JSON.stringify(wrong).slice(0, 80),
+      );
+  });
+
   test('gives the entries of a list their kind', () => {
     const { object } = createObjectDecoder()(decoded(), gvk);
     assert.equal(object.kind, 'Deployment');

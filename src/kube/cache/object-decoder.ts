@@ -1,3 +1,5 @@
+import { uidIn } from '../../util/foreign-text.ts';
+import { isNamespaceName } from '../../util/glob.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import { freezeDeep, isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -20,14 +22,20 @@ export type ObjectDecoder = (decoded: unknown, gvk: Gvk) => StoredObject;
 interface ObjectDecoderOptions {
   /** Freezes every object, so that tests detect mutations. @default false */
   readonly freeze?: boolean;
+  /** The server is not trusted: what identifies an object is checked. @default false */
+  readonly isForeign?: boolean;
 }
 
 /** Creates an {@link ObjectDecoder}. Share it: equal strings and manager lists are stored once. */
-export function createObjectDecoder({ freeze = false }: ObjectDecoderOptions = {}): ObjectDecoder {
+export function createObjectDecoder({
+  freeze = false,
+  isForeign = false,
+}: ObjectDecoderOptions = {}): ObjectDecoder {
   const pool = new StringPool();
   const managerLists = new Map<string, readonly string[]>();
   return (decoded, gvk) => {
     if (!isDecodedObject(decoded)) throw notAnObject(gvk);
+    if (isForeign && !isIdentified(decoded.metadata)) throw notIdentified(gvk);
     // Copied, because objects with deleted properties are slow to read.
     const { managedFields, ...metadata } = decoded.metadata;
     const object = {
@@ -49,6 +57,23 @@ function isDecodedObject(decoded: unknown): decoded is Decoded {
   if (!isJsonObject(decoded) || !isJsonObject(decoded.metadata)) return false;
   const { name, uid, resourceVersion } = decoded.metadata;
   return typeof name === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';
+}
+
+/** A segment of a path, as the API server validates names: some kinds allow more than DNS names. */
+const objectName = /^(?!\.\.?$)[^\p{Cc}\p{Cf}\p{Z}\p{Cs}/%]{1,253}$/u;
+const version = /^[\x21-\x7e]{1,64}$/;
+
+/** Whether the texts that identify an object are those of an API server: they become keys, paths and messages. */
+function isIdentified({ name, namespace, uid, resourceVersion }: Decoded['metadata']): boolean {
+  const isInPlace =
+    namespace === undefined || (typeof namespace === 'string' && isNamespaceName(namespace));
+  const hasVersion = version.test(String(resourceVersion));
+  return objectName.test(name) && isInPlace && uidIn(uid) !== undefined && hasVersion;
+}
+
+function notIdentified({ kind }: Gvk): KubeError {
+  const message = `Expected an object of kind "${kind}" with a valid name, namespace, uid and resourceVersion, found others`;
+  return new KubeError('unexpected', message, { status: 200 });
 }
 
 function notAnObject({ kind }: Gvk): KubeError {

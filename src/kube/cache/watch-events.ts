@@ -1,4 +1,5 @@
 import { parseJson } from '../../util/exact-json.ts';
+import { foreignText } from '../../util/foreign-text.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pathOf } from '../api/paths.ts';
 import type { ApiClient, ApiStream } from '../client/api-client.ts';
@@ -61,7 +62,7 @@ export function readWatchLine(line: string): WatchEvent {
     case 'ERROR':
       throw errorFromStatus(object);
     default:
-      return { kind: 'unknown', type };
+      return { kind: 'unknown', type: foreignText(type, 64) };
   }
 }
 

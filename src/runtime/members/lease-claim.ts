@@ -1,6 +1,7 @@
 import { KubeError } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { foreignText } from '../../util/foreign-text.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
@@ -60,7 +61,7 @@ export class LeaseClaim {
     if (this.#seen === undefined) return { kind: 'pending' };
     const { holder } = recordOf(this.#seen);
     if (holder === this.#options.hub) return { kind: 'held' };
-    const message = `The hub "${holder}" serves it there; to take it over, stop it there and delete the Lease "${this.#name}" in namespace "${namespace}"`;
+    const message = `The hub "${foreignText(holder, 64)}" serves it there; to take it over, stop it there and delete the Lease "${this.#name}" in namespace "${namespace}"`;
     return { kind: 'taken', message };
   }
 

@@ -24,7 +24,7 @@ function started() {
   const clock = new FakeClock();
   const events: ConnectionEvents[] = [];
   const clusters: RuntimeFakeCluster[] = [];
-  const answers = { isDown: false, isDuplicate: false, uid: 'uid-1', checks: 0 };
+  const answers = { isDown: false, isDuplicate: false, uid: 'aa-1', checks: 0 };
   /** The work in the member ends after this. */
   const work = { end: Promise.resolve() };
   const ended: string[] = [];
@@ -55,7 +55,7 @@ function started() {
     ...{ clock, connect, onChange: () => {} },
     random: { fraction: () => 1, text: () => '' },
     admit: async (uid) => {
-      if (uid !== 'uid-1') throw new ConnectionError({ reason: 'Replaced', message: uid });
+      if (uid !== 'aa-1') throw new ConnectionError({ reason: 'Replaced', message: uid });
       if (answers.isDuplicate) throw new ConnectionError({ reason: 'Duplicate', message: uid });
     },
     async onConnected(_, signal) {
@@ -87,6 +87,35 @@ describe('runtime/members/member-connection', () => {
     assert.equal(ended.length, 1, 'its definitions have stopped');
     await clock.advance(1_000);
     await settle();
+    assert.equal(connection.state.kind, 'connected');
+    await stop();
+  });
+
+  test('a member that exceeds the limit again and again is tried after doubling pauses; some stable minutes end the row', async () => {
+    const { clock, connection, events, stop } = started();
+    const exceed = async () => {
+      events.at(-1)?.onExceeded?.();
+      await settle();
+    };
+    await settle();
+    for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+      const before = events.length;
+      await exceed();
+      await clock.advance(pauseMs - 1);
+      assert.equal(events.length, before, `not before ${pauseMs} ms`);
+      await clock.advance(1);
+      assert.equal(events.length, before + 1);
+    }
+    await clock.advance(299_000);
+    const before = events.length;
+    await exceed();
+    await clock.advance(59_000);
+    assert.equal(events.length, before, 'five minutes are not over');
+    await clock.advance(1_000);
+    await clock.advance(300_000);
+    await exceed();
+    await clock.advance(1_000);
+    assert.equal(events.length, before + 2);
     assert.equal(connection.state.kind, 'connected');
     await stop();
   });
@@ -159,7 +188,7 @@ describe('runtime/members/member-connection', () => {
     await clock.advance(1_200_000);
     assert.equal(answers.checks, 2);
     assert.equal(connection.state.kind, 'connected');
-    answers.uid = 'uid-2';
+    answers.uid = 'aa-2';
     await clock.advance(599_000);
     assert.deepEqual([connection.state.kind, ended.length], ['connected', 0]);
     await clock.advance(2_000);

@@ -3,6 +3,7 @@ import type { InformerState } from '../../kube/roles.ts';
 import { rightText, untilInformer } from '../../reconcile/index.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
+import { foreignText, uidIn } from '../../util/foreign-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pause } from '../../util/pause.ts';
@@ -56,6 +57,8 @@ interface MemberConnectionOptions {
 }
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+/** A connection that lasts so long ends the row of failures: one that exceeds a limit again and again costs a list each time. */
+const stableMs = 300_000;
 /** An unreachable member is reported after this time. */
 export const reportAfterMs = 15_000;
 /** Interval of checks whether the cluster is still the same. */
@@ -74,6 +77,8 @@ export class MemberConnection {
   /** Aborts when the access changes. */
   #changed = new AbortController();
   #state: ConnectionState = { kind: 'connecting' };
+  /** When this attempt has connected. */
+  #connectedMs: number | undefined;
   #cancelReport: (() => void) | undefined;
   /** Resolves when all work with the access has ended. */
   #connecting: Promise<void> | undefined;
@@ -128,10 +133,12 @@ export class MemberConnection {
     let failures = 0;
     this.#scheduleReport();
     while (!signal.aborted) {
+      this.#connectedMs = undefined;
       const failure = await this.#attempt(access, signal);
       if (signal.aborted) return;
-      if (this.#state.kind === 'connected') {
+      if (this.#connectedMs !== undefined && clock.monotonicMs() - this.#connectedMs >= stableMs)
         failures = 0;
+      if (this.#state.kind === 'connected') {
         this.#scheduleReport();
         this.#setState({ kind: 'connecting' });
       }
@@ -169,6 +176,7 @@ export class MemberConnection {
       const isInsecure = config.skipsTlsVerify === true;
       const connected = { kind: 'connected', ...found, cluster, isInsecure } as const;
       this.#stopReport();
+      this.#connectedMs = this.#options.clock.monotonicMs();
       this.#setState(connected);
       const working = onConnected(connected, ending);
       const other = await this.#whenOther(connected, ending);
@@ -191,10 +199,10 @@ export class MemberConnection {
     if (uid === undefined)
       throw new ConnectionError({
         reason: 'Unreachable',
-        message: `Expected the namespace "${systemNamespace}" with a UID, found another response`,
+        message: `Expected the namespace "${systemNamespace}" with a UID (0-9, a-f and "-", at most 64), found another response`,
       });
     const gitVersion = isJsonObject(version) ? version.gitVersion : undefined;
-    return { uid, version: typeof gitVersion === 'string' ? gitVersion.slice(0, 64) : '' };
+    return { uid, version: typeof gitVersion === 'string' ? foreignText(gitVersion, 64) : '' };
   }
 
   /** Resolves when another cluster responds, or it is not known whether one does; with undefined when the signal aborts. */
@@ -296,6 +304,5 @@ const lossFailures = {
 
 function uidOf(object: unknown): string | undefined {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
-  const uid = isJsonObject(metadata) ? metadata.uid : undefined;
-  return typeof uid === 'string' && uid !== '' ? uid : undefined;
+  return isJsonObject(metadata) ? uidIn(metadata.uid) : undefined;
 }

@@ -1,4 +1,5 @@
 import { type ClusterSelector, selectsMember } from '../../definition/index.ts';
+import { foreignText } from '../../util/foreign-text.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { type ClusterFailure, type DefinitionView, isStarting } from '../definition-view.ts';
 import type { DefinitionTask } from '../definitions/decide.ts';
@@ -79,7 +80,9 @@ export class MemberDefinition {
   get failure(): Omit<ClusterFailure, 'cluster'> | undefined {
     if (this.#work?.claim.state.kind === 'taken')
       return { reason: 'Conflict', message: this.#work.claim.state.message };
-    return this.view && failureIn(this.view);
+    const failure = this.view && failureIn(this.view);
+    // It quotes objects of the member.
+    return failure && { ...failure, message: foreignText(failure.message, maxMessage) };
   }
 
   /** Starts working in a connected member. */
@@ -279,7 +282,7 @@ function entryOf(
   };
   return {
     ...{ name, state: shown, resources: instances, ready: readyInstances },
-    ...(failure && { reason: failure.reason, message: failure.message.slice(0, maxMessage) }),
+    ...(failure && { reason: failure.reason, message: failure.message }),
     ...(recorded && { rollout: recorded }),
   };
 }

@@ -44,12 +44,35 @@ describe('runtime/members/uid-claims', () => {
     await claims.admit(younger, 'uid', options);
   });
 
-  test('the UID in the status of an older Cluster counts, also before it is connected', async () => {
-    const recorded = [memberOf('older', 1, 'uid').record];
-    await assert.rejects(
-      new UidClaims().admit(memberOf('younger', 2), 'uid', { hubUid, recorded }),
-      olderIs('older'),
-    );
+  for (const [first, second] of [
+    [1, 2],
+    [2, 1],
+  ] as const)
+    test(`a UID in a status beats a Cluster without one that was created on day ${second} of ${first}, also before it is connected`, async () => {
+      const known = memberOf('known', first, 'uid');
+      const newcomer = memberOf('newcomer', second);
+      const claims = new UidClaims();
+      const options = { hubUid, recorded: [known.record, newcomer.record] };
+      const message =
+        'The cluster of "newcomer" responds with the UID of the Cluster "known", which has recorded it';
+      await assert.rejects(claims.admit(newcomer, 'uid', options), { message });
+      await claims.admit(known, 'uid', options);
+      await assert.rejects(claims.admit(newcomer, 'uid', options), { message });
+      assert.deepEqual(known.restarts, []);
+    });
+
+  test('of two Clusters whose statuses have the UID, the older one is the member', async () => {
+    const [older, younger] = [memberOf('older', 1, 'uid'), memberOf('younger', 2, 'uid')];
+    const options = { hubUid, recorded: [older.record, younger.record] };
+    const claims = new UidClaims();
+    await assert.rejects(claims.admit(younger, 'uid', options), olderIs('older'));
+    await claims.admit(older, 'uid', options);
+  });
+
+  test('a Cluster whose spec accepts another cluster does not keep the UID in its status', async () => {
+    const { record } = memberOf('moved', 1, 'uid');
+    const recorded = [{ ...record, expectedUid: 'another uid' }];
+    await new UidClaims().admit(memberOf('newcomer', 2), 'uid', { hubUid, recorded });
   });
 
   test('an older Cluster waits until the work of a younger one has ended', async () => {
