@@ -36,4 +36,21 @@ describe('cli/output', () => {
     assert.equal(typeof outputOf({ out: false }).progress, 'function');
     assert.equal(outputOf({ error: false }).progress, undefined);
   });
+
+  test('text is printed without what acts on a terminal; only text with colors has codes, and only those of colors', () => {
+    const written: string[] = [];
+    const write = (text: string) => written.push(text);
+    const output = createTerminalOutput({
+      ...{ stdout: { write, isTTY: true }, stderr: { write, isTTY: false } },
+      ...{ argv: [], env: {} },
+    });
+    output.print('a\u001b[31mb\nc');
+    output.error('d\u009b\u202e');
+    output.print('\u001b[31me\u001b[39m\u001b[2J', 'colored');
+    assert.deepEqual(written, [
+      'a\\u001b[31mb\nc\n',
+      'd\\u009b\\u202e\n',
+      '\u001b[31me\u001b[39m\\u001b[2J\n',
+    ]);
+  });
 });

@@ -1,11 +1,18 @@
+import { printable, printableLine, printableWithColors } from '../util/printable-text.ts';
 import { ProgressLine } from './progress-line.ts';
 
-/** Output of a command for people. Logs are separate. */
+/** `colored`: with codes of colors, whose other parts are printable. Those of a text of a cluster would be printed, too. */
+export type OutputText = 'plain' | 'colored';
+
+/**
+ * Output of a command for people. Logs are separate. Text of a cluster may contain control characters; they are escaped here, so that none
+ * acts on a terminal.
+ */
 export interface Output {
-  /** A line on standard output. */
-  print(text: string): void;
-  /** A line on standard error. */
-  error(text: string): void;
+  /** A line on standard output. `content`: @default 'plain' */
+  print(text: string, content?: OutputText): void;
+  /** A line on standard error. `content`: @default 'plain' */
+  error(text: string, content?: OutputText): void;
   /** Shows how far the command is, in a line that the next call replaces. @default undefined: standard error is not a terminal */
   progress?(text: string): void;
   /** Whether output shows colors. */
@@ -40,17 +47,21 @@ export function createTerminalOutput({ stdout, stderr, argv, env }: OutputProces
     ? new ProgressLine({ stream: stderr, nowMs: () => performance.now() })
     : undefined;
   return {
-    print(text) {
+    print(text, content) {
       line?.erase();
-      stdout.write(`${text}\n`);
+      stdout.write(`${escaped(text, content)}\n`);
     },
-    error(text) {
+    error(text, content) {
       line?.erase();
-      stderr.write(`${text}\n`);
+      stderr.write(`${escaped(text, content)}\n`);
     },
-    ...(line && { progress: (text: string) => line.show(text) }),
+    ...(line && { progress: (text: string) => line.show(printableLine(text)) }),
     end: () => line?.erase(),
     isTerminal,
     hasColor: isTerminal && stdout.isTTY === true && !isDenied,
   };
+}
+
+function escaped(text: string, content: OutputText = 'plain'): string {
+  return content === 'colored' ? printableWithColors(text) : printable(text);
 }

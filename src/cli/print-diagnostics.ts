@@ -10,5 +10,5 @@ export function printDiagnostics(
 ): void {
   if (diagnostics.length === 0) return;
   const sources = new Map(texts.map(({ file, text }) => [file, text]));
-  output.error(formatDiagnostics(diagnostics, sources, { color: output.hasColor }));
+  output.error(formatDiagnostics(diagnostics, sources, { color: output.hasColor }), 'colored');
 }

@@ -65,8 +65,8 @@ export interface DevSessionOptions {
     definitions: readonly LocatedDefinition[],
   ) => readonly Diagnostic[];
   readonly hasColor: boolean;
-  /** A line for people. */
-  readonly print: (text: string) => void;
+  /** A line for people. `content`: see {@link Screen.print}. */
+  readonly print: (text: string, content?: 'plain' | 'colored') => void;
   /** Called with the errors of files that changed, and with all errors that exist now. Both may be empty. */
   readonly onErrors: (changed: string, all: string) => void;
   readonly onTree: TreeWatcherOptions['onTree'];

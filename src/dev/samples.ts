@@ -76,7 +76,7 @@ interface SampleFolderOptions {
   /** Finds mistakes in samples before they are applied. */
   readonly check: (objects: readonly LocatedObject[]) => readonly Diagnostic[];
   /** A line for people. */
-  readonly print: (text: string) => void;
+  readonly print: (text: string, content?: 'plain' | 'colored') => void;
   readonly hasColor: boolean;
 }
 
@@ -144,7 +144,7 @@ export class SampleFolder {
     const kept = [...this.#wrong].filter((name) => !samples.some((sample) => sample.name === name));
     this.#wrong = new Set([...kept, ...samples.filter(isWrong).map(({ name }) => name)]);
     const text = formatDiagnostics(all, sources, { color: hasColor }).trimEnd();
-    if (text !== '' && text !== this.#reported) print(text);
+    if (text !== '' && text !== this.#reported) print(text, 'colored');
     this.#reported = text;
   }
 

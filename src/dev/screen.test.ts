@@ -88,4 +88,17 @@ describe('dev/screen', () => {
     new Screen(terminal, ': there').show(['a', 'b', 'c']);
     assert.deepEqual(terminal.lines, ['a', '... and 2 more: there']);
   });
+
+  test('no text acts on the terminal', () => {
+    const terminal = startTerminal(60);
+    const screen = new Screen(terminal);
+    screen.show(['a\u001b[31mb', 'c\u009bd']);
+    screen.print('e\u001b[2J');
+    screen.pin('\u001b[31mf\u001b[0m\u001b[8m');
+    assert.deepEqual(terminal.lines, [
+      'e\\u001b[2J',
+      '\u001b[31mf\u001b[0m\\u001b[8m',
+      ...['a\\u001b[31mb', 'c\\u009bd'],
+    ]);
+  });
 });

@@ -1,3 +1,5 @@
+import { printable, printableWithColors } from '../util/printable-text.ts';
+
 /** Output of a terminal. */
 export interface Terminal {
   write(text: string): void;
@@ -6,7 +8,10 @@ export interface Terminal {
   readonly rows: number;
 }
 
-/** Lines of text above, and below them an area that is drawn again whenever it changes: errors that are pinned, then the rest. */
+/**
+ * Lines of text above, and below them an area that is drawn again whenever it changes: errors that are pinned, then the rest. Control
+ * characters are escaped, so that no text of a cluster acts on the terminal.
+ */
 export class Screen {
   readonly #terminal: Terminal;
   readonly #howToSeeAll: string;
@@ -21,19 +26,23 @@ export class Screen {
     this.#howToSeeAll = howToSeeAll;
   }
 
-  /** Prints lines above the area. */
-  print(text: string): void {
-    this.#draw(`${text}\n`);
+  /**
+   * Prints lines above the area.
+   * @param content `colored`: with codes of colors, whose other parts are printable
+   */
+  print(text: string, content: 'plain' | 'colored' = 'plain'): void {
+    this.#draw(`${content === 'colored' ? printableWithColors(text) : printable(text)}\n`);
   }
 
-  /** Shows lines above the rest of the area until others replace them, so that they stay visible. Empty: none. */
+  /** Shows lines, which may have colors, above the rest of the area until others replace them, so that they stay visible. Empty: none. */
   pin(text: string): void {
-    this.#pinned = text === '' ? [] : text.split('\n');
+    this.#pinned = text === '' ? [] : printableWithColors(text).split('\n');
     this.#draw('');
   }
 
   /** Replaces the area below the pinned lines. */
-  show(lines: readonly string[]): void {
+  show(shown: readonly string[]): void {
+    const lines = shown.map(printable);
     if (lines.length === this.#area.length && lines.every((line, at) => line === this.#area[at]))
       return;
     this.#area = lines;

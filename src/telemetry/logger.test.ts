@@ -29,4 +29,15 @@ describe('telemetry/logger', () => {
     logger.debug({}, 'Reconciled');
     assert.deepEqual(entries(), []);
   });
+
+  test('a line has no character that acts on a terminal, and the same values', () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => lines.push(line) };
+    createLogger({ level: 'info', destination }).info(
+      { text: 'a\u009b\u202e\u001b' },
+      'Reconciled',
+    );
+    assert.match(lines[0] ?? '', /^[\x20-\x7e]+\n$/);
+    assert.equal(JSON.parse(lines[0] ?? '').text, 'a\u009b\u202e\u001b');
+  });
 });

@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { printable } from '../util/printable-text.ts';
 import type { Logger, LogLevel } from './roles.ts';
 
 export interface LoggerOptions {
@@ -15,7 +16,12 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return pino(options, destination ?? createStdoutDestination());
+  return pino(options, printableLines(destination ?? createStdoutDestination()));
+}
+
+/** JSON leaves C1 and bidi characters as they are; a log is read in a terminal, too. */
+function printableLines(destination: DestinationStream): DestinationStream {
+  return { write: (line) => destination.write(printable(line)) };
 }
 
 /**

@@ -1,5 +1,5 @@
-/** Line breaks of YAML 1.1, and characters that kubectl rejects when they are not escaped. */
-const unusual = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+/** Line breaks of YAML 1.1, characters that kubectl rejects when they are not escaped, and those that change the direction of a text. */
+const unusual = /[[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]\p{Bidi_Control}]/gv;
 
 /** Whether a string must be double-quoted so that all YAML parsers read it: in blocks and without quotes, it would be another one. */
 export function needsEscapes(text: string): boolean {

@@ -1,13 +1,14 @@
+import { createTerminalOutput } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
 
-/** Runs a command of the command line within this process; gives all that it prints. */
+/** Runs a command of the command line within this process; gives all that it prints to a pipe. */
 export async function runCommand(...args: readonly string[]): Promise<string> {
   let printed = '';
-  const print = (text: string) => {
-    printed += `${text}\n`;
+  const write = (text: string) => {
+    printed += text;
   };
   const program = createProgram({
-    output: { print, error: print, hasColor: false, isTerminal: false },
+    output: createTerminalOutput({ stdout: { write }, stderr: { write }, argv: [], env: {} }),
     signal: new AbortController().signal,
     exit: () => undefined,
   });

@@ -4,6 +4,7 @@ import type { KindInfo } from '../../kube/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { objectState } from '../../util/object-tree/object-state.ts';
+import { printableLine } from '../../util/printable-text.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { eventLinesOf } from './events.ts';
@@ -11,6 +12,7 @@ import { ageText, tableLines } from './print-table.ts';
 import { listObjects, readObject } from './requests.ts';
 import { targetsOf } from './targets.ts';
 import { readTree } from './tree.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 export interface DescribeRequest {
   readonly types: string;
@@ -65,10 +67,13 @@ function headLines(object: KubeObject): readonly string[] {
     ['Name', metadata.name],
     ['Namespace', namespace ?? ''],
     ['Kind', `${kind} (${apiVersion})`],
-    ['State', objectState(object)],
+    ['State', printableLine(objectState(object))],
     ['Labels', keyValueText(labels)],
     ['Annotations', keyValueText(withoutLastApplied(annotations))],
-    ['Owner', ownerReferences.map((owner) => `${owner.kind}/${owner.name}`).join(', ')],
+    [
+      'Owner',
+      ownerReferences.map((owner) => printableLine(`${owner.kind}/${owner.name}`)).join(', '),
+    ],
     ['Finalizers', finalizers.join(', ')],
     ['Created', `${metadata.creationTimestamp ?? ''} (${age} ago)`],
     ['Deleted', metadata.deletionTimestamp ?? ''],
@@ -86,7 +91,7 @@ function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}) 
 
 function keyValueText(map: Readonly<Record<string, string>> = {}): string {
   return Object.entries(map)
-    .map(([key, value]) => `${key}=${value}`)
+    .map(([key, value]) => printableLine(`${key}=${value}`))
     .join(`\n${' '.repeat(14)}`);
 }
 
@@ -113,16 +118,6 @@ function dataLines(object: KubeObject): readonly string[] {
   const { conditions: ____, ...ownStatus } = isJsonObject(status) ? status : {};
   const body = Object.keys(ownStatus).length === 0 ? rest : { ...rest, status: ownStatus };
   return Object.keys(body).length === 0 ? [] : printYaml(body).trimEnd().split('\n');
-}
-
-/** For a Secret only the sizes of its values, as in kubectl. */
-function withoutSecrets(object: KubeObject): KubeObject {
-  const { apiVersion, kind, data } = object;
-  if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(data)) return object;
-  const sizes = Object.entries(data).map(([key, value]) => {
-    return [key, `${Buffer.byteLength(String(value), 'base64')} bytes`];
-  });
-  return { ...object, data: Object.fromEntries(sizes) };
 }
 
 async function treeOf(session: ClusterSession, object: KubeObject): Promise<readonly string[]> {

@@ -170,7 +170,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
     checkSamples: (objects, definitions) => checkObjectsOf(definitions, objects),
     hasColor,
-    print: (text) => screen.print(text),
+    print: (text, content) => screen.print(text, content),
     onErrors: showErrors(screen),
     onTree: showTree(screen),
   });
@@ -228,7 +228,7 @@ function snapshotFiles(hub: DevOptions, members: readonly DevMember[]): readonly
 function showErrors(screen: Screen): DevSessionOptions['onErrors'] {
   if (process.stdout.isTTY === true) return (_changed, all) => screen.pin(all);
   return (changed) => {
-    if (changed !== '') screen.print(changed);
+    if (changed !== '') screen.print(changed, 'colored');
   };
 }
 

@@ -111,8 +111,7 @@ function eventLines(found: readonly Event[], allNamespaces: boolean): readonly s
       event.type ?? '',
       event.reason ?? '',
       `${event.involvedObject?.kind ?? ''}/${event.involvedObject?.name ?? ''}`,
-      // A row is one line.
-      (event.message ?? '').trim().replaceAll(/\s*\n\s*/g, ' '),
+      event.message ?? '',
     ]);
   const header = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
   return tableLines(allNamespaces ? ['NAMESPACE', ...header] : header, rows);

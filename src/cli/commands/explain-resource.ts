@@ -15,6 +15,7 @@ import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { printableLine } from '../../util/printable-text.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
@@ -24,6 +25,7 @@ import type { ExplainFlags } from './explain.ts';
 import { planMembers } from './plan-members.ts';
 import { readFiles } from './read-files.ts';
 import { targetsOf } from './targets.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** Whether a file has objects and no definitions. */
 export async function isResourceFile(path: string): Promise<boolean> {
@@ -64,7 +66,8 @@ export async function explainResource(
   const found = isFile
     ? await explainFile({ definitions, manifests: texts, file: resource }, context)
     : await explainLive(definitions, resource, context);
-  if (flags.output === 'json') output.print(JSON.stringify(found, undefined, 2));
+  const shown = { ...found, resource: withoutSecrets(found.resource) };
+  if (flags.output === 'json') output.print(JSON.stringify(shown, undefined, 2));
   else for (const line of resourceLines(found)) output.print(line);
   return exitCode.ok;
 }
@@ -193,7 +196,7 @@ function readyLines({ resource, isStatusOpen }: ResourceExplanation): readonly s
   if (ready === undefined) return ['It has no condition "Ready" yet'];
   const { status, reason, message } = ready;
   const text = isStatusOpen && message !== undefined && message !== '' ? `: ${message}` : '';
-  return [`Ready is "${status}", reason ${reason}${text}`];
+  return [printableLine(`Ready is "${status}", reason ${reason}${text}`)];
 }
 
 function childLines(
@@ -227,7 +230,7 @@ function placeText({ cluster }: ChildDecision): string {
 }
 
 function stateText({ verdict, state, message }: ChildDecision): string {
-  const because = message === '' ? '' : `: ${message}`;
+  const because = message === '' ? '' : `: ${printableLine(message)}`;
   switch (verdict.kind) {
     case 'unchanged':
       return state === 'Ready' ? 'ready' : `${state.toLowerCase()}${because}`;
@@ -240,7 +243,7 @@ function stateText({ verdict, state, message }: ChildDecision): string {
     case 'omitted':
       return 'not created, because "when" is false';
     case 'conflict':
-      return message === '' ? `belongs to ${verdict.owner}` : message;
+      return printableLine(message === '' ? `belongs to ${verdict.owner}` : message);
     case 'pruned':
       return `deleted, because it is no longer desired${because}`;
     case 'released':

@@ -79,7 +79,8 @@ async function printPlan(
   if (plans === undefined) return exitCode.failure;
   for (const { rejection } of plans)
     if (rejection !== undefined) printDiagnostics(rejection.diagnostics, texts, output);
-  output.print(textOf(plans, flags.output, output.hasColor));
+  const text = textOf(plans, flags.output, output.hasColor);
+  output.print(text, flags.output === undefined ? 'colored' : 'plain');
   if (plans.some(({ rejection }) => rejection !== undefined)) return exitCode.failure;
   const { changes, failed } = summaryOf(plans);
   if (failed > 0) return exitCode.failure;

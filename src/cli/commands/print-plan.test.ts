@@ -190,6 +190,16 @@ describe('cli: printed plans', () => {
     assert.ok(lines.includes('    \u001b[32m+ ConfigMap default/new\u001b[39m'));
   });
 
+  test('have no character of the cluster that acts on a terminal', () => {
+    const problems = ['a\u001b[31mb\u202e'];
+    for (const hasColor of [false, true])
+      assert.ok(
+        planLines([{ ...shop, problems }], { hasColor }).includes(
+          '  ! The plan may be incomplete: a\\u001b[31mb\\u202e',
+        ),
+      );
+  });
+
   test('as Markdown are diffs: the first character of a line decides its color', () => {
     const [, change] = shop.resources;
     assert.ok(change);

@@ -8,6 +8,7 @@ import type {
   PlannedChange,
   ResourcePlan,
 } from '../../plan/index.ts';
+import { printable } from '../../util/printable-text.ts';
 
 export interface PlanSummary {
   readonly resources: number;
@@ -81,7 +82,7 @@ function definitionLines(plan: DefinitionPlan, options: PaintOptions): readonly 
   const { definition, revision, rejection, resources } = plan;
   const crds = crdsOf(plan);
   const title = `Definition "${definition}" (revision ${revision})`;
-  if (rejection !== undefined) return [`${title}: rejected: ${rejection.message}`, ''];
+  if (rejection !== undefined) return [`${title}: rejected: ${printable(rejection.message)}`, ''];
   const shown = resources.filter(isShown);
   const notes = notesOf(plan);
   if (crds.length === 0 && shown.length === 0 && notes.length === 0)
@@ -90,10 +91,10 @@ function definitionLines(plan: DefinitionPlan, options: PaintOptions): readonly 
     lines.map((line) => `${indent}${terminalLine(line, options)}`);
   return [
     title,
-    ...notes.map((note) => `  ! ${note}`),
+    ...notes.map((note) => `  ! ${printable(note)}`),
     ...printed(crds.flatMap(changeLines), '  '),
     ...shown.flatMap((resource) => [
-      `  ${placeOf(resource)}`,
+      `  ${printable(placeOf(resource))}`,
       ...printed(resourceLines(resource), '    '),
     ]),
     '',
@@ -116,7 +117,7 @@ interface Line {
 
 function terminalLine({ mark, indent, text, values }: Line, { hasColor }: PaintOptions): string {
   const change = values === undefined ? '' : ` ${values.join(' -> ')}`;
-  const line = `${' '.repeat(indent)}${mark} ${text}${change}`;
+  const line = printable(`${' '.repeat(indent)}${mark} ${text}${change}`);
   return hasColor && mark !== '?' ? `\u001b[${colors[mark]}m${line}\u001b[39m` : line;
 }
 

@@ -1,3 +1,5 @@
+import { printableLine } from '../../util/printable-text.ts';
+
 /** Columns of text, three blanks between them, as kubectl prints them. */
 export function tableLines(
   header: readonly string[],
@@ -11,12 +13,13 @@ export function tableLines(
 /** The widths of the columns of these rows. */
 export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   const [header = []] = rows;
-  return header.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  return header.map((_, at) => Math.max(...rows.map((row) => printableLine(row[at] ?? '').length)));
 }
 
+/** One line, whatever the cells contain. */
 export function tableLine(row: readonly string[], widths: readonly number[]): string {
   return row
-    .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+    .map((cell, at) => printableLine(cell).padEnd(widths[at] ?? 0))
     .join('   ')
     .trimEnd();
 }

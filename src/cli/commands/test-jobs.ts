@@ -131,7 +131,7 @@ export function notRun(
 }
 
 export function printResult(result: TestResult, output: Output): void {
-  for (const line of resultLines(result, output)) output.print(line);
+  for (const line of resultLines(result, output)) output.print(line, 'colored');
 }
 
 /** A test in its result. */

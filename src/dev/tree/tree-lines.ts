@@ -2,6 +2,7 @@ import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { objectState, unreadyMessage } from '../../util/object-tree/object-state.ts';
 import type { TreeNode } from '../../util/object-tree/object-tree.ts';
+import { printableLine } from '../../util/printable-text.ts';
 
 interface Line {
   readonly label: string;
@@ -56,12 +57,15 @@ function wrapText(text: string, width: number): readonly string[] {
 
 /** The state in a few words, and the reason for it, which may be empty. */
 function stateOf({ object, failure, children }: TreeNode): Pick<Line, 'state' | 'message'> {
-  const own = doesExist(object) ? objectState(object) : '';
+  const own = doesExist(object) ? printableLine(objectState(object)) : '';
   if (failure !== undefined)
-    return { state: own === '' ? 'failed' : `${own}, failed`, message: failure.message };
+    return {
+      state: own === '' ? 'failed' : `${own}, failed`,
+      message: printableLine(failure.message),
+    };
   // The failed children below have the same message.
   const isExplained = children.some((child) => child.failure !== undefined);
-  return { state: own, message: isExplained ? '' : unreadyMessage(object) };
+  return { state: own, message: isExplained ? '' : printableLine(unreadyMessage(object)) };
 }
 
 function doesExist({ metadata }: KubeObject): boolean {
@@ -70,13 +74,13 @@ function doesExist({ metadata }: KubeObject): boolean {
 
 /** `Deployment web`. */
 export function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind} ${metadata.name}`;
+  return printableLine(`${kind} ${metadata.name}`);
 }
 
 /** `PodSet default/web`. */
 export function rootLabel({ kind, metadata }: KubeObject): string {
   const { namespace, name } = metadata;
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  return printableLine(`${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`);
 }
 
 interface Entry {

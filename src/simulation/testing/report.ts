@@ -1,4 +1,5 @@
 import { printYaml } from '../../definition/index.ts';
+import { printable } from '../../util/printable-text.ts';
 import type { Mismatch } from './compare-subset.ts';
 import { escapeMarkup } from './escape-markup.ts';
 import type { StepFailure, TestResult } from './run-test.ts';
@@ -10,9 +11,10 @@ export interface ReportOptions {
 /** What is printed of one test: a line if it passed, else each failure with its place and the fields that differ. */
 export function resultLines(result: TestResult, options: ReportOptions): readonly string[] {
   const { file, name, failures, skipped } = result;
-  const title = `${file}: ${name}`;
+  const title = printable(`${file}: ${name}`);
   const steps = result.steps === 1 ? '1 step' : `${result.steps} steps`;
-  if (skipped !== undefined) return [`${paint('SKIP', 33, options)} ${title}: ${skipped}`];
+  if (skipped !== undefined)
+    return [`${paint('SKIP', 33, options)} ${title}: ${printable(skipped)}`];
   if (failures.length === 0)
     return [`${paint('PASS', 32, options)} ${title} (${steps}${detailsOf(result)})`];
   return [
@@ -34,15 +36,15 @@ function failureLines(
 ): readonly string[] {
   const place = position === undefined ? '' : `${file}:${position.line}:${position.column}: `;
   return [
-    ...(step === undefined ? [] : [`  Step "${step}"`]),
-    `    ${place}${message}`,
+    ...(step === undefined ? [] : [printable(`  Step "${step}"`)]),
+    printable(`    ${place}${message}`),
     ...mismatches.flatMap((mismatch) => mismatchLines(mismatch, options)),
   ];
 }
 
 function mismatchLines({ path, expected, found }: Mismatch, options: ReportOptions): string[] {
   return [
-    ...(path === '' ? [] : [`      ${path}`]),
+    ...(path === '' ? [] : [printable(`      ${path}`)]),
     ...valueLines('- expected', expected).map((line) => paint(line, 31, options)),
     ...valueLines('+ found', found).map((line) => paint(line, 32, options)),
   ];
@@ -52,7 +54,7 @@ const indent = ' '.repeat(8);
 
 function valueLines(label: string, value: unknown): string[] {
   if (value === undefined) return [`${indent}${label}: nothing`];
-  const lines = printYaml(value).trimEnd().split('\n');
+  const lines = printable(printYaml(value)).trimEnd().split('\n');
   if (lines.length === 1) return [`${indent}${label}: ${lines[0]}`];
   return [`${indent}${label}:`, ...lines.map((line) => `${indent}    ${line}`)];
 }
