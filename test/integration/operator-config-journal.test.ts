@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
+import { createRuntimeNamespace } from '../support/homeostat.ts';
 import { operatorSuite, type Place } from '../support/operator-suite.ts';
 
 const shared = useControlPlane({ audit: true });
@@ -14,6 +15,7 @@ const colorOf = (object: KubeObject | undefined) =>
   (object?.data as { readonly color?: string } | undefined)?.color;
 
 shared.describe('integration/operator-config-journal', () => {
+  before(() => createRuntimeNamespace(shared));
   const { stage, whileDown } = operatorSuite(shared, {
     name: 'config-journal',
     resource: {
