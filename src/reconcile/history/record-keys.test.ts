@@ -104,4 +104,17 @@ describe('reconcile/history keys', () => {
     await rest();
     assert.equal(keys.state.kind, 'synced');
   });
+
+  test('a Secret that another process created, and that is gone before it was read, is created', async () => {
+    const { cluster, clock, keys, rest } = await started();
+    cluster.fault = ({ verb }) =>
+      verb === 'apply' ? new KubeError('already-exists', 'it exists', { status: 409 }) : undefined;
+    keys.want();
+    await rest();
+    assert.equal(keys.state.kind, 'waiting');
+    cluster.fault = () => undefined;
+    await clock.advance(1_000);
+    await rest();
+    assert.equal(keys.state.kind, 'synced');
+  });
 });

@@ -178,15 +178,15 @@ export class RecordKeys {
     } catch (error) {
       if (this.#stopper.signal.aborted) return;
       if (!(error instanceof KubeError)) throw error;
-      // Another process was faster: the watch delivers its Secret.
-      if (error.code !== 'already-exists') this.#retryAfter(error);
+      // Another process was faster: the watch delivers its Secret, unless it is gone already.
+      if (error.code !== 'already-exists') this.#failure = error;
+      this.#retryLater();
     } finally {
       this.#isCreating = false;
     }
   }
 
-  #retryAfter(error: KubeError): void {
-    this.#failure = error;
+  #retryLater(): void {
     this.#attempts += 1;
     const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** (this.#attempts - 1));
     this.#cancelRetry = this.#options.clock.after(delayMs, () => {
