@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { isEstablished, skipBefore, useControlPlane } from '../support/control-plane/index.ts';
 import { definitionParser } from '../support/definition-parser.ts';
 import { thingDefinition } from '../support/definitions.ts';
 
@@ -96,11 +96,10 @@ shared.describe('integration/crd', () => {
     globSync(pattern, { cwd: root }),
   );
   for (const file of files) {
-    test(`the server takes the CRDs of ${file} as they are completed`, async () => {
-      const { definitions, diagnostics } = definitionParser.parse(
-        readFileSync(root + file, 'utf8'),
-        file,
-      );
+    const text = readFileSync(root + file, 'utf8');
+    const skip = text.includes('selectableFields') && skipBefore('1.31');
+    test(`the server takes the CRDs of ${file} as they are completed`, { skip }, async () => {
+      const { definitions, diagnostics } = definitionParser.parse(text, file);
       assert.deepEqual(diagnostics, []);
       for (const { definition } of definitions) {
         if (definition.kind.source !== 'crd') continue;

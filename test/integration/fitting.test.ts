@@ -6,7 +6,7 @@ import { isFields } from '../../src/reconcile/intent/intent.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
+import { newestMinor, type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { definitionParser } from '../support/definition-parser.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { SeededRandom } from '../support/model/seeded-random.ts';
@@ -105,7 +105,8 @@ async function tryApply(client: PlaneClient, manifest: KubeObject) {
   });
 }
 
-shared.describe('integration/fitting', () => {
+// Its objects are those of the newest release.
+shared.describe('integration/fitting', { since: newestMinor }, () => {
   const { cluster } = { cluster: useKubeCluster(shared) };
   const manifests = readCorpus().filter(isWritable);
   let types: ServerSchemas;

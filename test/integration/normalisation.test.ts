@@ -7,7 +7,7 @@ import { pathHash } from '../../src/reconcile/intent/path-hash.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
+import { newestMinor, type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { isCustom, nameOf, readCorpus } from '../support/normalisation/corpus.ts';
 import { type Mutation, mutationsOf } from '../support/normalisation/mutations.ts';
 import { readServerSchemas } from '../support/normalisation/server-schemas.ts';
@@ -61,7 +61,8 @@ interface Case {
 
 const shared = useControlPlane();
 
-shared.describe('integration/normalisation', () => {
+// Its objects are those of the newest release.
+shared.describe('integration/normalisation', { since: newestMinor }, () => {
   let cases: readonly Case[] = [];
 
   before(async () => {

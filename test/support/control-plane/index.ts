@@ -18,3 +18,4 @@ export { endedStatus, runningStatus } from './pod-status.ts';
 export { type RuntimeDoor, SandboxPlane, startSandboxPlane } from './sandbox-plane.ts';
 export { launchNow, type ProcessEnd, type SupervisedProcess } from './supervised-process.ts';
 export { type SharedControlPlane, useControlPlane } from './use-control-plane.ts';
+export { newestMinor, skipBefore } from './versions.ts';

@@ -4,6 +4,7 @@ import { type BinarySearch, missingBinariesMessage, searchBinaries } from './bin
 import { type ControlPlaneOptions, type Plane, startControlPlane } from './control-plane.ts';
 import type { PlaneClient } from './plane-client.ts';
 import { startSandboxPlane } from './sandbox-plane.ts';
+import { type MinorRelease, skipBefore } from './versions.ts';
 
 /** The shared control plane of a test file. It runs within its `describe`. */
 export interface SharedControlPlane {
@@ -43,6 +44,8 @@ export function useControlPlane(options: ControlPlaneOptions = {}): SharedContro
 
 interface SuiteOptions {
   readonly concurrency?: number;
+  /** The oldest release that has what the suite is about. @default any */
+  readonly since?: MinorRelease;
 }
 
 class PlaneOfFile implements SharedControlPlane {
@@ -62,9 +65,12 @@ class PlaneOfFile implements SharedControlPlane {
 
   #describe(name: string, options: SuiteOptions, body: () => void): void {
     const isSandbox = process.env.HOMEOSTAT_TEST_BACKEND === 'sandbox';
-    const skip = isSandbox ? false : reasonToSkip(searchBinaries(), process.env.CI === 'true');
+    const { since, ...rest } = options;
+    const isTooOld = since !== undefined && skipBefore(since);
+    const skip =
+      isTooOld || (!isSandbox && reasonToSkip(searchBinaries(), process.env.CI === 'true'));
     if (skip !== false) process.stderr.write(`\n*** SKIPPED: ${skip}\n\n`);
-    describe(name, { ...options, skip }, () => {
+    describe(name, { ...rest, skip }, () => {
       if (skip === false) {
         // The first start of all may have to build the binaries.
         before(() => this.#start(isSandbox ? startSandboxPlane : startControlPlane), {

@@ -48,6 +48,23 @@ export function kubernetesMinor(environment: NodeJS.ProcessEnv): KubernetesMinor
   throw new Error(`Expected one of ${known} in HOMEOSTAT_TEST_KUBERNETES, found "${wanted}"`);
 }
 
+/** A minor release of Kubernetes, of those that can be built or another one. */
+export type MinorRelease = `1.${number}`;
+
+/**
+ * Why a test cannot run: the servers are older than the release that has what it is about. False: they are not, or the sandbox is tested,
+ * which is as the newest.
+ */
+export function skipBefore(
+  first: MinorRelease,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | false {
+  if (environment.HOMEOSTAT_TEST_BACKEND === 'sandbox') return false;
+  const minor = kubernetesMinor(environment);
+  const isOlder = Number(minor.slice(2)) < Number(first.slice(2));
+  return isOlder && `needs Kubernetes ${first}, these servers are ${minor}`;
+}
+
 /** Where built binaries are kept: outside of the checkout, one folder per set of versions and platform. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const root = environment.XDG_CACHE_HOME || join(homedir(), '.cache');

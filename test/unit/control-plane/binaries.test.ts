@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { searchBinaries } from '../../support/control-plane/binaries.ts';
 import { reasonToSkip } from '../../support/control-plane/use-control-plane.ts';
-import { cacheFolder } from '../../support/control-plane/versions.ts';
+import { cacheFolder, skipBefore } from '../../support/control-plane/versions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'binaries-'));
 
@@ -57,6 +57,14 @@ describe('test/control-plane/binaries', () => {
       () => cacheFolder({ HOMEOSTAT_TEST_KUBERNETES: '1.28' }),
       /one of 1\.36, 1\.33, 1\.29 .*found "1\.28"/,
     );
+  });
+
+  test('a test that needs a newer release is skipped with the reason, never on the sandbox', () => {
+    const older = { HOMEOSTAT_TEST_KUBERNETES: '1.29' };
+    assert.equal(skipBefore('1.31', older), 'needs Kubernetes 1.31, these servers are 1.29');
+    assert.equal(skipBefore('1.29', older), false);
+    assert.equal(skipBefore('1.36', {}), false);
+    assert.equal(skipBefore('1.31', { ...older, HOMEOSTAT_TEST_BACKEND: 'sandbox' }), false);
   });
 
   test('goes without a control plane only where it can be neither found nor built, never in CI', () => {
