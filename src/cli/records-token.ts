@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { messageOf } from '../util/homeostat-error.ts';
+import { fileReason, readRegularFile } from '../runtime/index.ts';
 import { CliError } from './exit-code.ts';
 
 const minLength = 16;
@@ -12,9 +11,9 @@ export async function readRecordsToken(path: string): Promise<string> {
   const hint = 'Write a random text into it: openssl rand -hex 16';
   let text: string;
   try {
-    text = (await readFile(path, 'utf8')).trim();
+    text = (await readRegularFile(path)).trim();
   } catch (cause) {
-    const reason = messageOf(cause);
+    const reason = fileReason(cause);
     throw new CliError(`Cannot read the token in "${path}": ${reason}`, { hint, cause });
   }
   if (text.length >= minLength && !/\s/.test(text)) return text;

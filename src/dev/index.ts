@@ -10,6 +10,7 @@ export { loadSamples, parseObjects, sampleNames } from './samples.ts';
 export {
   isDevKubeconfig,
   kubeconfigText,
+  maxSnapshotMebibytes,
   type SandboxCluster,
   type SandboxClusterOptions,
   SnapshotFileError,

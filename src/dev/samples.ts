@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diagnosticText } from '../check/index.ts';
 import {
@@ -8,7 +8,7 @@ import {
   readObjects,
 } from '../definition/index.ts';
 import { type KubeCluster, KubeError } from '../kube/index.ts';
-import { messageOf } from '../util/homeostat-error.ts';
+import { fileReason, readRegularFile } from '../runtime/index.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { applySample } from './apply-sample.ts';
 
@@ -34,10 +34,10 @@ export async function loadSamples(
   for (const name of await sampleNames(folder)) {
     const path = join(folder, name);
     try {
-      const text = await readFile(path, 'utf8');
+      const text = await readRegularFile(path);
       samples.push({ name, path, text, ...readObjects(text, path) });
     } catch (error) {
-      onMistake(`${path}: ${messageOf(error)}`);
+      onMistake(`${path}: ${fileReason(error)}`);
     }
   }
   return samples;

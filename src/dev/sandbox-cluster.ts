@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
 import { parseYaml, printYaml } from '../definition/index.ts';
+import { fileReason, readRegularFile } from '../runtime/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type SandboxServer, startSandboxServer } from '../sandbox/node/index.ts';
 import type { Clock } from '../util/clock.ts';
@@ -126,12 +126,15 @@ function createNamespace(sandbox: Sandbox, name: string): void {
   });
 }
 
+/** Maximum size of a saved cluster; a larger one is no text for JavaScript. */
+export const maxSnapshotMebibytes = 500;
+
 async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path, maxSnapshotMebibytes);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const message = `Cannot read the saved cluster in "${path}": ${error instanceof Error ? error.message : error}`;
+    const message = `Cannot read the saved cluster in "${path}": ${fileReason(error)}`;
     throw new SnapshotFileError('snapshot-file', message, { cause: error });
   }
 }

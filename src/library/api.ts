@@ -168,6 +168,8 @@ export interface RenderedChild {
 export interface RunTestsOptions {
   /** Runs only tests whose name contains this. @default '': all */
   readonly filter?: string;
+  /** Tests may name files outside of the current folder and of the folder above that of the test. @default false: that is an error */
+  readonly outsideFiles?: boolean;
 }
 
 /** What {@link runTests} finds. */

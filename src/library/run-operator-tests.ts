@@ -20,14 +20,14 @@ import { loadFiles, loadTestSources } from './source-files.ts';
 /** Runs tests as `homeostat test`. @throws Error for a path that cannot be read */
 export async function runOperatorTests(
   tests: string | readonly (string | SourceFile)[],
-  { filter = '' }: RunTestsOptions = {},
+  { filter = '', outsideFiles = false }: RunTestsOptions = {},
 ): Promise<TestRun> {
   const sources = await sourcesOfTests(typeof tests === 'string' ? [tests] : tests);
   const parser = createOperatorTestParser();
   const parsed = sources.map(({ file, text }) => parser.parse(text, file));
   const diagnostics: Diagnostic[] = parsed.flatMap((each) => each.diagnostics);
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
-  const checker = new TestChecker({ check, load: loadFiles });
+  const checker = new TestChecker({ check, load: loadFiles, allowsOutside: outsideFiles });
   const results: TestResult[] = [];
   try {
     for (const test of parsed.flatMap((each) => each.tests)) {

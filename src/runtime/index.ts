@@ -36,4 +36,5 @@ export {
 } from './sources/definition-source.ts';
 export { createDirectorySource } from './sources/directory-source.ts';
 export { fileReason, watchFolders } from './sources/folder-scan.ts';
+export { readRegularFile } from './sources/regular-file.ts';
 export { ViewChangeNotifier } from './view-change-notifier.ts';

@@ -144,6 +144,10 @@ function addTest(program: Command, { output, signal, exit }: ProgramContext): vo
         'context of the kubeconfig (default: its current one)',
       ).conflicts(['jobs', 'watch', 'update', ...coverageFlags, 'fuzz']),
     )
+    .option(
+      '--outside-files',
+      'tests may name files outside of the current folder and of the folder above that of the test',
+    )
     .option('--update', 'write found values into object and status expectations that fail')
     .addOption(
       new Option(

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
   type FileLock,
@@ -13,7 +13,7 @@ import {
   startSandboxCluster,
   writeFileAtomically,
 } from '../../dev/index.ts';
-import { fileReason } from '../../runtime/index.ts';
+import { fileReason, readRegularFile } from '../../runtime/index.ts';
 import type { Logger } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';
@@ -135,7 +135,7 @@ async function lockKubeconfig(path: string, random: Random): Promise<FileLock> {
 /** Keeps a file of another cluster from being overwritten. */
 async function mayReplace(path: string): Promise<boolean> {
   try {
-    const text = await readFile(path, 'utf8');
+    const text = await readRegularFile(path);
     return text.trim() === '' || isDevKubeconfig(text);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
@@ -220,6 +220,6 @@ function timeOf({ unsavedSinceMs }: SaveFailure): string {
 
 /** Removes only files that this process has written. */
 async function removeKubeconfig(own: string, path: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = await readRegularFile(path).catch(() => '');
   if (text === own) await rm(path, { force: true });
 }

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
 import { bundledSchemas } from '../../compile/index.ts';
 import type { LocatedDefinition, LocatedObject } from '../../definition/index.ts';
+import { maxSnapshotMebibytes } from '../../dev/index.ts';
 import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
-import { fileReason } from '../../runtime/index.ts';
+import { fileReason, readRegularFile } from '../../runtime/index.ts';
 import { checkObjects, ObjectCheck, Simulation } from '../../simulation/index.ts';
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';
@@ -181,7 +181,7 @@ async function planSaved(
 }
 
 async function openSnapshot(file: string): Promise<Simulation> {
-  const state = await readFile(file, 'utf8').catch((error: unknown) => {
+  const state = await readRegularFile(file, maxSnapshotMebibytes).catch((error: unknown) => {
     throw new CliError(`Cannot read "${file}": ${fileReason(error)}`, { cause: error });
   });
   try {

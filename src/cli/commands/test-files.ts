@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { DefinitionManifest } from '../../check/index.ts';
-import { fileReason, loadTree } from '../../runtime/index.ts';
+import { fileReason, loadTree, readRegularFile } from '../../runtime/index.ts';
 import { CliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 
@@ -25,7 +24,7 @@ export function loadTestFiles(path: string): Promise<readonly DefinitionManifest
 /** @throws CliError */
 export async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readRegularFile(file);
   } catch (error) {
     throw unreadable(file, error);
   }

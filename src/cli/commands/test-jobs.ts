@@ -28,6 +28,8 @@ export interface TestJob {
   /** Writes found values into expectations that fail. */
   readonly update: boolean;
   readonly hasCoverage: boolean;
+  /** Whether the tests may name files outside of their tree. */
+  readonly allowsOutside: boolean;
 }
 
 export interface TestJobResult {
@@ -51,22 +53,31 @@ interface TestRunnerOptions {
 export class TestRunner {
   readonly #coverage: CoverageCollector;
   readonly #check: ManifestCheck;
-  readonly #checker: TestChecker;
+  /** By `allowsOutside`. */
+  readonly #checkers = new Map<boolean, TestChecker>();
   readonly #parser = createOperatorTestParser();
 
   constructor({ check, coverage }: TestRunnerOptions) {
     this.#coverage = coverage;
     this.#check = check;
-    this.#checker = new TestChecker({ check, load: loadTestFiles });
   }
 
   close(): void {
-    this.#checker.close();
+    for (const checker of this.#checkers.values()) checker.close();
+  }
+
+  #checkerOf(allowsOutside: boolean): TestChecker {
+    const known = this.#checkers.get(allowsOutside);
+    if (known !== undefined) return known;
+    const checker = new TestChecker({ check: this.#check, load: loadTestFiles, allowsOutside });
+    this.#checkers.set(allowsOutside, checker);
+    return checker;
   }
 
   /** Ends between two steps when the signal aborts. @throws CliError when a file cannot be read. */
   async run(job: TestJob, signal?: AbortSignal): Promise<TestJobResult> {
-    const { file, text, names, update, hasCoverage } = job;
+    const { file, text, names, update, hasCoverage, allowsOutside } = job;
+    const checker = this.#checkerOf(allowsOutside);
     const results: TestResult[] = [];
     const diagnostics: Diagnostic[] = [];
     const sources: DefinitionManifest[] = [{ file, text }];
@@ -78,7 +89,7 @@ export class TestRunner {
     };
     const { tests } = this.#parser.parse(text, file);
     for (const test of tests.filter(({ name }) => names.includes(name))) {
-      const checked = await this.#checker.checkTest(test);
+      const checked = await checker.checkTest(test);
       sources.push(...checked.sources);
       diagnostics.push(...checked.diagnostics);
       const { files } = checked;

@@ -13,7 +13,7 @@ import { loadTestFiles } from './test-files.ts';
 import { notRun, printResult, titleOf } from './test-jobs.ts';
 
 interface ClusterTestContext {
-  readonly flags: KubeconfigFlags;
+  readonly flags: KubeconfigFlags & { readonly outsideFiles?: boolean };
   readonly output: Output;
 }
 
@@ -28,7 +28,8 @@ export async function testOnCluster(
 ): Promise<readonly TestResult[]> {
   const config = await loadClusterConfig(flags);
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
-  const checker = new TestChecker({ check, load: loadTestFiles });
+  const allowsOutside = flags.outsideFiles ?? false;
+  const checker = new TestChecker({ check, load: loadTestFiles, allowsOutside });
   const cluster = new RealClusterTests({
     ...{ config, check },
     clock: createSystemClock(),

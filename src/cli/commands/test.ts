@@ -36,6 +36,8 @@ export interface TestOptions extends CoverageOptions {
   readonly jobs?: number;
   /** Runs tests again whose files have changed, until the signal aborts. @default false */
   readonly watch?: boolean;
+  /** Tests may name files outside of their tree. @default false */
+  readonly outsideFiles?: boolean;
   /** A real cluster in place of simulated ones. */
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -103,7 +105,7 @@ async function watchTests(
     if (loaded.rejected.length > 0) folders.push(...watched);
     const now = new Map<string, string>();
     for (const each of loaded.tests) {
-      const sources = await readTestSources(each, loadTestFiles);
+      const sources = await readTestSources(each, loadTestFiles, outsideOf(options));
       now.set(keyOf(each), JSON.stringify([each.document, sources.manifests]));
       folders.push(...sources.folders);
     }
@@ -140,7 +142,11 @@ async function runTests(
   { options, output, coverage }: RunContext,
   signal: AbortSignal,
 ): Promise<readonly TestResult[]> {
-  const jobs = jobsOf(tests, files, options.update === true, coverage !== undefined);
+  const jobs = jobsOf(tests, files, {
+    update: options.update === true,
+    hasCoverage: coverage !== undefined,
+    ...outsideOf(options),
+  });
   const results: TestResult[] = [];
   const running = { jobs, size: options.jobs, hasCoverage: coverage !== undefined };
   const showProgress = () => output.progress?.(`${results.length} of ${tests.length} tests`);
@@ -163,18 +169,21 @@ async function runTests(
   return results;
 }
 
+function outsideOf({ outsideFiles = false }: TestOptions) {
+  return { allowsOutside: outsideFiles };
+}
+
 /** One for each test. Updates of one file are one job: each changes the whole file. */
 function jobsOf(
   tests: readonly OperatorTest[],
   files: readonly DefinitionManifest[],
-  update: boolean,
-  hasCoverage: boolean,
+  options: Pick<TestJob, 'update' | 'hasCoverage' | 'allowsOutside'>,
 ): readonly TestJob[] {
   const jobOf = (file: string, names: readonly string[]): TestJob => {
     const text = files.find((each) => each.file === file)?.text ?? '';
-    return { kind: 'test', file, text, names, update, hasCoverage };
+    return { kind: 'test', file, text, names, ...options };
   };
-  if (!update) return tests.map(({ source, name }) => jobOf(source.file, [name]));
+  if (!options.update) return tests.map(({ source, name }) => jobOf(source.file, [name]));
   const byFile = Map.groupBy(tests, ({ source }) => source.file);
   return [...byFile].map(([file, own]) =>
     jobOf(

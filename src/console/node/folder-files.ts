@@ -1,5 +1,6 @@
-import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { realpath, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { readRegularFile } from '../../runtime/index.ts';
 import type { Random } from '../../util/random.ts';
 import type { SourceFiles } from '../definition-source.ts';
 
@@ -18,7 +19,7 @@ export function folderFiles(folder: string, random: Random): SourceFiles {
   };
   return {
     async read(path) {
-      return (await isInside(path)) ? readFile(path, 'utf8') : undefined;
+      return (await isInside(path)) ? readRegularFile(path) : undefined;
     },
     async write(path, text) {
       if (!(await isInside(path))) throw new Error(`"${path}" is not in "${folder}"`);

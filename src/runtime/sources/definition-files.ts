@@ -1,18 +1,18 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
-import { scanFolder, UnreadableFileError } from './folder-scan.ts';
+import { scanFolder } from './folder-scan.ts';
+import { readRegularFile, UnreadableFileError } from './regular-file.ts';
 
-/** A file, or the definition files of a directory. @throws Error as {@link loadDirectory} */
+/** A regular file, or the definition files of a directory. @throws Error as {@link loadDirectory} */
 export async function loadPath(path: string): Promise<readonly DefinitionManifest[]> {
   if ((await stat(path)).isDirectory()) return loadDirectory(path);
-  return [{ file: path, text: await readFile(path, 'utf8') }];
+  return [{ file: path, text: await readRegularFile(path) }];
 }
 
-/** A file, or all YAML and JSON files below a directory, sorted. @throws Error of `node:fs` */
+/** A regular file, or all YAML and JSON files below a directory, sorted. @throws Error as {@link loadDirectory} */
 export async function loadTree(path: string): Promise<readonly DefinitionManifest[]> {
-  if (!(await stat(path)).isDirectory())
-    return [{ file: path, text: await readFile(path, 'utf8') }];
+  if (!(await stat(path)).isDirectory()) return [{ file: path, text: await readRegularFile(path) }];
   const entries = await readdir(path, { withFileTypes: true, recursive: true });
   const files = entries
     .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
@@ -20,7 +20,16 @@ export async function loadTree(path: string): Promise<readonly DefinitionManifes
     // Only below the directory: it may itself be in a hidden folder.
     .filter((file) => !/(?:^|\/)(?:\.[^./]|node_modules\/)/.test(relative(path, file)))
     .sort();
-  return Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })));
+  return Promise.all(files.map(async (file) => ({ file, text: await readBelow(path, file) })));
+}
+
+async function readBelow(directory: string, file: string): Promise<string> {
+  try {
+    return await readRegularFile(file);
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    throw new UnreadableFileError(`${relative(directory, file)}: ${error.message}`);
+  }
 }
 
 /**

@@ -1,15 +1,15 @@
 import { type BigIntStats, type FSWatcher, watch } from 'node:fs';
-import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { Clock } from '../../util/clock.ts';
 import { isDefinitionFile } from './definition-names.ts';
-
-/** Maximum file size; larger than the limit of a definition. */
-const maxMebibytes = 4;
-
-/** A directory entry is named like a definition file but cannot be read. The message names it. */
-export class UnreadableFileError extends Error {}
+import {
+  maxDefinitionMebibytes,
+  readRegularFile,
+  UnreadableFileError,
+  unreadableReason,
+} from './regular-file.ts';
 
 /** A scanned file. */
 export interface ScannedFile {
@@ -90,9 +90,9 @@ async function scanFile(
     const mark = fingerprintOf(stats);
     const before = known?.files.find((file) => file.path === path && file.fingerprint === mark);
     if (before !== undefined) return before;
-    const unreadable = unreadableReason(stats);
+    const unreadable = unreadableReason(stats, maxDefinitionMebibytes);
     if (unreadable !== undefined) return { path, fingerprint: mark, text: '', unreadable };
-    return { path, fingerprint: mark, text: await readFile(path, 'utf8') };
+    return { path, fingerprint: mark, text: await readRegularFile(path, maxDefinitionMebibytes) };
   } catch (error) {
     const reason = fileReason(error);
     return { path, fingerprint: reason, text: '', unreadable: reason };
@@ -106,13 +106,6 @@ async function definitionFilesIn(directory: string): Promise<readonly string[]> 
     .filter((entry) => !entry.isDirectory() && isDefinitionFile(entry.name))
     .map((entry) => entry.name)
     .sort();
-}
-
-/** Why a file is not opened, as a message: reading a pipe would block. Undefined: it can be read. */
-function unreadableReason(stats: BigIntStats): string | undefined {
-  if (!stats.isFile()) return 'it is not a regular file';
-  if (stats.size > maxMebibytes * 2 ** 20) return `it is larger than ${maxMebibytes} MiB`;
-  return undefined;
 }
 
 function fingerprintOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

@@ -18,7 +18,13 @@ import { checkClusters } from './check-clusters.ts';
 import { ObjectCheck } from './check-object.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkTest, type TestPhase } from './check-test.ts';
-import { besideTest, type LoadFiles, type PhaseFiles, readTestSources } from './test-sources.ts';
+import {
+  besideTest,
+  type LoadFiles,
+  type PhaseFiles,
+  readTestSources,
+  type TestSourcesOptions,
+} from './test-sources.ts';
 
 /** A test that was checked, with the files that it uses. */
 export interface CheckedTest {
@@ -29,7 +35,7 @@ export interface CheckedTest {
   readonly sources: readonly DefinitionManifest[];
 }
 
-export interface TestCheckerOptions {
+export interface TestCheckerOptions extends TestSourcesOptions {
   /** Checks definitions. @default a check with the schemas of the built-in kinds that keeps its results */
   readonly check?: ManifestCheck;
   readonly load: LoadFiles;
@@ -39,17 +45,19 @@ export interface TestCheckerOptions {
 export class TestChecker {
   readonly #check: ManifestCheck;
   readonly #load: LoadFiles;
+  readonly #sources: TestSourcesOptions;
   readonly #objectChecks = new Map<string, ObjectCheck>();
 
-  constructor({ check, load }: TestCheckerOptions) {
+  constructor({ check, load, ...sources }: TestCheckerOptions) {
     this.#check = check ?? checkedOnce(createManifestCheck(bundledSchemas()));
     this.#load = load;
+    this.#sources = sources;
   }
 
   /** @throws what `load` throws for a path that exists */
   async checkTest(test: OperatorTest): Promise<CheckedTest> {
-    const read = await readTestSources(test, this.#load);
-    if (read.missing.length > 0) return { diagnostics: read.missing, sources: [] };
+    const read = await readTestSources(test, this.#load, this.#sources);
+    if (read.rejected.length > 0) return { diagnostics: read.rejected, sources: [] };
     const { definitions, later, applied, manifests: sources } = read;
     const first = this.#phase({ step: 0, definitions });
     const phases = later.map((phase) => this.#phase(phase));

@@ -34,7 +34,7 @@ spec: { definitions: ["${path}"], steps: [{ name: first, expect: [] }] }
       });
       assert.deepEqual(read, loaded);
       assert.deepEqual(
-        sources.missing.map(({ message }) => message),
+        sources.rejected.map(({ message }) => message),
         missing,
       );
     });

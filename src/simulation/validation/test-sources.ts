@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { type Diagnostic, locate, type OperatorTest, testParts } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
@@ -26,8 +26,13 @@ export interface TestSources {
   readonly manifests: readonly DefinitionManifest[];
   /** Where they are. */
   readonly folders: readonly string[];
-  /** Paths that do not exist. */
-  readonly missing: readonly Diagnostic[];
+  /** Paths that do not exist, or that a test may not name. Files of the latter are not in the result. */
+  readonly rejected: readonly Diagnostic[];
+}
+
+export interface TestSourcesOptions {
+  /** Reads files outside of the tree of a test, too. @default false: an error names their path, and nothing that they contain */
+  readonly allowsOutside?: boolean;
 }
 
 /** A path in a test is relative to the folder of its file, or absolute. */
@@ -36,10 +41,25 @@ export function besideTest({ source }: OperatorTest, path: string): string {
 }
 
 /** Reads the files that a test uses. @throws what `load` throws for a path that exists */
-export async function readTestSources(test: OperatorTest, load: LoadFiles): Promise<TestSources> {
+export async function readTestSources(
+  test: OperatorTest,
+  load: LoadFiles,
+  { allowsOutside = false }: TestSourcesOptions = {},
+): Promise<TestSources> {
+  const tree = allowsOutside ? undefined : await treeOf(test);
+  const outside = new Set<string>();
   const read = async (path: string) => {
     const place = besideTest(test, path);
-    return (await exists(place)) ? load(place) : [];
+    if (!(await exists(place))) return [];
+    const isOutside = tree === undefined ? async () => false : outsideOf(tree);
+    if (!(await isOutside(place))) {
+      const files = await load(place);
+      // A link in a folder may lead out of it.
+      const wrong = await Promise.all(files.map(({ file }) => isOutside(file)));
+      if (!wrong.includes(true)) return files;
+    }
+    outside.add(path);
+    return [];
   };
   const paths = test.definitions ?? ['..'];
   const definitions = (await Promise.all(paths.map(read))).flat();
@@ -59,7 +79,7 @@ export async function readTestSources(test: OperatorTest, load: LoadFiles): Prom
     ...{ definitions, later, applied },
     manifests: [...definitions, ...later.flatMap((phase) => phase.definitions), ...applied],
     folders: places.flatMap((place) => [place, dirname(place)]),
-    missing: await missingFiles(test),
+    rejected: [...(await missingFiles(test)), ...outsideFiles(test, outside)],
   };
 }
 
@@ -76,6 +96,32 @@ async function missingFiles(test: OperatorTest): Promise<readonly Diagnostic[]> 
     }),
   );
   return found.flat();
+}
+
+/** The folders that a test may read: the current one, and the one above the folder of the test. */
+function treeOf({ source }: OperatorTest): Promise<readonly string[]> {
+  const folders = ['.', join(dirname(source.file), '..')];
+  return Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+}
+
+function outsideOf(tree: readonly string[]): (path: string) => Promise<boolean> {
+  return async (path) => {
+    const real = await realpath(path).catch(() => path);
+    return tree.every((folder) => {
+      const from = relative(folder, real);
+      return from === '..' || from.startsWith(`..${sep}`) || isAbsolute(from);
+    });
+  };
+}
+
+function outsideFiles(test: OperatorTest, paths: ReadonlySet<string>): readonly Diagnostic[] {
+  const named = testParts(test).files.filter(({ value }) => paths.has(value));
+  const places = named.length > 0 || paths.size === 0 ? named : [{ value: '..', path: '/spec' }];
+  return places.map(({ value, path }) => {
+    const message = `A test reads no file outside of the current folder and of "${besideTest(test, '..')}", found "${value}"`;
+    const hint = 'Run the test in a folder that contains the file, or with --outside-files';
+    return locate({ code: 'invalid-value', path, message, hint }, test.source);
+  });
 }
 
 function exists(path: string): Promise<boolean> {
