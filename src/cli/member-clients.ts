@@ -13,18 +13,24 @@ const connections = 8;
 /** Of one response of a member. Objects have at most 3 MiB; pages of a list are made smaller. */
 const maxResponseBytes = 16_777_216;
 const lineLength = 8_388_608;
+/** Of a parsed response or event, in bytes: ordinary objects take three times their text. */
+const maxCost = 67_108_864;
+/** Of a response or an event: schemas of CRDs, the deepest objects, have some dozens. */
+const maxDepth = 1_000;
 /** Of the heap, for the objects of one member as JSON. */
 const shareOfHeap = 1 / 8;
 
 /** Creates the clients of member clusters. */
 export function memberClients({ election, ...shared }: MemberClientOptions): ConnectMember {
-  const limits = { lineLength, cacheLength: getHeapStatistics().heap_size_limit * shareOfHeap };
+  const share = getHeapStatistics().heap_size_limit * shareOfHeap;
+  const limits = { lineLength, cacheLength: share };
+  const jsonLimits = { fromLength: 0, maxCost: Math.min(share, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
   return (config, { beforeWrite, ...options }) => {
     const cluster: KubeCluster = createKubeCluster({
       ...shared,
       logger: shared.logger.child({ cluster: options.name }),
-      ...{ config, connections, maxResponseBytes, limits, isForeign: true },
+      ...{ config, connections, maxResponseBytes, limits, jsonLimits, isForeign: true },
       ...options,
       beforeWrite(request) {
         fence?.(request);

@@ -39,7 +39,10 @@ import type {
 } from './roles.ts';
 
 export interface KubeClusterOptions
-  extends Pick<ApiClientOptions, 'identity' | 'isForeign' | 'maxResponseBytes' | 'onUnauthorized'> {
+  extends Pick<
+    ApiClientOptions,
+    'identity' | 'isForeign' | 'jsonLimits' | 'maxResponseBytes' | 'onUnauthorized'
+  > {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly random: Random;
@@ -80,7 +83,7 @@ export type ClusterLossReason = 'outage' | 'restored';
 export interface ForeignLimits {
   /** Of a line of a watch. */
   readonly lineLength: number;
-  /** Of all cached objects as JSON. */
+  /** Of all cached objects as JSON, with 64 for each map and list. */
   readonly cacheLength: number;
 }
 
@@ -160,7 +163,7 @@ class ClientCluster implements KubeCluster {
 
   constructor(api: ClosableApiClient, options: Parameters<typeof createClusterOn>[1]) {
     const { clock, random, metrics, logger, name = 'hub', labels } = options;
-    const { onLost, onExceeded, knownSchema, limits } = options;
+    const { onLost, onExceeded, knownSchema, limits, jsonLimits } = options;
     this.#knownSchema = knownSchema;
     const discovery = createDiscovery({ api, clock });
     this.name = name;
@@ -176,7 +179,7 @@ class ClientCluster implements KubeCluster {
       suspectOutage: () => api.suspectOutage(),
       onRollback: () => onLost?.('restored'),
       ...(limits && {
-        settings: { maxLineLength: limits.lineLength },
+        settings: { maxLineLength: limits.lineLength, ...(jsonLimits && { jsonLimits }) },
         maxLength: limits.cacheLength,
         ...(onExceeded && { onExceeded }),
       }),

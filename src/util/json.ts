@@ -11,15 +11,27 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Approximate length of a value as JSON, rarely too low. Does not count escape sequences in strings. */
-export function jsonLength(value: unknown): number {
-  if (typeof value === 'string') return value.length + 3;
-  if (typeof value !== 'object' || value === null) return 24;
-  let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += jsonLength(item);
-  else {
-    for (const key in value) {
-      size += key.length + 4 + jsonLength((value as Readonly<Record<string, unknown>>)[key]);
+/**
+ * Approximate length of a value as JSON, rarely too low. Does not count escape sequences in strings. Iterative, because values can
+ * be nested deeper than the stack.
+ * @param containerSize Added for each map and list. @default 2, their brackets
+ */
+export function jsonLength(value: unknown, containerSize = 2): number {
+  let size = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'string') size += next.length + 3;
+    else if (typeof next !== 'object' || next === null) size += 24;
+    else {
+      size += containerSize;
+      if (Array.isArray(next)) for (const item of next) open.push(item);
+      else {
+        for (const key in next) {
+          size += key.length + 4;
+          open.push((next as Readonly<Record<string, unknown>>)[key]);
+        }
+      }
     }
   }
   return size;

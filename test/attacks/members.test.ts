@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { memberClients } from '../../src/cli/member-clients.ts';
-import type { ClusterConfig } from '../../src/kube/index.ts';
+import type { ClusterConfig, KubeCluster } from '../../src/kube/index.ts';
+import { untilInformer } from '../../src/reconcile/index.ts';
 import type { ConnectionState } from '../../src/runtime/members/connection-state.ts';
 import { MemberConnection } from '../../src/runtime/members/member-connection.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
+import { gvkOf } from '../../src/util/gvk.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { whenAborted } from '../../src/util/when-aborted.ts';
 import { type Script, ScriptedServer } from '../support/scripted-server.ts';
@@ -15,6 +17,12 @@ const systemPath = '/api/v1/namespaces/kube-system';
 /** C0, C1 and bidi characters: titles, colors, a reversed line. */
 const hostileText = '\u001b]0;owned\u0007\u009b31m\u202Egnissim';
 const unprintable = /[^\P{Cc}\t\n]|\p{Bidi_Control}/u;
+
+const configOf = ({ url: address }: ScriptedServer): ClusterConfig => ({
+  server: address,
+  namespace: 'default',
+  credentials: { load: async () => ({ headers: {} }) },
+});
 
 /** Connects to a member that answers as the script says, as `homeostat run` does, until its first state. */
 async function firstState(answer: Script): Promise<{
@@ -28,11 +36,7 @@ async function firstState(answer: Script): Promise<{
     if (request.path === systemPath) return { status: 200, body: { metadata: { uid } } };
     return { status: 404, body: { kind: 'Status', code: 404 } };
   });
-  const config: ClusterConfig = {
-    server: server.url,
-    namespace: 'default',
-    credentials: { load: async () => ({ headers: {} }) },
-  };
+  const config = configOf(server);
   const shared = { clock: createSystemClock(), random: createSystemRandom() };
   const connect = memberClients({ ...shared, logger: silentLogger() });
   const admitted: string[] = [];
@@ -69,7 +73,7 @@ const messageOf = (state: ConnectionState) =>
 describe('attacks/members: texts of a member', () => {
   for (const [what, wrong] of [
     ['an entry of a list', 'aa,zz=bb'],
-    ['900 kB', 'a'.repeat(900_000)],
+    ['60 kB', 'a'.repeat(60_000)],
     ['control characters', hostileText],
     ['no text', { a: 1 }],
   ] as const)
@@ -105,4 +109,133 @@ describe('attacks/members: texts of a member', () => {
       assert.doesNotMatch(messageOf(state), unprintable);
     }
   });
+});
+
+const { signal } = new AbortController();
+const configMaps = '/api/v1/configmaps';
+const group = { name: 'v1', kind: 'APIGroup' };
+const core = {
+  kind: 'APIResourceList',
+  resources: [
+    { name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['list', 'watch'] },
+  ],
+};
+/** A ConfigMap as JSON, with a field of its own. */
+const mapText = (name: string, data: string) =>
+  `{"metadata":{"namespace":"default","name":"${name}","uid":"aa-${name}","resourceVersion":"7"},"data":${data}}`;
+const listText = (...items: readonly string[]) =>
+  `{"kind":"ConfigMapList","metadata":{"resourceVersion":"7"},"items":[${items.join(',')}]}`;
+const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
+const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+interface HostileMember {
+  /** Of its ConfigMaps. */
+  readonly list: string;
+  /** Sent when they are watched. */
+  readonly watch?: string;
+  /** Called for each watch. */
+  readonly onWatch?: () => void;
+}
+
+/** Members of one hub: their clients, with how often each has exceeded a limit. */
+async function useMembers(
+  members: Readonly<Record<string, HostileMember>>,
+  body: (
+    clusters: Readonly<Record<string, KubeCluster>>,
+    exceeded: ReadonlySet<string>,
+  ) => Promise<void>,
+): Promise<void> {
+  const shared = { clock: createSystemClock(), random: createSystemRandom() };
+  const connect = memberClients({ ...shared, logger: silentLogger() });
+  const ends: (() => Promise<void>)[] = [];
+  const clusters: Record<string, KubeCluster> = {};
+  const exceeded = new Set<string>();
+  for (const [name, { list, watch = '', onWatch }] of Object.entries(members)) {
+    const server = await ScriptedServer.start(({ path }, response) => {
+      const json = { 'content-type': 'application/json' };
+      if (path.includes('watch=1')) {
+        response.writeHead(200, json);
+        response.write(watch);
+        onWatch?.();
+        return undefined;
+      }
+      if (path.startsWith(configMaps)) return { status: 200, body: list, headers: json };
+      if (path.startsWith('/api/v1')) return { status: 200, body: core };
+      return { status: path.startsWith('/api') ? 200 : 404, body: group };
+    });
+    const { cluster, close } = connect(configOf(server), {
+      ...{ name, metrics: freshMetrics() },
+      onExceeded: () => exceeded.add(name),
+    });
+    clusters[name] = cluster;
+    ends.push(async () => {
+      await close();
+      await server.stop();
+    });
+  }
+  try {
+    await body(clusters, exceeded);
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+/** Resolves when the ConfigMaps of a member are synced or cannot be read: the code, or the number of objects. */
+async function untilRead(cluster: KubeCluster | undefined): Promise<string | number> {
+  assert.ok(cluster);
+  const informer = cluster.acquire({ gvk: gvkOf('v1', 'ConfigMap') });
+  return untilInformer(informer, signal, () => {
+    const { state } = informer;
+    if (state.kind === 'failing') return state.error.code;
+    return state.kind === 'synced' ? [...informer.list()].length : undefined;
+  });
+}
+
+describe('attacks/members: costs of a member', () => {
+  for (const what of ['/version', systemPath])
+    test(`more than 64 KiB as ${what} is not read`, async () => {
+      const { state, admitted } = await firstState(({ path }, response) => {
+        if (path !== what) return undefined;
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(maps(16_777_210));
+        return undefined;
+      });
+      assert.equal(state.kind === 'failed' && state.failure.reason, 'LimitExceeded');
+      assert.match(messageOf(state), /The response is larger than 65536 bytes/);
+      assert.deepEqual(admitted, []);
+    });
+
+  for (const [what, member] of [
+    ['a list of 15 MB of maps', { list: listText(mapText('a', maps(15_000_000))) }],
+    ['objects nested 9,000 deep', { list: listText(mapText('a', nested(9_000))) }],
+  ] as const)
+    test(`${what} is not parsed`, async () => {
+      await useMembers({ hostile: member }, async ({ hostile }) => {
+        assert.equal(await untilRead(hostile), 'too-large');
+      });
+    });
+
+  for (const [what, data] of [
+    ['of 7.5 MB of maps', maps(7_500_000)],
+    ['nested 9,000 deep', nested(9_000)],
+  ] as const)
+    test(`a line of a watch ${what} is not parsed`, async () => {
+      const watch = `{"type":"ADDED","object":${mapText('b', data)}}\n`;
+      const again = Promise.withResolvers<string>();
+      let watches = 0;
+      const onWatch = () => {
+        watches += 1;
+        if (watches === 2) again.resolve('watched again');
+      };
+      const member = { list: listText(), watch, onWatch };
+      await useMembers({ hostile: member }, async ({ hostile }) => {
+        assert.ok(hostile);
+        const informer = hostile.acquire({ gvk: gvkOf('v1', 'ConfigMap') });
+        const parsed = untilInformer(informer, signal, () =>
+          informer.get('default', 'b') === undefined ? undefined : 'parsed',
+        );
+        assert.equal(await Promise.race([again.promise, parsed]), 'watched again');
+        assert.equal(informer.get('default', 'b'), undefined);
+      });
+    });
 });

@@ -36,6 +36,27 @@ describe('kube/cache budget', () => {
     assert.equal(seen.exceeded, 1);
   });
 
+  test('each map and list counts, at any depth, and what cannot be measured exceeds the limit', () => {
+    const object = (data: unknown) => {
+      const { object: rest, appliedBy } = stored('a', 1, 0);
+      return { object: { ...rest, data } as typeof rest, appliedBy };
+    };
+    let nested: unknown = {};
+    for (let depth = 0; depth < 50_000; depth++) nested = { a: nested };
+    const broken = {
+      get a() {
+        throw new RangeError('Maximum call stack size exceeded');
+      },
+    };
+    for (const data of [Array.from({ length: 50_000 }, () => ({})), nested, broken]) {
+      const { seen, store } = budgetOf(3_000_000);
+      const { created, stop } = store();
+      created.startList().add('1', [object(data)]);
+      assert.equal(seen.exceeded, 1);
+      stop();
+    }
+  });
+
   test('a change counts once, and what is deleted or no longer followed does not count', () => {
     const { seen, store } = budgetOf(3_000);
     const { created, stop } = store();

@@ -129,7 +129,7 @@ class WatchedArrivals implements ClosableKindNotifier {
   }
 
   #notify(line: string): void {
-    const event = readWatchLine(line);
+    const event = readWatchLine(line, this.#options.settings.jsonLimits);
     if (event.kind !== 'changed') return;
     this.#delay.reset();
     const group = groupOf(event.object);

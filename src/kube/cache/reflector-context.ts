@@ -6,9 +6,11 @@ import {
   metricCatalogue,
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
 import type { Random } from '../../util/random.ts';
 import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
+import { trustedJson } from '../client/limited-json.ts';
 import type { RightsWatcher } from '../roles.ts';
 import type { CacheBudget } from './cache-budget.ts';
 import type { KindNotifier } from './kind-notifier.ts';
@@ -103,6 +105,8 @@ export interface InformerSettings {
   readonly schemaSettleMs?: number;
   /** A longer line of a watch is an error, in characters. @default 33_554_432 */
   readonly maxLineLength?: number;
+  /** What a line of a watch may cost. @default those of a trusted server */
+  readonly jsonLimits?: JsonLimits;
   /** Freezes the objects, so that tests detect mutations. @default false */
   readonly freeze?: boolean;
 }
@@ -125,6 +129,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     holdEventsMs: 1_000,
     schemaSettleMs: 5_000,
     maxLineLength: 33_554_432,
+    jsonLimits: trustedJson,
     freeze: false,
     ...settings,
   };

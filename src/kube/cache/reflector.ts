@@ -191,6 +191,7 @@ export class Reflector {
         store: this.#store,
         idleTimeoutMs: settings.idleTimeoutMs,
         maxLineLength: settings.maxLineLength,
+        jsonLimits: settings.jsonLimits,
         onOpen: () => {
           openedMs = clock.monotonicMs();
           this.#noteOpen();

@@ -1,8 +1,9 @@
-import { parseJson } from '../../util/exact-json.ts';
 import { foreignText } from '../../util/foreign-text.ts';
 import { isJsonObject } from '../../util/json.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
 import { pathOf } from '../api/paths.ts';
 import type { ApiClient, ApiStream } from '../client/api-client.ts';
+import { parseLimited } from '../client/limited-json.ts';
 import { errorFromStatus } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, ResourceType } from '../roles.ts';
@@ -47,10 +48,10 @@ export function openWatch(request: WatchRequest, signal: AbortSignal): Promise<A
 
 /**
  * Parses one line of a watch.
- * @throws KubeError of an ERROR event (`gone`: the version expired), or `unexpected` for an invalid line.
+ * @throws KubeError of an ERROR event (`gone`: the version expired), or `unexpected` for an invalid line, `too-large` beyond the limits.
  */
-export function readWatchLine(line: string): WatchEvent {
-  const { type, object } = parseLine(line);
+export function readWatchLine(line: string, limits: JsonLimits): WatchEvent {
+  const { type, object } = parseLine(line, limits);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -66,11 +67,15 @@ export function readWatchLine(line: string): WatchEvent {
   }
 }
 
-function parseLine(line: string): { readonly type: string; readonly object: unknown } {
+function parseLine(
+  line: string,
+  limits: JsonLimits,
+): { readonly type: string; readonly object: unknown } {
   let event: unknown;
   try {
-    event = parseJson(line);
+    event = parseLimited(line, limits);
   } catch (error) {
+    if (error instanceof KubeError) throw error;
     throw brokenLine(error);
   }
   if (!isJsonObject(event) || typeof event.type !== 'string') throw brokenLine(undefined);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
 import type { InformerQuery } from '../roles.ts';
 import type { ObjectDecoder } from './object-decoder.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -10,6 +11,8 @@ interface WatchIntoStoreOptions extends WatchRequest {
   readonly clock: Clock;
   readonly idleTimeoutMs: number;
   readonly maxLineLength: number;
+  /** Of a line. */
+  readonly jsonLimits: JsonLimits;
   readonly onOpen: () => void;
   /** Called after the idle timeout: the caller aborts the signal. */
   readonly onIdle: () => void;
@@ -65,7 +68,7 @@ async function takeChunks(
 
 function takeLine(line: string, options: WatchIntoStoreOptions, { gvk }: InformerQuery): void {
   const { store, decode, onEvent, onUnknown } = options;
-  const event = readWatchLine(line);
+  const event = readWatchLine(line, options.jsonLimits);
   onEvent();
   switch (event.kind) {
     case 'changed':

@@ -19,6 +19,8 @@ export interface ApiRequest {
   readonly flow: Flow;
   /** Timeout of one attempt, in ms. @default 30_000 */
   readonly timeoutMs?: number;
+  /** Larger responses are aborted with KubeError `too-large`, in bytes. @default that of the client */
+  readonly maxResponseBytes?: number;
   /** `lease` uses a separate connection. @default 'request' */
   readonly lane?: 'request' | 'lease';
   /** Called when the request has waited for its turn, right before each attempt to send it. @default none */

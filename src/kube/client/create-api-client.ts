@@ -1,7 +1,7 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, jsonLength } from '../../util/json.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
 import { escapedJson } from '../../util/yaml-string.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorFromResponse } from '../errors.ts';
@@ -11,6 +11,7 @@ import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './api-client
 import { Connections, type Lane, type Link } from './connections.ts';
 import { exchange, type HttpResponse } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
+import { parseLimited, trustedJson } from './limited-json.ts';
 import { OutageDetector } from './outage-detector.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 import { type OpenedStream, openStream } from './response-stream.ts';
@@ -38,6 +39,8 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   /** Larger responses are aborted with KubeError `too-large`. @default 134_217_728 */
   readonly maxResponseBytes?: number;
+  /** What a JSON response may cost; larger ones are not parsed: KubeError `too-large`. @default those of a trusted server */
+  readonly jsonLimits?: JsonLimits;
   /**
    * Returns how the server is recognized; undefined: it is not known yet. Checked on a connection of its own before a
    * new connection is used. Another server counts as an outage. @default any server that responds
@@ -74,6 +77,8 @@ type StreamedRequest = Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
 const defaultResponseBytes = 134_217_728;
+/** Of the object that shows the identity of a server, and of its version. */
+const identityBytes = 65_536;
 
 /** Timeout of the response head of a watch, and of an error body. */
 const streamHeadTimeoutMs = 30_000;
@@ -141,7 +146,7 @@ class PooledApiClient implements ClosableApiClient {
   async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
     for (let tries = 1; ; tries++) {
       const answer = await this.#send(request, signal);
-      if (isSuccess(answer.status)) return { status: answer.status, body: parseBody(answer) };
+      if (isSuccess(answer.status)) return { status: answer.status, body: this.#parse(answer) };
       const error = this.#errorOf(answer);
       const pauseMs = tries < maxTries ? retryPauseMs(request, error) : undefined;
       if (pauseMs === undefined) throw error;
@@ -265,7 +270,7 @@ class PooledApiClient implements ClosableApiClient {
 
   /** Sends a GET on a new connection. */
   async #ask(path: string): Promise<HttpResponse> {
-    const { clock, maxResponseBytes = defaultResponseBytes } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#closing;
     const link = await this.#connections.fresh(signal);
     const { dispatcher } = link;
@@ -278,7 +283,7 @@ class PooledApiClient implements ClosableApiClient {
         headers: this.#headersOf({}, link),
         isWrite: false,
         timeoutMs: probeTimeoutMs,
-        maxResponseBytes,
+        maxResponseBytes: identityBytes,
       } as const;
       return await exchange(request, clock, signal);
     } finally {
@@ -291,7 +296,7 @@ class PooledApiClient implements ClosableApiClient {
    * @throws KubeError
    */
   #checkIdentity(identity: ServerIdentity, answer: HttpResponse): void {
-    if (isSuccess(answer.status) && identity.accepts(parseBody(answer))) return;
+    if (isSuccess(answer.status) && identity.accepts(this.#parse(answer))) return;
     this.#outages?.stop();
     this.#options.onOutage?.();
     throw new KubeError('unavailable', 'Another cluster responds', { status: 0 });
@@ -301,8 +306,9 @@ class PooledApiClient implements ClosableApiClient {
     request: ApiRequest,
     { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
   ): Promise<HttpResponse> {
-    const { clock, beforeWrite, maxResponseBytes = defaultResponseBytes } = this.#options;
+    const { clock, beforeWrite } = this.#options;
     const { method, timeoutMs = defaultTimeoutMs } = request;
+    const { maxResponseBytes = this.#options.maxResponseBytes ?? defaultResponseBytes } = request;
     const isWrite = method !== 'GET';
     const isFenced = isWrite && lane === 'request' && beforeWrite !== undefined;
     const startMs = clock.monotonicMs();
@@ -331,9 +337,17 @@ class PooledApiClient implements ClosableApiClient {
     }
   }
 
+  get #jsonLimits(): JsonLimits {
+    return this.#options.jsonLimits ?? trustedJson;
+  }
+
+  #parse(answer: HttpResponse): unknown {
+    return parseBody(answer, this.#jsonLimits);
+  }
+
   #errorOf({ status, text, retryAfter }: HttpResponse): KubeError {
     const { isForeign = false } = this.#options;
-    const body = parseIfJson(text);
+    const body = parseIfJson(text, this.#jsonLimits);
     const isQuoted = !isForeign || (isJsonObject(body) && body.kind === 'Status');
     return errorFromResponse({
       status,
@@ -414,20 +428,21 @@ function retryPauseMs(request: ApiRequest, error: KubeError): number | undefined
   return retryAfterSeconds * 1000;
 }
 
-function parseBody({ status, text }: HttpResponse): unknown {
+function parseBody({ status, text }: HttpResponse, limits: JsonLimits): unknown {
   if (text === '') return undefined;
   try {
-    return parseJson(text);
+    return parseLimited(text, limits);
   } catch (error) {
+    if (error instanceof KubeError) throw error;
     const message = `The response is not JSON (${text.length} characters)`;
     throw new KubeError('unexpected', message, { status, cause: error });
   }
 }
 
 /** Error responses of proxies and of unknown paths are plain text. */
-function parseIfJson(text: string): unknown {
+function parseIfJson(text: string, limits: JsonLimits): unknown {
   try {
-    return parseJson(text);
+    return parseLimited(text, limits);
   } catch {
     return text;
   }

@@ -70,6 +70,7 @@ export function failureOf(error: unknown): ConnectionFailure {
       reason: 'Untrusted',
       message: `${message}; correct "certificate-authority-data" in the kubeconfig`,
     };
+  if (error.code === 'too-large') return { reason: 'LimitExceeded', message };
   if (error.right !== undefined) return { reason: 'Forbidden', message: rightText(error.right) };
   return { reason: error.code === 'forbidden' ? 'Forbidden' : 'Unreachable', message };
 }

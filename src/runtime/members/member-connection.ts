@@ -67,6 +67,8 @@ const recheckMs = 600_000;
 const systemNamespace = 'kube-system';
 const namespaceGvk = gvkOf('v1', 'Namespace');
 const identityPath = `/api/v1/namespaces/${systemNamespace}`;
+/** Of the version and of the namespace: another server may be there. */
+const maxResponseBytes = 65_536;
 const flow = { name: 'clusters', priority: 'object' } as const;
 
 /** Connects to a member, again and again, and checks that it is the same cluster. */
@@ -193,7 +195,7 @@ export class MemberConnection {
 
   async #contact(cluster: KubeCluster, signal: AbortSignal) {
     const get = async (path: string) =>
-      (await cluster.api.request({ method: 'GET', path, flow }, signal)).body;
+      (await cluster.api.request({ method: 'GET', path, flow, maxResponseBytes }, signal)).body;
     const version = await get('/version');
     const uid = uidOf(await get(identityPath));
     if (uid === undefined)
