@@ -1,7 +1,12 @@
 import { createManifestCheck, definitionRights, type ManifestCheck } from '../check/index.ts';
 import { bundledPlural, bundledSchemas, explainDefinition } from '../compile/index.ts';
 import { type LocatedDefinition, type LocatedObject, readObjects } from '../definition/index.ts';
-import { type ApiRequest, type KubeCluster, KubeError } from '../kube/index.ts';
+import {
+  type ApiRequest,
+  aggregatedDiscoveryTypes,
+  type KubeCluster,
+  KubeError,
+} from '../kube/index.ts';
 import {
   type EvaluatedExpression,
   evaluateExpression,
@@ -78,7 +83,6 @@ export interface ConsoleServiceOptions {
 }
 
 const flow = { name: 'console', priority: 'object' } as const;
-const discoveryAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 /** How often the work queues are looked at. */
 const queuesMs = 1_000;
 const fieldManager = 'homeostat-console';
@@ -121,7 +125,7 @@ export class ConsoleService implements ConsoleBackend {
     const api: ApiRequest = {
       ...{ method, path: request.path, flow },
       query: { ...path.query, ...(method === 'PATCH' && { fieldManager }) },
-      ...(path.isDiscovery && { accept: discoveryAccept }),
+      ...(path.isDiscovery && { accept: aggregatedDiscoveryTypes }),
       ...(body !== undefined && { body }),
       ...(method === 'PATCH' && { contentType: contentTypes[patch] }),
     };

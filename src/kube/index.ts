@@ -1,3 +1,4 @@
+export { aggregatedDiscoveryTypes } from './api/discovery-documents.ts';
 export { type PathTarget, pathOf } from './api/paths.ts';
 export { type KindInfo, listServedKinds } from './api/served-kinds.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';

@@ -9,12 +9,14 @@ export interface GroupVersionTypes {
   readonly types: readonly ResourceType[];
 }
 
-/** Media types of aggregated discovery, newest first, with plain JSON as a fallback. */
-export const aggregatedAccept = [
+/** Media types of aggregated discovery, newest first: servers before 1.30 have only `v2beta1`, with the same fields. */
+export const aggregatedDiscoveryTypes = [
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
-  'application/json',
 ].join(',');
+
+/** As {@link aggregatedDiscoveryTypes}, with plain JSON as a fallback. */
+export const aggregatedAccept = `${aggregatedDiscoveryTypes},application/json`;
 
 /** Parses an `APIGroupDiscoveryList`; undefined for other documents (an old server). Skips stale group versions. */
 export function readAggregated(document: unknown): readonly GroupVersionTypes[] | undefined {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { Flow, ResourceType } from '../roles.ts';
+import { aggregatedDiscoveryTypes as accept } from './discovery-documents.ts';
 
 /** A kind that the server serves, with all of its names. */
 export interface KindInfo extends ResourceType {
@@ -8,8 +9,6 @@ export interface KindInfo extends ResourceType {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
 }
-
-const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Reads all kinds that the server serves, each in the preferred version of its group. @throws KubeError */
 export async function listServedKinds(
