@@ -280,7 +280,8 @@ describe('homeostat validate --watch', () => {
     assert.match(await untilPrinted(lines, isIdle), /error\[unknown-field\]/);
     cpSync(folder, join(root, 'replaced'), { recursive: true });
     writeFileSync(join(root, 'replaced/samples/thing.yaml'), sample);
-    rmSync(folder, { recursive: true });
+    // In one step: a folder that is removed file by file is valid in between.
+    renameSync(folder, join(root, 'removed'));
     assert.match(await untilPrinted(lines, isIdle), /Cannot read ".*": /);
     renameSync(join(root, 'replaced'), folder);
     assert.match(await untilPrinted(lines, isIdle), /definition "thing" is valid/);
