@@ -141,7 +141,7 @@ function consistent(
   });
 }
 
-/** Whether nobody but the recorder of the definition has written fields; of the client, only the mark of a deletion. */
+/** Whether only the recorder of the definition has written fields, and the client no more than the mark of a deletion. */
 function isWrittenBy(definition: string, entries: readonly ManagedFieldsEntry[]): boolean {
   const manager = recordManagerOf(definition);
   const isOurs = (entry: ManagedFieldsEntry) =>
