@@ -14,7 +14,7 @@ interface OwnerlessOptions {
 }
 
 /**
- * Deletes the records of a resource that does not exist any more: its finalizer was removed by hand, or somebody wrote an old record again.
+ * Deletes the records of a resource that does not exist any more: its finalizer was removed by hand, or an old record was written again.
  * Only authentic ones are deleted, and only once the server answers that the resource does not exist.
  * @throws KubeError
  */
