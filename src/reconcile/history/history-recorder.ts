@@ -1,72 +1,39 @@
-import type { HistoryEntry, HistoryPlan, OperatorPlan, ReadPlan } from '../../compile/index.ts';
+import type { HistoryEntry, ReadPlan } from '../../compile/index.ts';
 import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
 import {
   type CacheEvent,
-  type Cluster,
   type InformerState,
   KubeError,
   type StoredObject,
 } from '../../kube/roles.ts';
-import {
-  type Gauge,
-  type Logger,
-  type MetricRegistry,
-  metricCatalogue,
-  silentMetrics,
-} from '../../telemetry/roles.ts';
-import type { Clock } from '../../util/clock.ts';
+import { type Gauge, metricCatalogue, silentMetrics } from '../../telemetry/roles.ts';
 import { groupKindKey } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import type { Random } from '../../util/random.ts';
 import { mayBeNewer } from '../../util/resource-version.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
-import { type Problem, problemOfRequest, problemOfWatch } from '../failure.ts';
+import { type Problem, problemOfWatch } from '../failure.ts';
 import { recordKeysName } from '../names.ts';
 import { isRecordKeys } from '../record-keys-secret.ts';
-import { objectText, publicContent } from '../secrecy.ts';
 import { settled } from '../watch/informer-waits.ts';
+import { historyProblem } from './history-problem.ts';
 import type { ObjectTrack, WaitingStates } from './object-track.ts';
-import { removeOwnerless } from './ownerless-records.ts';
-import { isRecord, type RecordOwner, type StateRecord, secretKind, seriesOf } from './record.ts';
+import { OldRecords } from './old-records.ts';
+import { OwnerlessRecords } from './ownerless-records.ts';
+import { isRecord, type RecordOwner, secretKind, seriesOf } from './record.ts';
 import { RecordStore } from './record-store.ts';
-import { RecordUpgrade } from './record-upgrade.ts';
-import { type HistoryLimits, RecordWriter } from './record-writer.ts';
-import { recordedState } from './recorded-state.ts';
-import { expiryOf, removableRecords } from './removable-records.ts';
+import { RecordWriter } from './record-writer.ts';
+import type { HistoryRecorderOptions } from './recorder-options.ts';
+import { removableRecords, scheduleExpiry } from './removable-records.ts';
+import { SeenStates } from './seen-states.ts';
+import { permanentDelayMs, SeriesWriter } from './series-writer.ts';
 import { type TrackedOwner, Tracks } from './tracks.ts';
 
 /** Records that are written at the same time. */
 const concurrency = 10;
 /** Delays between attempts to write a record. */
 const baseDelayMs = 200;
-const maxDelayMs = 300_000;
 /** Keys of the queue for the records of a resource, by its UID; other keys are series. */
 const upgradePrefix = 'upgrade/';
 const ownerlessPrefix = 'ownerless/';
-/** A resource that is being deleted takes its records with it; what is left then is checked. */
-const ownerlessDelayMs = 60_000;
-
-export interface HistoryRecorderOptions {
-  readonly plan: OperatorPlan;
-  readonly history: HistoryPlan;
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  readonly random: Random;
-  /** Where the records of cluster-scoped objects are. */
-  readonly clusterNamespace: string;
-  /** Where the Secret with the keys is. Undefined, for a reader: it is looked for. */
-  readonly keysNamespace: string | undefined;
-  /** Records are only read: nothing is written. @default false */
-  readonly isReadOnly?: boolean;
-  readonly keyOfUid: (uid: string) => string | undefined;
-  /** Enqueues a resource: `history` or what is reported about it has changed. */
-  readonly enqueue: (key: string) => void;
-  readonly enqueueAll: () => void;
-  /** @default those of docs/definition/history.md#limits */
-  readonly limits?: HistoryLimits | undefined;
-}
 
 /** An object that is about to be overwritten, or created. */
 interface OverwrittenObject {
@@ -89,12 +56,10 @@ export class HistoryRecorder {
   readonly #tracks: Tracks;
   readonly #stopper = new AbortController();
   readonly #gauge: Gauge;
-  readonly #upgrade: RecordUpgrade;
-  /** UIDs of resources whose ignored records have been reported. */
-  readonly #reported = new Set<string>();
-  /** By UID, why records of an earlier release could not be signed. */
-  readonly #upgradeProblems = new Map<string, Problem>();
-  #cancelOwnerless: (() => void) | undefined;
+  readonly #seen: SeenStates;
+  readonly #series: SeriesWriter;
+  readonly #old: OldRecords;
+  readonly #ownerless: OwnerlessRecords;
 
   constructor(options: HistoryRecorderOptions) {
     this.#options = options;
@@ -110,12 +75,28 @@ export class HistoryRecorder {
     });
     this.#writer = new RecordWriter(options, this.#store);
     this.#queue = new Controller({
-      ...{ name: definition, clock, logger, concurrency, baseDelayMs, maxDelayMs, graceMs: 0 },
+      name: definition,
+      clock,
+      logger,
+      concurrency,
+      baseDelayMs,
+      maxDelayMs: permanentDelayMs,
+      graceMs: 0,
       // The metrics of the definition count its reconciles.
       metrics: silentMetrics,
       reconciler: { reconcile: (key, context) => this.#work(key, context) },
     });
-    this.#upgrade = new RecordUpgrade({ definition, cluster: options.cluster }, this.#store);
+    this.#series = new SeriesWriter(options, this.#writer);
+    this.#seen = new SeenStates(this.#store, {
+      onWaiting: ({ series }) => this.#queue.enqueue(series),
+      onUnchanged: (track) => this.#series.setProblem(track, undefined),
+    });
+    this.#old = new OldRecords(options, this.#store);
+    this.#ownerless = new OwnerlessRecords(options, {
+      store: this.#store,
+      writer: this.#writer,
+      enqueue: (uid) => this.#queue.enqueue(ownerlessPrefix + uid),
+    });
     this.#store.open();
   }
 
@@ -125,12 +106,12 @@ export class HistoryRecorder {
     void this.#queue.run(this.#stopper.signal);
     await Promise.all(this.#store.informers.map((informer) => settled(informer, signal)));
     await this.#store.keys.settled(signal);
-    this.#checkOwnersLater();
+    this.#ownerless.checkLater();
   }
 
   stop(): void {
     this.#stopper.abort(new KubeError('aborted', 'The operator stops', { status: 0 }));
-    this.#cancelOwnerless?.();
+    this.#ownerless.stop();
     this.#tracks.dropAll();
     this.#store.stop();
   }
@@ -143,7 +124,7 @@ export class HistoryRecorder {
   /** `history` in expressions of the resource with this UID. Undefined: not listed yet. */
   entries(uid: string): readonly HistoryEntry[] | undefined {
     this.#store.keys.want();
-    return this.state.kind === 'synced' && !this.#isUpgrading(uid)
+    return this.state.kind === 'synced' && !this.#old.isUpgrading(uid)
       ? this.#store.entriesOf(uid)
       : undefined;
   }
@@ -159,7 +140,7 @@ export class HistoryRecorder {
       const track = this.#tracks.of(state, read, stored.object.metadata);
       seen.add(track);
       track.isAbsenceChecked = false;
-      this.#offer(track, stored);
+      this.#seen.add(track, stored);
     }
     this.#checkMissing(state, read, seen);
     this.#removeUnused(state, read, seen);
@@ -178,12 +159,12 @@ export class HistoryRecorder {
     if (current === undefined) {
       // Events of an object are in order. One with an older version follows only if etcd was restored from a backup.
       if (track.seenUid === uid) track.seenVersion = undefined;
-      this.#offerMissing(track, uid);
+      this.#seen.addMissing(track, uid);
       return;
     }
     const before = old?.object.metadata.resourceVersion;
     if (before !== undefined && !mayBeNewer(resourceVersion, before)) track.seenVersion = undefined;
-    this.#offer(track, current);
+    this.#seen.add(track, current);
   }
 
   /** Records the state of an object that a restore is about to overwrite. Returns why it cannot be recorded. */
@@ -195,8 +176,8 @@ export class HistoryRecorder {
     const track = this.#tracks.of(this.#stateOf(owner), read, object);
     track.isUrgent = true;
     track.holdsOldest = true;
-    if (live !== undefined) this.#offer(track, live, true);
-    else this.#offerMissing(track, track.seenUid ?? this.#newest(track)?.objectUid ?? '');
+    if (live !== undefined) this.#seen.add(track, live, true);
+    else this.#seen.addMissing(track);
     if (track.last !== undefined) this.#queue.enqueue(track.series);
     await track.settled();
     track.isUrgent = false;
@@ -226,7 +207,7 @@ export class HistoryRecorder {
     const { state } = this;
     if (state.kind === 'failing') return [this.#failureOf(state.error)];
     const owner = this.#tracks.ofKey(key);
-    const upgrade = this.#upgradeProblems.get(owner?.owner.uid ?? '');
+    const upgrade = this.#old.problemOf(owner?.owner.uid ?? '');
     const tracks = [...(owner?.tracks.values() ?? [])];
     return [...(upgrade ? [upgrade] : []), ...tracks.flatMap(({ problem }) => problem ?? [])];
   }
@@ -245,14 +226,14 @@ export class HistoryRecorder {
     signal: AbortSignal,
   ): Promise<Problem | undefined> {
     const error = await this.#writer.removeAll(records, signal);
-    return error && problemOf(error);
+    return error && historyProblem(error);
   }
 
   /** A missing right was granted: tries again at once. */
   retry(key: string): void {
     const owner = this.#tracks.ofKey(key);
     if (owner === undefined) return;
-    if (this.#upgradeProblems.has(owner.owner.uid))
+    if (this.#old.problemOf(owner.owner.uid) !== undefined)
       this.#queue.enqueue(upgradePrefix + owner.owner.uid);
     for (const { problem, series } of owner.tracks.values())
       if (problem !== undefined) this.#queue.enqueue(series);
@@ -289,9 +270,7 @@ export class HistoryRecorder {
   /** Stops recording for a resource. Resolves when no write of it is in flight. */
   async forget(key: string): Promise<void> {
     const uid = this.#tracks.ofKey(key)?.owner.uid ?? '';
-    this.#upgrade.forget(uid);
-    this.#reported.delete(uid);
-    this.#upgradeProblems.delete(uid);
+    this.#old.forget(uid);
     await Promise.all(this.#tracks.drop(key).map((track) => track.settled()));
   }
 
@@ -300,38 +279,6 @@ export class HistoryRecorder {
     const state = this.#tracks.ofOwner(owner);
     if (state !== known) this.#scheduleExpiry(state);
     return state;
-  }
-
-  /** Queues a state, unless it equals the last one. `isOverwritten`: a restore is about to overwrite it. */
-  #offer(track: ObjectTrack, stored: StoredObject, isOverwritten = false): void {
-    const { resourceVersion = '', uid = '' } = stored.object.metadata;
-    const { seenVersion } = track;
-    const isSame = resourceVersion === seenVersion;
-    // An older state comes too late; a restore of it is rejected, because it is the precondition.
-    if (seenVersion !== undefined && !isSame && !mayBeNewer(resourceVersion, seenVersion)) return;
-    if (isSame && !isOverwritten) return;
-    track.seenVersion = resourceVersion;
-    track.seenUid = uid;
-    const state = {
-      kind: 'state',
-      object: recordedState(stored.object),
-      uid,
-      isOverwritten,
-    } as const;
-    const last = track.last === undefined ? this.#recorded(track) : stateIn(track.last);
-    if (last === undefined || !track.isRecorded(state, last)) {
-      track.push(state);
-      this.#queue.enqueue(track.series);
-    } else if (track.last === undefined) this.#setProblem(track, undefined);
-  }
-
-  #offerMissing(track: ObjectTrack, uid: string): void {
-    // A late event of an earlier object of that name: a newer one has been seen.
-    if (track.seenUid !== undefined && track.seenUid !== uid) return;
-    if (track.last?.kind === 'missing') return;
-    if (track.last === undefined && this.#recorded(track) === undefined) return;
-    track.push({ kind: 'missing', uid });
-    this.#queue.enqueue(track.series);
   }
 
   /** Recorded objects that the read does not find: deleted while no process watched, or out of its scope. */
@@ -343,7 +290,7 @@ export class HistoryRecorder {
       const track = this.#tracks.of(state, read, newest);
       if (seen.has(track) || track.isAbsenceChecked) continue;
       track.isAbsenceChecked = true;
-      this.#offerMissing(track, track.seenUid ?? newest.objectUid);
+      this.#seen.addMissing(track);
     }
   }
 
@@ -352,7 +299,7 @@ export class HistoryRecorder {
     if (this.state.kind !== 'synced') return;
     for (const track of state.tracks.values()) {
       if (track.read.id !== read.id || seen.has(track) || !track.isIdle) continue;
-      if (this.#newest(track) === undefined) this.#tracks.remove(state, track);
+      if (this.#seen.newest(track) === undefined) this.#tracks.remove(state, track);
     }
   }
 
@@ -360,149 +307,45 @@ export class HistoryRecorder {
   #failureOf(error: KubeError): Problem {
     const { state } = this.#store.keys;
     const isOfKeys = state.kind === 'failing' && state.error === error;
-    return isOfKeys ? problemOfWatch(error, secretKind, recordKeysName) : problemOf(error);
+    return isOfKeys ? problemOfWatch(error, secretKind, recordKeysName) : historyProblem(error);
   }
 
   async #work(key: string, context: ReconcileContext): Promise<ReconcileResult> {
     if (key.startsWith(upgradePrefix))
       return this.#signOld(key.slice(upgradePrefix.length), context);
     if (!key.startsWith(ownerlessPrefix)) return this.#write(key, context);
-    const { plan, cluster, keyOfUid } = this.#options;
-    const uid = key.slice(ownerlessPrefix.length);
-    if (this.state.kind !== 'synced' || keyOfUid(uid) !== undefined) return { kind: 'done' };
-    const options = { definition: plan.name, ownerKind: plan.definition.kind.gvk, cluster };
-    const { signal } = context;
-    await removeOwnerless(uid, options, { store: this.#store, writer: this.#writer, signal });
+    await this.#ownerless.remove(key.slice(ownerlessPrefix.length), context.signal);
     return { kind: 'done' };
-  }
-
-  /** Whether records of an earlier release may still be signed: until then the versions of the resource are not known. */
-  #isUpgrading(uid: string): boolean {
-    return this.#options.isReadOnly !== true && this.#upgrade.isPending(uid);
   }
 
   /** Signs what an earlier release has recorded for the resource, and reports what remains without a signature. */
   #checkIgnored(owner: RecordOwner): void {
     if (this.state.kind !== 'synced') return;
-    if (this.#upgrade.isPending(owner.uid)) this.#queue.enqueue(upgradePrefix + owner.uid);
-    else this.#reportIgnored(owner);
+    if (this.#old.isPending(owner.uid)) this.#queue.enqueue(upgradePrefix + owner.uid);
+    else this.#old.report(owner);
   }
 
   async #signOld(uid: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
     const tracked = this.#tracks.ofKey(this.#options.keyOfUid(uid) ?? '');
     if (tracked?.owner.uid !== uid || this.state.kind !== 'synced') return { kind: 'done' };
     const { owner, tracks } = tracked;
-    try {
-      await this.#upgrade.run(owner, signal);
-      this.#upgradeProblems.delete(uid);
-    } catch (error) {
-      if (error instanceof KubeError && !signal.aborted)
-        this.#upgradeProblems.set(uid, problemOf(error));
-      throw error;
-    } finally {
-      this.#options.enqueue(owner.key);
-    }
-    this.#reportIgnored(owner);
+    await this.#old.sign(owner, signal);
     for (const { series } of tracks.values()) this.#queue.enqueue(series);
     return { kind: 'done' };
   }
 
-  #reportIgnored(owner: RecordOwner): void {
-    const { length: count } = this.#store.ignored.of(owner.uid);
-    if (count === 0 || this.#reported.has(owner.uid)) return;
-    this.#reported.add(owner.uid);
-    const { cluster, plan, logger } = this.#options;
-    const versions = count === 1 ? 'A stored version is' : `${count} stored versions are`;
-    const note = `${versions} not authentic and ignored; "homeostat history" lists them`;
-    cluster.events.record({
-      regarding: owner.resource,
-      type: 'Warning',
-      reason: 'HistoryIgnored',
-      action: 'Record',
-      note,
-      definition: plan.name,
-    });
-    logger.warn(
-      { definition: plan.name, resource: owner.key, versions: count },
-      'Stored versions are not authentic and are ignored',
-    );
-  }
-
-  /** Checks later whether the resources exist whose records no watched resource has. */
-  #checkOwnersLater(): void {
-    const { clock, isReadOnly, keyOfUid } = this.#options;
-    if (isReadOnly === true || this.#cancelOwnerless !== undefined) return;
-    this.#cancelOwnerless = clock.after(ownerlessDelayMs, () => {
-      this.#cancelOwnerless = undefined;
-      for (const uid of this.#store.owners)
-        if (keyOfUid(uid) === undefined) this.#queue.enqueue(ownerlessPrefix + uid);
-    });
-  }
-
   /** Writes what waits of one object. */
-  async #write(series: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
+  async #write(series: string, context: ReconcileContext): Promise<ReconcileResult> {
     const track = this.#tracks.ofSeries(series);
     if (track === undefined) return { kind: 'done' };
     try {
       // Before the records have been listed, what is recorded is unknown.
       if (this.state.kind !== 'synced') return { kind: 'done' };
-      if (this.#isUpgrading(track.subject.ownerUid)) return { kind: 'done' };
-      for (let next = track.begin(); next !== undefined; next = track.begin()) {
-        const afterMs = track.delayMs(this.#options.clock.monotonicMs());
-        if (afterMs > 0) return this.#throttle(track, afterMs);
-        track.isThrottled = false;
-        const problem = await this.#writer.write(track, next, signal);
-        track.written();
-        this.#setProblem(track, problem && aboutObject(track, problem));
-      }
-      return { kind: 'done' };
-    } catch (error) {
-      if (error instanceof KubeError && !signal.aborted) {
-        this.#setProblem(track, aboutObject(track, problemOf(error, track.read.secrecy)));
-        if (error.isPermanent) return { kind: 'failed', afterMs: maxDelayMs, reason: error.code };
-      }
-      throw error;
+      if (this.#old.isUpgrading(track.subject.ownerUid)) return { kind: 'done' };
+      return await this.#series.write(track, context);
     } finally {
       track.end();
     }
-  }
-
-  /** Too many states of one object: only the newest one is recorded, later. */
-  #throttle(track: ObjectTrack, afterMs: number): ReconcileResult {
-    track.collapse();
-    if (!track.isThrottled) this.#reportThrottled(track);
-    track.isThrottled = true;
-    return { kind: 'done', afterMs };
-  }
-
-  #reportThrottled({ owner, ref, read }: ObjectTrack): void {
-    const { cluster, plan } = this.#options;
-    const what = objectText(ref.gvk.kind, ref.name, read);
-    cluster.events.record({
-      regarding: owner.resource,
-      type: 'Warning',
-      reason: 'HistoryThrottled',
-      action: 'Record',
-      note: `${what} changes often: one version is recorded every 10 s`,
-      definition: plan.name,
-    });
-  }
-
-  #setProblem(track: ObjectTrack, problem: Problem | undefined): void {
-    const hasChanged = track.problem?.message !== problem?.message;
-    track.problem = problem;
-    if (hasChanged) this.#options.enqueue(track.owner.key);
-  }
-
-  #newest({ subject, series }: ObjectTrack): StateRecord | undefined {
-    return this.#store.recordsOf(subject.ownerUid, series).at(-1);
-  }
-
-  /** The recorded current state. Undefined: none, or it was deleted. */
-  #recorded(track: ObjectTrack): KubeObject | undefined {
-    if (this.state.kind !== 'synced') return undefined;
-    const newest = this.#newest(track);
-    return newest?.deletedAt === undefined ? newest?.object : undefined;
   }
 
   #onRecords(uid: string): void {
@@ -510,7 +353,7 @@ export class HistoryRecorder {
     this.#gauge.set(this.#store.usage.count, [plan.name]);
     const key = keyOfUid(uid);
     if (key === undefined) {
-      this.#checkOwnersLater();
+      this.#ownerless.checkLater();
       return;
     }
     const state = this.#tracks.ofKey(key);
@@ -539,31 +382,6 @@ export class HistoryRecorder {
   /** Enqueues the resource when the next records expire. */
   #scheduleExpiry(state: TrackedOwner): void {
     const { clock, plan, enqueue } = this.#options;
-    const { key, uid } = state.owner;
-    const expiries = [...this.#store.seriesOf(uid)].map((records) => expiryOf(records, plan.reads));
-    const nextMs = expiries.reduce<number>(
-      (least, each = Infinity) => Math.min(least, each),
-      Infinity,
-    );
-    state.cancelExpiry?.();
-    state.cancelExpiry =
-      nextMs === Infinity
-        ? undefined
-        : clock.after(Math.max(0, nextMs - clock.nowMs()), () => enqueue(key));
+    scheduleExpiry(state, { store: this.#store, reads: plan.reads, clock, enqueue });
   }
-}
-
-function stateIn(pending: NonNullable<ObjectTrack['last']>): KubeObject | undefined {
-  return pending.kind === 'state' ? pending.object : undefined;
-}
-
-function aboutObject({ ref, read }: ObjectTrack, problem: Problem): Problem {
-  const what = objectText(ref.gvk.kind, ref.name, read);
-  return { ...problem, message: `history of ${what}: ${problem.message}` };
-}
-
-/** An error of a request, which the queue retries: the resource only reports it. */
-function problemOf(error: KubeError, secrecy = publicContent.secrecy): Problem {
-  const { reason, message, code, right } = problemOfRequest(error, { about: { secrecy } });
-  return { reason, message, code, kind: 'waiting', ...(right && { right }) };
 }

@@ -3,11 +3,11 @@ import type { CacheEvent, Informer, InformerState, StoredObject } from '../../ku
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
 import { keyOf, parseKey } from '../../util/kube-object.ts';
 import { recordedByLabel } from '../names.ts';
-import type { HistoryRecorderOptions } from './history-recorder.ts';
 import { IgnoredRecords } from './ignored-records.ts';
 import { parseRecord, type StateRecord } from './record.ts';
 import { RecordKeys } from './record-keys.ts';
 import { authenticityOf, deletedAtOf, type KeyRing, OwnSignatures } from './record-signature.ts';
+import type { HistoryRecorderOptions } from './recorder-options.ts';
 
 /** What a store notifies of. */
 interface StoreEvents {

@@ -5,7 +5,6 @@ import type { PruneCandidate } from '../deletion-guard.ts';
 import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
 import { deletedAtAnnotation, deletionSignatureAnnotation, recordManagerOf } from '../names.ts';
-import type { HistoryRecorderOptions } from './history-recorder.ts';
 import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
 import {
   isRecord,
@@ -17,6 +16,7 @@ import {
 } from './record.ts';
 import { deletionSignatureOf, type RecordKey, signed } from './record-signature.ts';
 import type { RecordStore, RecordUsage } from './record-store.ts';
+import type { HistoryRecorderOptions } from './recorder-options.ts';
 import { candidateOf } from './removable-records.ts';
 
 /** What may be stored: docs/definition/history.md#limits. */

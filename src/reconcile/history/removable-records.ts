@@ -1,8 +1,9 @@
 import type { ReadPlan } from '../../compile/index.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { refOfRecord, type StateRecord } from './record.ts';
 import type { RecordStore } from './record-store.ts';
-import type { Tracks } from './tracks.ts';
+import type { TrackedOwner, Tracks } from './tracks.ts';
 
 /** A record that is to be deleted. */
 export function candidateOf(record: StateRecord): PruneCandidate {
@@ -53,4 +54,30 @@ export function removableRecords(
     if (!isKept || isExpired) return records.map(candidateOf);
     return track?.holdsOldest === true ? [] : records.slice(0, -(keep + 1)).map(candidateOf);
   });
+}
+
+interface ExpiryContext {
+  readonly store: RecordStore;
+  readonly reads: readonly ReadPlan[];
+  readonly clock: Clock;
+  /** Enqueues the resource. */
+  readonly enqueue: (key: string) => void;
+}
+
+/** Enqueues a resource when the next of its records expire. Replaces the earlier timer. */
+export function scheduleExpiry(
+  tracked: TrackedOwner,
+  { store, reads, clock, enqueue }: ExpiryContext,
+): void {
+  const { key, uid } = tracked.owner;
+  const expiries = [...store.seriesOf(uid)].map((records) => expiryOf(records, reads));
+  const nextMs = expiries.reduce<number>(
+    (least, each = Infinity) => Math.min(least, each),
+    Infinity,
+  );
+  tracked.cancelExpiry?.();
+  tracked.cancelExpiry =
+    nextMs === Infinity
+      ? undefined
+      : clock.after(Math.max(0, nextMs - clock.nowMs()), () => enqueue(key));
 }
