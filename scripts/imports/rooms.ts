@@ -4,11 +4,12 @@
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   util: [],
+  files: ['util'],
   telemetry: ['util'],
   definition: ['util'],
   compile: ['util', 'definition'],
   check: ['util', 'definition', 'compile'],
-  kube: ['util', 'telemetry'],
+  kube: ['util', 'telemetry', 'files'],
   controller: ['util', 'telemetry/roles'],
   reconcile: ['util', 'definition', 'compile', 'controller', 'kube/roles', 'telemetry/roles'],
   sandbox: ['util', 'kube/roles'],
@@ -20,7 +21,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   lsp: ['util', 'definition', 'compile', 'simulation'],
   web: ['util'],
   console: [
-    ...['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'reconcile'],
+    ...['util', 'telemetry', 'files', 'definition', 'compile', 'check', 'kube', 'reconcile'],
     ...['runtime', 'plan', 'http', 'web'],
   ],
   playground: [
@@ -66,5 +67,15 @@ export const packages: Readonly<Record<string, string>> = {
 
 /** Everything that runs a definition, below `runtime`. */
 function engine(): readonly string[] {
-  return ['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'controller', 'reconcile'];
+  return [
+    'util',
+    'telemetry',
+    'files',
+    'definition',
+    'compile',
+    'check',
+    'kube',
+    'controller',
+    'reconcile',
+  ];
 }

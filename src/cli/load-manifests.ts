@@ -1,6 +1,6 @@
-import { text } from 'node:stream/consumers';
 import type { DefinitionManifest } from '../check/index.ts';
-import { fileReason, loadPath } from '../runtime/index.ts';
+import { fileReason, readStream } from '../files/index.ts';
+import { loadPath } from '../runtime/index.ts';
 import { CliError } from './exit-code.ts';
 
 /** Standard input, on the command line and in messages. */
@@ -31,7 +31,7 @@ async function loadFrom(
   { mayBeEmpty = false, mayBeMissing = false }: LoadManifestsOptions,
 ): Promise<readonly DefinitionManifest[]> {
   if (path === standardInput.path)
-    return [{ file: standardInput.file, text: await text(process.stdin) }];
+    return [{ file: standardInput.file, text: await readStandardInput() }];
   try {
     const texts = await loadPath(path);
     if (texts.length > 0 || mayBeEmpty) return texts;
@@ -42,4 +42,13 @@ async function loadFrom(
   throw new CliError(`There is no definition in "${path}"`, {
     hint: 'Definitions are files that end in .yaml, .yml or .json',
   });
+}
+
+/** A signal that ends the process closes the stream. @throws CliError */
+async function readStandardInput(): Promise<string> {
+  try {
+    return await readStream(process.stdin);
+  } catch (error) {
+    throw new CliError(`Cannot read the standard input: ${fileReason(error)}`, { cause: error });
+  }
 }

@@ -11,6 +11,8 @@ export async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
+  // A command that reads standard input waits for nothing else.
+  stopper.signal.addEventListener('abort', () => process.stdin.destroy(), { once: true });
   const exit = (code: number) => {
     process.exitCode = code;
   };

@@ -1,4 +1,4 @@
-import { fileReason, readRegularFile } from '../runtime/index.ts';
+import { fileReason, readRegularFile } from '../files/index.ts';
 import { CliError } from './exit-code.ts';
 
 const minLength = 16;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
 import { bundledPlural, bundledSchemas, type OperatorPlan } from '../compile/index.ts';
 import { placesInMembers, runsInMembers } from '../definition/index.ts';
-import { fileReason } from '../runtime/index.ts';
+import { fileReason } from '../files/index.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';

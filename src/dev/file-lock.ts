@@ -1,5 +1,6 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { readRegularFile } from '../files/index.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 
@@ -132,7 +133,7 @@ function parseOwner(text: string): LockOwner | undefined {
 
 async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path, 1);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -7,8 +7,8 @@ import {
   type LocatedObject,
   readObjects,
 } from '../definition/index.ts';
+import { fileReason, readRegularFile } from '../files/index.ts';
 import { type KubeCluster, KubeError } from '../kube/index.ts';
-import { fileReason, readRegularFile } from '../runtime/index.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { applySample } from './apply-sample.ts';
 

@@ -1,6 +1,6 @@
 import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
 import { parseYaml, printYaml } from '../definition/index.ts';
-import { fileReason, readRegularFile } from '../runtime/index.ts';
+import { fileReason, readRegularFile } from '../files/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { type SandboxServer, startSandboxServer } from '../sandbox/node/index.ts';
 import type { Clock } from '../util/clock.ts';

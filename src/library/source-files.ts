@@ -1,4 +1,5 @@
-import { fileReason, loadPath, loadTree } from '../runtime/index.ts';
+import { fileReason } from '../files/index.ts';
+import { loadPath, loadTree } from '../runtime/index.ts';
 import type { Definitions, SourceFile } from './api.ts';
 
 /** The files of definitions that are given as one text have this name in diagnostics. */

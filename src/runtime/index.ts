@@ -35,6 +35,5 @@ export {
   type SourceManifest,
 } from './sources/definition-source.ts';
 export { createDirectorySource } from './sources/directory-source.ts';
-export { fileReason, watchFolders } from './sources/folder-scan.ts';
-export { readRegularFile } from './sources/regular-file.ts';
+export { watchFolders } from './sources/folder-scan.ts';
 export { ViewChangeNotifier } from './view-change-notifier.ts';

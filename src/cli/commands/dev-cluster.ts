@@ -13,7 +13,7 @@ import {
   startSandboxCluster,
   writeFileAtomically,
 } from '../../dev/index.ts';
-import { fileReason, readRegularFile } from '../../runtime/index.ts';
+import { fileReason, readRegularFile } from '../../files/index.ts';
 import type { Logger } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';

@@ -1,6 +1,6 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileReason } from '../../runtime/index.ts';
+import { fileReason } from '../../files/index.ts';
 import { CliError } from '../exit-code.ts';
 
 /** Commands that create files never overwrite one. @throws CliError for the first file that exists */

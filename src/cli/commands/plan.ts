@@ -2,8 +2,8 @@ import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts'
 import { bundledSchemas } from '../../compile/index.ts';
 import type { LocatedDefinition, LocatedObject } from '../../definition/index.ts';
 import { maxSnapshotMebibytes } from '../../dev/index.ts';
+import { fileReason, readRegularFile } from '../../files/index.ts';
 import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
-import { fileReason, readRegularFile } from '../../runtime/index.ts';
 import { checkObjects, ObjectCheck, Simulation } from '../../simulation/index.ts';
 import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../../util/clock.ts';

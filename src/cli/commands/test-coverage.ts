@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
-import { fileReason } from '../../runtime/index.ts';
+import { fileReason } from '../../files/index.ts';
 import {
   CoverageCollector,
   coverageHtml,

@@ -1,5 +1,6 @@
 import type { DefinitionManifest } from '../../check/index.ts';
-import { fileReason, loadTree, readRegularFile } from '../../runtime/index.ts';
+import { fileReason, readRegularFile } from '../../files/index.ts';
+import { loadTree } from '../../runtime/index.ts';
 import { CliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 

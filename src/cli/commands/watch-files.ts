@@ -1,4 +1,5 @@
-import { fileReason, watchFolders } from '../../runtime/index.ts';
+import { fileReason } from '../../files/index.ts';
+import { watchFolders } from '../../runtime/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { CliError, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';

@@ -1,6 +1,6 @@
 import { realpath, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { readRegularFile } from '../../runtime/index.ts';
+import { readRegularFile } from '../../files/index.ts';
 import type { Random } from '../../util/random.ts';
 import type { SourceFiles } from '../definition-source.ts';
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
 import {
@@ -8,6 +7,7 @@ import {
   KubeConfigError,
   type LoadOptions,
 } from './cluster-config.ts';
+import { readCredentialFile } from './credential-file.ts';
 import {
   type KubeconfigFilesOptions,
   type KubeconfigView,
@@ -62,7 +62,8 @@ class KubeconfigCredentials implements CredentialsSource {
 
   async #read(): Promise<Credentials> {
     const { config, cluster, user, oidc } = this.#view;
-    const ca = await readAuthority(cluster);
+    await readNamedFiles(this.#view);
+    const ca = decodedAuthority(cluster);
     const trust = ca === undefined ? {} : { ca };
     // As in kubectl: unencrypted connections must not carry credentials.
     const isPlain = cluster.server.startsWith('http:');
@@ -95,8 +96,24 @@ class KubeconfigCredentials implements CredentialsSource {
   }
 }
 
-async function readAuthority({ caFile, caData }: Cluster): Promise<string | undefined> {
-  if (caFile) return readFile(caFile, 'utf8');
+/** Puts the content of files where the library has inline data: it would read them without a limit, and block on a pipe. */
+async function readNamedFiles({ cluster, user, files }: KubeconfigView): Promise<void> {
+  const read = async (what: string, path: string | undefined) =>
+    path ? Buffer.from(await readCredentialFile(what, path)).toString('base64') : undefined;
+  const [caData, certData, keyData] = await Promise.all([
+    read('certificate authority', files.ca),
+    read('client certificate', files.cert),
+    read('client key', files.key),
+  ]);
+  Object.assign(cluster, { ...(caData !== undefined && { caData }) });
+  if (user !== undefined)
+    Object.assign(user, {
+      ...(certData !== undefined && { certData }),
+      ...(keyData !== undefined && { keyData }),
+    });
+}
+
+function decodedAuthority({ caData }: Cluster): string | undefined {
   return caData ? Buffer.from(caData, 'base64').toString('utf8') : undefined;
 }
 

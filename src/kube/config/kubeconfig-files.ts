@@ -1,12 +1,12 @@
 import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 // Direct import: the package's index would bundle 750 generated models.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
 import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import { messageOf } from '../../util/homeostat-error.ts';
 import { KubeConfigError } from './cluster-config.ts';
+import { readCredentialFile, readCredentialFileIfThere } from './credential-file.ts';
 import { type OidcSettings, OidcTokens } from './oidc-tokens.ts';
 
 /** The chosen context of one or several kubeconfig files. */
@@ -18,10 +18,19 @@ export interface KubeconfigView {
   readonly cluster: Cluster;
   /** Undefined if the context has no user. */
   readonly user: User | undefined;
+  /** Files with certificates and keys. The library's objects have none of the paths. */
+  readonly files: NamedFiles;
   /** Set if the user's token comes from an OIDC provider. Caches its tokens. */
   readonly oidc: OidcTokens | undefined;
   /** The content of all files, to detect changes. */
   readonly text: string;
+}
+
+/** Paths of PEM files. Undefined: not named. */
+export interface NamedFiles {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
 }
 
 /** Auth providers that the library supports. It would ignore others and send requests without credentials. */
@@ -30,8 +39,11 @@ const knownProviders = new Set(['oidc', 'exec', 'azure', 'gcp']);
 /** Impersonation fields that the library silently ignores. Ignoring them would change the permissions. */
 const lostImpersonation = /["']?\b(as-groups|as-uid|as-user-extra)["']?\s*:/;
 
-/** Kubernetes uses `tokenFile`; the library reads only `token-file`. */
-const tokenFileKey = /(["']?)\btokenFile\1(?=\s*:)/g;
+/**
+ * Files with tokens. The library reads them while it parses, without a limit and those of all users; it passes on the value of an
+ * `auth-provider` as it is, so the path is parsed as one.
+ */
+const tokenFileKey = /(["']?)\b(?:tokenFile|token-file)\1(?=\s*:)/g;
 
 export interface KubeconfigFilesOptions {
   readonly paths: readonly string[];
@@ -70,6 +82,7 @@ export async function readKubeconfig({
   limitPlugins(config, pluginTimeoutMs, plugins);
   if (context !== undefined) config.setCurrentContext(context);
   const view = selectedView(config, found.map(({ text }) => text).join('\0'));
+  await readTokenFile(view.user);
   rejectUnsupported(view);
   return view;
 }
@@ -80,18 +93,14 @@ interface KubeconfigFile {
 }
 
 async function readIfThere(path: string): Promise<KubeconfigFile | undefined> {
-  try {
-    return { path, text: await readFile(path, 'utf8') };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new KubeConfigError('not-found', `Cannot read kubeconfig "${path}"`, { cause: error });
-  }
+  const text = await readCredentialFileIfThere('kubeconfig', path);
+  return text === undefined ? undefined : { path, text };
 }
 
 function parseFile({ path, text }: KubeconfigFile): KubeConfig {
   const config = new KubeConfig();
   try {
-    config.loadFromString(text.replaceAll(tokenFileKey, '$1token-file$1'));
+    config.loadFromString(text.replaceAll(tokenFileKey, '$1auth-provider$1'));
   } catch (error) {
     const why = messageOf(error);
     throw new KubeConfigError('invalid', `Expected a kubeconfig in "${path}", found: ${why}`, {
@@ -100,7 +109,10 @@ function parseFile({ path, text }: KubeconfigFile): KubeConfig {
   }
   const folder = dirname(path);
   config.makePathsAbsolute(folder);
-  for (const user of config.users) makeCommandAbsolute(user, folder);
+  for (const user of config.users) {
+    makeCommandAbsolute(user, folder);
+    makeTokenFileAbsolute(user, folder);
+  }
   return config;
 }
 
@@ -109,6 +121,25 @@ function makeCommandAbsolute(user: User, folder: string): void {
   const command: unknown = user.exec?.command;
   if (typeof command === 'string' && command.includes('/') && !isAbsolute(command))
     user.exec.command = join(folder, command);
+}
+
+/** The path of the token file of a user, see {@link tokenFileKey}. */
+function tokenFileOf(user: User | undefined): string | undefined {
+  const value: unknown = user?.authProvider;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function makeTokenFileAbsolute(user: User, folder: string): void {
+  const path = tokenFileOf(user);
+  if (path !== undefined) Object.assign(user, { authProvider: resolve(folder, path) });
+}
+
+/** As in client-go: the token of a file is used instead of an inline one. */
+async function readTokenFile(user: User | undefined): Promise<void> {
+  const path = tokenFileOf(user);
+  if (user === undefined || path === undefined) return;
+  const token = await readCredentialFile('token file', path);
+  Object.assign(user, { token, authProvider: undefined });
 }
 
 function mergeConfigs(configs: readonly KubeConfig[]): KubeConfig {
@@ -205,7 +236,16 @@ function selectedView(config: KubeConfig, text: string): KubeconfigView {
   if (context.user && user === undefined)
     throw new KubeConfigError('not-found', `Expected a user "${context.user}", found none`);
   const namespace = context.namespace ?? 'default';
-  return { config, context: name, namespace, cluster, user, oidc: takeOidc(user), text };
+  const files = takeFiles(cluster, user);
+  return { config, context: name, namespace, cluster, user, files, oidc: takeOidc(user), text };
+}
+
+/** Removes the paths from what the library reads, see `readNamedFiles`. */
+function takeFiles(cluster: Cluster, user: User | undefined): NamedFiles {
+  const files = { ca: cluster.caFile, cert: user?.certFile, key: user?.keyFile };
+  Object.assign(cluster, { caFile: undefined });
+  if (user !== undefined) Object.assign(user, { certFile: undefined, keyFile: undefined });
+  return files;
 }
 
 /** Names of the contexts for a message; of many only the first ones. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ClusterConfig,
@@ -6,6 +5,7 @@ import {
   type CredentialsSource,
   KubeConfigError,
 } from './cluster-config.ts';
+import { readCredentialFile } from './credential-file.ts';
 
 export interface LoadKubeConfigOptions {
   /**
@@ -61,9 +61,10 @@ async function loadInClusterConfig(options: InClusterOptions): Promise<ClusterCo
     );
   const credentials = new ServiceAccountCredentials(serviceAccountFolder);
   await credentials.load();
-  const namespace = await readFile(join(serviceAccountFolder, 'namespace'), 'utf8').catch(
-    () => 'default',
-  );
+  const namespace = await readCredentialFile(
+    'namespace of the service account',
+    join(serviceAccountFolder, 'namespace'),
+  ).catch(() => 'default');
   const name = namespace.trim();
   return { server: serverOf(inCluster), namespace: name, ownNamespace: name, credentials };
 }
@@ -85,13 +86,7 @@ class ServiceAccountCredentials implements CredentialsSource {
     return { headers: { authorization: `Bearer ${token.trim()}` }, ca };
   }
 
-  async #read(name: string): Promise<string> {
-    const path = join(this.#folder, name);
-    try {
-      return await readFile(path, 'utf8');
-    } catch (error) {
-      const message = `Expected the service account's file "${path}", found none that can be read`;
-      throw new KubeConfigError('not-found', message, { cause: error });
-    }
+  #read(name: string): Promise<string> {
+    return readCredentialFile('file of the service account', join(this.#folder, name));
   }
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { Pool } from 'undici';
 import { messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { KubeConfigError } from './cluster-config.ts';
+import { readCredentialFile } from './credential-file.ts';
 
 /** Fields of `auth-provider.config` of an `oidc` user in a kubeconfig. */
 export interface OidcSettings {
@@ -75,7 +75,7 @@ export class OidcTokens {
     const file = this.#settings['idp-certificate-authority'];
     const data = this.#settings['idp-certificate-authority-data'];
     if (data) return Buffer.from(data, 'base64').toString('utf8');
-    return file ? readFile(file, 'utf8') : undefined;
+    return file ? readCredentialFile('certificate authority', file) : undefined;
   }
 }
 

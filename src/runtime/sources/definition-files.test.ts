@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { fileReason } from '../../files/index.ts';
 import { loadDirectory, loadTree } from './definition-files.ts';
-import { fileReason } from './folder-scan.ts';
 
 function folderWith(t: TestContext, files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-load-'));

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
+import { readRegularFile, UnreadableFileError } from '../../files/index.ts';
 import { scanFolder } from './folder-scan.ts';
-import { readRegularFile, UnreadableFileError } from './regular-file.ts';
 
 /** A regular file, or the definition files of a directory. @throws Error as {@link loadDirectory} */
 export async function loadPath(path: string): Promise<readonly DefinitionManifest[]> {

@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
+import { fileReason } from '../../files/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { Waker } from '../../util/pause.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 import {
   type FolderScan,
-  fileReason,
   isSameScan,
   type ScannedFile,
   scanFolder,

@@ -1,15 +1,14 @@
 import { type BigIntStats, type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
-import type { Clock } from '../../util/clock.ts';
-import { isDefinitionFile } from './definition-names.ts';
 import {
+  fileReason,
   maxDefinitionMebibytes,
   readRegularFile,
-  UnreadableFileError,
   unreadableReason,
-} from './regular-file.ts';
+} from '../../files/index.ts';
+import type { Clock } from '../../util/clock.ts';
+import { isDefinitionFile } from './definition-names.ts';
 
 /** A scanned file. */
 export interface ScannedFile {
@@ -65,15 +64,6 @@ export async function scanFolder(path: string, options: ScanOptions = {}): Promi
 /** Whether two scans are equal. */
 export function isSameScan(a: FolderScan, b: FolderScan): boolean {
   return a.identity === b.identity && fingerprintsOf(a) === fingerprintsOf(b);
-}
-
-/** The system's error message, for example `no such file or directory`. */
-export function fileReason(error: unknown): string {
-  if (error instanceof Error && 'errno' in error && typeof error.errno === 'number') {
-    return getSystemErrorMessage(error.errno);
-  }
-  if (error instanceof UnreadableFileError) return error.message;
-  return String(error);
 }
 
 function fingerprintsOf({ files }: FolderScan): string {

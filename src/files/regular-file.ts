@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { getSystemErrorMessage } from 'node:util';
 
 /** A path names something that is not read. The message says why; in a directory, it names the file. */
 export class UnreadableFileError extends Error {}
@@ -52,6 +53,15 @@ export async function readRegularFile(
   } finally {
     await file.close();
   }
+}
+
+/** The system's error message, for example `no such file or directory`. */
+export function fileReason(error: unknown): string {
+  if (error instanceof Error && 'errno' in error && typeof error.errno === 'number') {
+    return getSystemErrorMessage(error.errno);
+  }
+  if (error instanceof UnreadableFileError) return error.message;
+  return String(error);
 }
 
 function rejectUnreadable(stats: FileStats, maxMebibytes: number): void {

@@ -1,0 +1,9 @@
+export {
+  fileReason,
+  maxDefinitionMebibytes,
+  maxNamedMebibytes,
+  readRegularFile,
+  UnreadableFileError,
+  unreadableReason,
+} from './regular-file.ts';
+export { readStream } from './stream-text.ts';
