@@ -74,6 +74,8 @@ export interface ConsoleServiceOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly info: Pick<ConsoleInfo, 'home' | 'version' | 'cluster' | 'canEdit'>;
+  /** Where the keys of versions are. @default looked for */
+  readonly runtimeNamespace?: string | undefined;
   /** @default undefined: sources are read from the cluster, and cannot be written */
   readonly files?: SourceFiles;
   /** @default undefined: reconciles are not recorded */
@@ -284,8 +286,8 @@ export class ConsoleService implements ConsoleBackend {
   }
 
   get #planOptions() {
-    const { cluster, clock, random, logger } = this.#options;
-    return { cluster, clock, random, logger, metrics: silentMetrics };
+    const { cluster, clock, random, logger, runtimeNamespace } = this.#options;
+    return { cluster, clock, random, logger, runtimeNamespace, metrics: silentMetrics };
   }
 
   #requireEdits(name: string | undefined): void {

@@ -137,19 +137,34 @@ type ReadObject = Pick<
 /** Looks up references in what a reconcile has read. Values that may come from a Secret are hidden. */
 export function createLookUp(
   plan: OperatorPlan,
-  { resource, children, reads, observed }: PhaseInput,
+  { resource, children, reads, observed, history }: PhaseInput,
 ): (reference: ExplainedReference) => PresentValue {
   const inputs = { children, reads, observed };
   const plans = { children: plan.children, observed: plan.children, reads: plan.reads };
   return ({ root, path }) => {
+    const [id, ...field] = path;
+    if (root === 'resource' && id === 'history' && plan.history !== undefined)
+      return versions(plan, history, field);
     if (root === 'resource')
       return shown({ state: 'present', value: resource }, path, plan.secrecy);
-    const [id, ...field] = path;
     if (id === undefined) return whole(plans[root], inputs[root]);
     const of = plans[root].find((each) => each.id === id);
     if (of === undefined) return missing;
     return shown(inputs[root]?.get(id) ?? { state: 'absent' }, field, secrecyOf(of));
   };
+}
+
+/** `history`, or a field of it. */
+function versions(
+  { reads }: OperatorPlan,
+  entries: PhaseInput['history'],
+  field: readonly string[],
+): PresentValue {
+  if (entries === undefined) return { state: 'waiting', on: 'history' };
+  const isSensitive = reads.some(
+    (read) => read.history !== undefined && isHidden(secrecyOf(read), []),
+  );
+  return isSensitive ? { state: 'sensitive' } : valueBelow(entries, field);
 }
 
 function secrecyOf({ gvk, secrecy }: ReadObject): Secrecy {
@@ -176,12 +191,14 @@ function shown(input: ExpressionInput, path: readonly string[], secrecy: Secrecy
       return missing;
     case 'waiting':
       return { state: 'waiting', on: input.on };
-    default: {
-      if (isHidden(secrecy, path)) return { state: 'sensitive' };
-      const value = below(input.value, path);
-      return value === undefined ? missing : { state: 'present', value };
-    }
+    default:
+      return isHidden(secrecy, path) ? { state: 'sensitive' } : valueBelow(input.value, path);
   }
+}
+
+function valueBelow(whole: unknown, path: readonly string[]): PresentValue {
+  const value = below(whole, path);
+  return value === undefined ? missing : { state: 'present', value };
 }
 
 /** As in expressions: a field of a list is the list of the fields of its items. */

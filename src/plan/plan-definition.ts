@@ -37,6 +37,8 @@ export interface PlanOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** The namespace of the runtime, where the keys of `history` are. In member clusters they are in `kube-system`. @default looked for */
+  readonly runtimeNamespace?: string | undefined;
   /** Only these resources are planned, as if a user applied them; those of other kinds are ignored. @default all resources of the cluster, as they are */
   readonly resources?: readonly KubeObject[];
   /** A resource as a server would store it, for a kind that the cluster does not serve yet. @default such resources are not planned */
@@ -70,7 +72,7 @@ export async function planDefinition(
 /** The resources of a definition that runs in members, in all members that it selects. */
 async function planInMembers(
   located: LocatedDefinition,
-  { members, ...options }: PlanOptions,
+  { members, runtimeNamespace: _, ...options }: PlanOptions,
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
   const { definition } = located;
@@ -234,10 +236,11 @@ async function planResources(
 ): Promise<Pick<DefinitionPlan, 'resources' | 'problems'>> {
   const { cluster, applied, recordedKinds, onProgress = () => undefined } = options;
   const decisions = new Map<string, DecisionRecord>();
-  const { members: reachable, ...shared } = options;
+  const { members: reachable, runtimeNamespace, ...shared } = options;
   const members = reachable && new DryRunMembers(reachable);
   const operator = createOperator({
     ...shared,
+    ...(runtimeNamespace !== undefined && { namespace: runtimeNamespace }),
     ...(members && { members }),
     plan,
     previousKinds: await servedKinds(recordedKinds, cluster, signal),

@@ -33,7 +33,7 @@ export async function reconcileDry(
   options: DryReconcileOptions,
   signal: AbortSignal,
 ): Promise<DryReconcile | { readonly problem: string } | undefined> {
-  const { members: _, ...shared } = options;
+  const { members: _, runtimeNamespace, ...shared } = options;
   const cluster = new DryRunCluster(options.cluster);
   const compiled = await compileFor(located, { cluster }, signal);
   if (compiled.kind === 'rejected') return { problem: compiled.rejection.message };
@@ -42,7 +42,10 @@ export async function reconcileDry(
   let decisions: readonly ChildDecision[] | undefined;
   const members = options.members && new DryRunMembers(options.members);
   const operator = createOperator({
-    ...{ ...shared, cluster, timeSlicer: unlimitedTimeSlicer },
+    ...shared,
+    cluster,
+    timeSlicer: unlimitedTimeSlicer,
+    ...(runtimeNamespace !== undefined && { namespace: runtimeNamespace }),
     ...(members && { members }),
     plan: {
       ...plan,

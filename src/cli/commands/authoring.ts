@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
-import { addClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, runtimeNamespaceOption } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { FuzzFlags } from './fuzz.ts';
 import type { ImportFlags } from './import.ts';
@@ -41,7 +41,8 @@ function addExplain(program: Command, { output, signal, exit }: ProgramContext):
       (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--with <file...>', 'of a resource in a file: objects that exist before')
-    .option('--no-simulate', 'of a resource in a file: leave children unready');
+    .option('--no-simulate', 'of a resource in a file: leave children unready')
+    .addOption(runtimeNamespaceOption());
   addClusterFlags(command).action(async (words: readonly string[], flags: ExplainFlags) => {
     const { explain } = await import('./explain.ts');
     exit(await explain(words, { flags, output, signal }));

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 /** Adds the flags of `ClusterFlags`. */
 export function addClusterFlags(command: Command): Command {
@@ -7,4 +7,12 @@ export function addClusterFlags(command: Command): Command {
     .option('--kubeconfig <file>', 'kubeconfig (default: of a running "homeostat dev", KUBECONFIG)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--cluster <name>', 'member cluster of a running "homeostat dev --clusters"');
+}
+
+/** Where the runtime has its own objects, of commands that read the keys of versions. */
+export function runtimeNamespaceOption(): Option {
+  return new Option(
+    '--runtime-namespace <name>',
+    'namespace of the runtime (default: homeostat-system, or where its keys are)',
+  );
 }

@@ -28,6 +28,8 @@ export interface ConsoleFlags extends KubeconfigFlags {
   readonly recordsUrl?: string;
   /** File with the token, for {@link recordsUrl}. */
   readonly recordsToken?: string;
+  /** Where the keys of versions are. @default looked for */
+  readonly runtimeNamespace?: string;
   /** Name of the member cluster that the console shows. @default undefined: the cluster of the runtime */
   readonly recordsCluster?: string;
 }
@@ -57,7 +59,11 @@ export async function serveConsole(
     const client = await recordsClient(flags, cluster);
     const member = flags.recordsCluster;
     const backend = new ConsoleService({
-      ...{ cluster, clock, random, logger },
+      cluster,
+      clock,
+      random,
+      logger,
+      runtimeNamespace: flags.runtimeNamespace,
       records: new RemoteRecords({
         ...{ client, clock },
         ...(member !== undefined && { cluster: member }),

@@ -124,7 +124,13 @@ function explainLive(
     const located = servedBy(definitions, resource);
     const key = keyOf(kind.namespaced ? namespace : undefined, name);
     const members = await planMembers([located], session);
-    const options = { cluster, ...(members && { members }), ...parts(createSystemClock()) };
+    const { runtimeNamespace } = context.flags;
+    const options = {
+      cluster,
+      ...(members && { members }),
+      runtimeNamespace,
+      ...parts(createSystemClock()),
+    };
     found = explanationOf(await explainNow(located, key, options, signal), located, reference);
     return exitCode.ok;
   });

@@ -24,6 +24,8 @@ export interface ExplainFlags extends ClusterFlags {
   readonly recursive?: boolean;
   /** Files with objects that exist before, for a resource in a file. */
   readonly with?: readonly string[];
+  /** Where the keys of versions are, for a resource of a cluster. @default looked for */
+  readonly runtimeNamespace?: string;
   /** Whether simulated controllers make children ready, for a resource in a file. @default true */
   readonly simulate?: boolean;
 }

@@ -4,7 +4,7 @@ import type { CliCommand } from '../cli-command.ts';
 import { exitCode } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
-import { addClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, runtimeNamespaceOption } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
 import type { ConsoleFlags, ObjectName } from './console.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
@@ -132,6 +132,7 @@ function addConsole(program: Command, { output, signal, exit }: ProgramContext):
       'address of the runtime, for its records (default: its Pods, through the API server)',
     )
     .option('--records-token <file>', 'file with the token, for --records-url')
+    .addOption(runtimeNamespaceOption())
     .option(
       '--records-cluster <name>',
       'the member cluster that the kubeconfig names, for its records (default: the cluster of the runtime)',
@@ -282,10 +283,7 @@ function addHistory(program: Command, { exit, ...context }: ProgramContext): voi
     .option('-A, --all-namespaces', 'in all namespaces')
     .option('--definition <name>', 'only those of this definition')
     .option('--sign', 'sign the named versions, so that they count')
-    .option(
-      '--runtime-namespace <name>',
-      'namespace of the runtime (default: homeostat-system, or where its keys are)',
-    );
+    .addOption(runtimeNamespaceOption());
   addClusterFlags(command).action(
     async (names: readonly string[], options: HistoryFlags & ClusterFlags) => {
       const { history } = await import('./history.ts');
@@ -318,7 +316,8 @@ function addPlan(program: CliCommand, { exit, ...context }: ProgramContext): voi
       new Option('-o, --output <format>', 'format')
         .choices(['text', 'json', 'markdown'])
         .default('text'),
-    );
+    )
+    .addOption(runtimeNamespaceOption());
   // 2 means changes.
   command.errorCode = exitCode.failure;
   addClusterFlags(command).action(

@@ -27,6 +27,8 @@ export interface PlanFlags {
   readonly filename?: readonly string[];
   /** A saved cluster. */
   readonly against?: string;
+  /** Where the keys of versions are. @default looked for */
+  readonly runtimeNamespace?: string;
 }
 
 /** Exit code: the plan has changes. */
@@ -71,6 +73,7 @@ async function printPlan(
     definitions,
     texts: given?.manifests ?? [],
     ...(given && { resources: given.objects }),
+    runtimeNamespace: flags.runtimeNamespace,
   };
   const plans =
     flags.against === undefined
@@ -92,6 +95,7 @@ interface Wanted {
   readonly resources?: readonly LocatedObject[];
   /** The files of the resources. */
   readonly texts: readonly DefinitionManifest[];
+  readonly runtimeNamespace: string | undefined;
 }
 
 /** Undefined: resources have mistakes, which are printed. */
@@ -101,7 +105,7 @@ async function planAll(
   clock: Clock,
 ): Promise<readonly DefinitionPlan[] | undefined> {
   const { cluster, output, signal } = session;
-  const { definitions } = wanted;
+  const { definitions, runtimeNamespace } = wanted;
   const members = await planMembers(definitions, session);
   const { resources, added } = placed(session, wanted);
   // The cluster does not know their kinds, so a simulated server checks them and adds defaults.
@@ -111,7 +115,9 @@ async function planAll(
     printDiagnostics(mistakes, wanted.texts, output);
     if (mistakes.some(({ severity }) => severity === 'error')) return undefined;
     const options = {
-      ...{ cluster, clock },
+      cluster,
+      clock,
+      runtimeNamespace,
       ...(check && { admit: (resource: KubeObject) => check.admitted(resource) ?? resource }),
       ...(members && { members }),
       random: createSystemRandom(),
