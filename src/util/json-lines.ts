@@ -1,16 +1,47 @@
-import { parseJson } from './exact-json.ts';
+import type { JsonLimits } from './json-scan.ts';
+import { parseWithin } from './limited-json.ts';
 
-/** The JSON values of a stream with one value on each line. */
+/** Of one line; an event of a watch has an object of at most 3 MiB. */
+export interface LineLimits extends JsonLimits {
+  /** Longer lines are not collected, in characters. */
+  readonly maxLength: number;
+}
+
+/** For a stream of a trusted server. */
+const trustedLines: LineLimits = {
+  maxLength: 33_554_432,
+  fromLength: 65_536,
+  maxCost: 134_217_728,
+  maxDepth: 10_000,
+};
+
+/**
+ * The JSON values of a stream with one value on each line.
+ * @param limits @default those of a trusted server
+ * @throws RangeError for a line that is too long, JsonLimitError, SyntaxError
+ */
 export async function* jsonLines(
   chunks: AsyncIterable<string>,
+  limits: LineLimits = trustedLines,
 ): AsyncGenerator<unknown, void, undefined> {
-  let rest = '';
+  // Joined once: a line that arrives in many pieces would be copied for each of them.
+  let pieces: string[] = [];
+  let length = 0;
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield parseJson(line);
+    const [first = '', ...others] = chunk.split('\n');
+    pieces.push(first);
+    length += first.length;
+    if (length > limits.maxLength)
+      throw new RangeError(`The stream sent a line of more than ${limits.maxLength} characters`);
+    const rest = others.pop();
+    if (rest === undefined) continue;
+    for (const line of [pieces.join(''), ...others])
+      if (line !== '') yield parseWithin(line, limits);
+    pieces = [rest];
+    length = rest.length;
   }
-  if (rest.trim() !== '') yield parseJson(rest);
+  const last = pieces.join('');
+  if (last.trim() !== '') yield parseWithin(last, limits);
 }
 
 /** The text of a response body, as it arrives. */

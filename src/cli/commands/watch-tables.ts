@@ -1,6 +1,6 @@
 import { errorFromResponse, type KindInfo } from '../../kube/index.ts';
-import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject } from '../../util/json.ts';
+import { jsonLines } from '../../util/json-lines.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 import { pathFor, type Selection } from './requests.ts';
 
@@ -55,20 +55,11 @@ async function* eventsOf(
   const path = pathFor(session, kind, collection);
   const request = { path, query, accept, flow: cliFlow };
   const { chunks } = await session.cluster.api.stream(request, session.signal);
-  for await (const line of linesOf(chunks)) {
-    const event = parseJson(line) as unknown as WatchEvent;
+  for await (const value of jsonLines(chunks)) {
+    const event = value as WatchEvent;
     if (event.type === 'ERROR')
       throw errorFromResponse({ status: codeOf(event.object), body: event.object });
     yield event;
-  }
-}
-
-async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of chunks) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield line;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type Express, loadWebFramework, type Request, type Response } from '../../http/index.ts';
 import type { Clock } from '../../util/clock.ts';
-import { parseJson } from '../../util/exact-json.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
+import { JsonLimitError, parseWithin } from '../../util/limited-json.ts';
 import type { Random } from '../../util/random.ts';
 import {
   BackendError,
@@ -26,6 +27,8 @@ export interface ConsoleAppOptions {
 }
 
 const maxBodyBytes = 3 * 1024 * 1024;
+/** Of a request: 3 MiB of `{},` would become 80 MiB. */
+const bodyLimits: JsonLimits = { fromLength: 0, maxCost: 33_554_432, maxDepth: 1_000 };
 
 const statuses: Readonly<Record<BackendErrorCode, number>> = {
   unreachable: 502,
@@ -188,9 +191,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   try {
-    const value: unknown = parseJson(Buffer.concat(chunks).toString('utf8'));
+    const value: unknown = parseWithin(Buffer.concat(chunks).toString('utf8'), bodyLimits);
     if (typeof value === 'object' && value !== null) return value;
   } catch (cause) {
+    if (cause instanceof JsonLimitError) throw new BackendError('failed', cause.message, { cause });
     throw new BackendError('failed', 'The request is not JSON', { cause });
   }
   throw new BackendError('failed', 'Expected a JSON object');

@@ -44,14 +44,28 @@ describe('console/node/console-server', () => {
     path: string,
     method: string,
     headers: Readonly<Record<string, string>> = {},
+    content = '{"path":"/api"}',
   ) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
     const sent = request(new URL(path, server.url), { method, headers }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
-    sent.on('error', reject).end(method === 'POST' ? '{"path":"/api"}' : undefined);
+    sent.on('error', reject).end(method === 'POST' ? content : undefined);
     return promise;
   };
+
+  test('a request that would take too much memory, or is nested deep, is not parsed', async () => {
+    const headers = { origin: new URL(server.url).origin };
+    for (const [value, what] of [
+      [`[${'{},'.repeat(1_000_000)}{}]`, 'too large'],
+      ['['.repeat(2_000) + ']'.repeat(2_000), 'nested deeper than 1000 levels'],
+    ] as const) {
+      const content = `{"path":"/api","body":${value}}`;
+      const { status, body } = await ask('api/request', 'POST', headers, content);
+      assert.equal(status, 500);
+      assert.ok(body.includes(`is ${what} and was not parsed`), body);
+    }
+  });
 
   test('serves the page on loopback below a path that cannot be guessed', async () => {
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{32}\/$/);

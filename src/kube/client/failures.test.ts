@@ -160,6 +160,18 @@ describe('kube/api-client failures', () => {
     assert.equal((await failure(client.request(get, never))).code, 'too-large');
   });
 
+  test('an answer of the hub that would take too much memory, or is nested too deep, is not parsed', async () => {
+    for (const body of [
+      `[${'{},'.repeat(5_000_000)}{}]`,
+      `["${'x'.repeat(4_200_000)}",${'['.repeat(10_001)}${']'.repeat(10_001)}]`,
+    ]) {
+      const server = await serve(() => ({ status: 200, body }));
+      const error = await failure(clientFor(server.url).request(get, never));
+      assert.equal(error.code, 'too-large');
+      assert.match(error.message, /and was not parsed$/);
+    }
+  });
+
   test('an answer that is no JSON is unexpected, and not quoted', async () => {
     const server = await serve(() => ({ status: 200, body: 'secret' }));
     const error = await failure(clientFor(server.url).request(get, never));

@@ -1,6 +1,6 @@
-import { parseJson } from '../../util/exact-json.ts';
 import type { Json } from '../../util/json.ts';
-import { excessOf, type JsonLimits } from '../../util/json-scan.ts';
+import type { JsonLimits } from '../../util/json-scan.ts';
+import { JsonLimitError, parseWithin } from '../../util/limited-json.ts';
 import { KubeError } from '../kube-error.ts';
 
 /**
@@ -14,9 +14,10 @@ export const trustedJson: JsonLimits = {
 
 /** Parses JSON of a server if it costs less than the limits. @throws KubeError `too-large`, SyntaxError */
 export function parseLimited(text: string, limits: JsonLimits): Json {
-  const excess = excessOf(text, limits);
-  if (excess === undefined) return parseJson(text);
-  const what = excess === 'depth' ? `nested deeper than ${limits.maxDepth} levels` : 'too large';
-  const message = `The value of ${text.length} characters is ${what} and was not parsed`;
-  throw new KubeError('too-large', message, { status: 0 });
+  try {
+    return parseWithin(text, limits);
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    throw new KubeError('too-large', error.message, { status: 0 });
+  }
 }

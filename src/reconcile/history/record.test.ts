@@ -44,6 +44,19 @@ function changed(stored: StoredObject, change: object, metadata: object = {}): S
 }
 
 describe('reconcile/history record', () => {
+  test('a Secret whose state would take too much memory, or is nested deep, is none', () => {
+    const secret = recordOf(stateOf('team', 'Secret'));
+    const withState = (value: string) => {
+      const state = JSON.stringify(stateOf('team', 'Secret')).replace('"YQ=="', value);
+      return changed(secret, { data: { object: btoa(state) } });
+    };
+    const versionOf = (value: string) =>
+      parseRecord(withState(value), options.definition, options.clusterNamespace)?.version;
+    assert.equal(versionOf('"YQ=="'), 3);
+    assert.equal(versionOf(`[${'{},'.repeat(240_000)}{}]`), undefined);
+    assert.equal(versionOf('['.repeat(200) + ']'.repeat(200)), undefined);
+  });
+
   for (const [what, state, place] of [
     ['a ConfigMap', stateOf('team'), 'team'],
     ['a Secret', stateOf('team', 'Secret'), 'team'],

@@ -1,9 +1,9 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { decodeBase64, encodeBase64 } from '../../util/base64.ts';
-import { parseJson } from '../../util/exact-json.ts';
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { parseWithin } from '../../util/limited-json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import {
   deletedAtAnnotation,
@@ -26,6 +26,9 @@ export const revisionKind = gvkOf('apps/v1', 'ControllerRevision');
 
 /** One version a second reaches ten digits after 30 years: a longer number was forged, and no version could follow it. */
 const versionedName = /^(.+)-([1-9]\d{0,8})$/;
+
+/** Of the state of a Secret, which is flat and has at most a MiB. */
+const stateLimits = { fromLength: 0, maxCost: 16_777_216, maxDepth: 100 } as const;
 
 /** The resource for which states are recorded. */
 export interface RecordOwner {
@@ -144,9 +147,9 @@ function stateIn(record: KubeObject): KubeObject | undefined {
   const json = typeof text === 'string' ? decodeBase64(text) : undefined;
   if (json === undefined) return undefined;
   try {
-    return asObject(parseJson(json));
+    return asObject(parseWithin(json, stateLimits));
   } catch {
-    // Written by somebody else.
+    // Written by another client, or too large for a Secret.
     return undefined;
   }
 }

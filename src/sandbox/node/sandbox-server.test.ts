@@ -54,6 +54,24 @@ describe('sandbox/node/sandbox-server', () => {
     );
   });
 
+  test('rejects bodies that would take too much memory', async () => {
+    const large = await start({});
+    try {
+      for (const type of ['application/json', 'application/yaml']) {
+        const answer = await fetch(`${large.url}/api/v1/namespaces`, {
+          method: 'POST',
+          headers: { 'content-type': type },
+          body: `{"a":[${'{},'.repeat(1_000_000)}{}]}`,
+        });
+        assert.equal(answer.status, 413);
+        const { message } = (await answer.json()) as Record<string, string>;
+        assert.equal(message, 'The body takes more memory than 67108864 bytes');
+      }
+    } finally {
+      await large.stop();
+    }
+  });
+
   test('streams a watch, and stops with one open', async () => {
     const answer = await fetch(`${server.url}/api/v1/namespaces?watch=1`);
     const reader = answer.body?.getReader();

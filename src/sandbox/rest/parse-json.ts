@@ -1,7 +1,11 @@
 import { parseJson as parseExactJson } from '../../util/exact-json.ts';
 import type { Json } from '../../util/json.ts';
-import { badRequest } from '../status/api-errors.ts';
+import { excessOf } from '../../util/json-scan.ts';
+import { badRequest, entityTooLarge } from '../status/api-errors.ts';
 import { maxSandboxNesting, maxServerNesting, measureNesting, tooDeep } from './nesting.ts';
+
+/** Of a body; ordinary objects take three times their text. The nesting has its own limits. */
+const bodyLimits = { fromLength: 262_144, maxCost: 67_108_864, maxDepth: Infinity } as const;
 
 /** The nesting is deeper than the server reads. */
 export class NestingError extends SyntaxError {}
@@ -9,10 +13,11 @@ export class NestingError extends SyntaxError {}
 /**
  * Parses JSON as the server does.
  * @throws SyntaxError for invalid JSON, {@link NestingError} for nesting beyond the server's limit; StatusError 501 for nesting
- * beyond the sandbox's limit
+ * beyond the sandbox's limit, 413 for a body that takes too much memory
  */
 export function parseJson(text: string): Json {
   assertNesting(text);
+  assertCost(text);
   return parseExactJson(text);
 }
 
@@ -44,6 +49,12 @@ export function assertNesting(text: string): void {
   if (depth > maxServerNesting)
     throw new NestingError(`invalid character '${character}' exceeded max depth`);
   if (depth > maxSandboxNesting) throw tooDeep();
+}
+
+/** @throws StatusError 413: 3 MiB of `{},` would become 80 MiB, also for YAML in flow style */
+export function assertCost(text: string): void {
+  if (excessOf(text, bodyLimits) === undefined) return;
+  throw entityTooLarge(`The body takes more memory than ${bodyLimits.maxCost} bytes`);
 }
 
 export const jsonType = 'application/json';

@@ -9,6 +9,7 @@ import { badRequest, unsupportedMediaType } from '../status/api-errors.ts';
 import { StatusError } from '../status/status-error.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import {
+  assertCost,
   assertNesting,
   bodyTypes,
   isTypeOf,
@@ -82,6 +83,7 @@ function parseYamlBody({ parseYaml }: RestContext, kind: ServedKind, text: strin
   if (parseYaml === undefined) throw unsupportedMediaType([jsonType]);
   try {
     assertNesting(text);
+    assertCost(text);
     return asPlainJson(text) ?? parseYaml(text);
   } catch (error) {
     if (error instanceof StatusError) throw error;

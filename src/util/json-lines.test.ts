@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { jsonLines } from './json-lines.ts';
+
+async function* chunksOf(...chunks: readonly string[]) {
+  yield* chunks;
+}
+
+const limits = { maxLength: 20, fromLength: 0, maxCost: 1_000, maxDepth: 3 };
+
+describe('util/json-lines', () => {
+  test('values are split at line ends, in chunks of any size', async () => {
+    for (const chunks of [
+      ['1\n[2]\n\n{"a":3}\n'],
+      [...'1\n[2]\n\n{"a":3}'],
+      ['1\n[', '2]\n{"a":3}'],
+    ])
+      assert.deepEqual(await Array.fromAsync(jsonLines(chunksOf(...chunks))), [1, [2], { a: 3 }]);
+  });
+
+  for (const [what, chunks, expected] of [
+    ['too long, without an end', ['"', ...'x'.repeat(40)], /a line of more than 20 characters/],
+    ['too long, in one piece', [`"${'x'.repeat(40)}"\n`], /a line of more than 20 characters/],
+    ['nested too deep', ['[[[[]]]]\n'], /nested deeper than 3 levels and was not parsed/],
+    ['nested too deep, without an end', ['[[[[]]]]'], /nested deeper than 3 levels/],
+    ['no JSON', ['{\n'], SyntaxError],
+  ] as const)
+    test(`a line that is ${what} is an error`, async () => {
+      const values = Array.fromAsync(jsonLines(chunksOf('1\n', ...chunks), limits));
+      await assert.rejects(values, expected);
+    });
+
+  test('a stream of a trusted server has limits, too', async () => {
+    const maps = `[${'{},'.repeat(2_000_000)}{}]\n`;
+    await assert.rejects(
+      Array.fromAsync(jsonLines(chunksOf(maps))),
+      /too large and was not parsed/,
+    );
+  });
+});
