@@ -1,11 +1,18 @@
 import { getHeapStatistics } from 'node:v8';
-import { createKubeCluster, type KubeCluster, type KubeClusterOptions } from '../kube/index.ts';
+import {
+  createKubeCluster,
+  type KubeCluster,
+  type KubeClusterOptions,
+  SharedBudget,
+} from '../kube/index.ts';
 import type { ConnectMember } from '../runtime/index.ts';
 import type { LeaderElection } from './leader-election.ts';
 
 interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random' | 'logger'> {
   /** Leadership is on the hub: its fence is checked before every write to a member. @default no election */
   readonly election?: Pick<LeaderElection, 'clusterOptions' | 'onLost'>;
+  /** Limits of memory are shares of it. @default the limit of the heap of this process */
+  readonly heapBytes?: number;
 }
 
 /** Requests in flight to one member. */
@@ -19,19 +26,28 @@ const maxCost = 67_108_864;
 const maxDepth = 1_000;
 /** Of the heap, for the objects of one member as JSON. */
 const shareOfHeap = 1 / 8;
+/** Of the heap, for the objects of all members, and for what is being received of them. */
+const shareOfMembers = 1 / 4;
 
 /** Creates the clients of member clusters. */
-export function memberClients({ election, ...shared }: MemberClientOptions): ConnectMember {
-  const share = getHeapStatistics().heap_size_limit * shareOfHeap;
-  const limits = { lineLength, cacheLength: share };
-  const jsonLimits = { fromLength: 0, maxCost: Math.min(share, maxCost), maxDepth };
+export function memberClients({
+  election,
+  heapBytes = getHeapStatistics().heap_size_limit,
+  ...shared
+}: MemberClientOptions): ConnectMember {
+  const cacheLength = heapBytes * shareOfHeap;
+  const together = new SharedBudget(heapBytes * shareOfMembers);
+  const jsonLimits = { fromLength: 0, maxCost: Math.min(cacheLength, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
-  return (config, { beforeWrite, ...options }) => {
+  return (config, { beforeWrite, onExceeded, ...options }) => {
+    const share = together.open(() => onExceeded?.('together'));
+    const limits = { lineLength, cacheLength, share };
     const cluster: KubeCluster = createKubeCluster({
       ...shared,
       logger: shared.logger.child({ cluster: options.name }),
       ...{ config, connections, maxResponseBytes, limits, jsonLimits, isForeign: true },
       ...options,
+      onExceeded: (limit) => onExceeded?.(limit),
       beforeWrite(request) {
         fence?.(request);
         beforeWrite?.(request);
@@ -42,6 +58,7 @@ export function memberClients({ election, ...shared }: MemberClientOptions): Con
     const close = async () => {
       unsubscribe?.();
       await cluster.close();
+      share.close();
     };
     return { cluster, close };
   };

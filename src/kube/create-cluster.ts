@@ -9,7 +9,10 @@ import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
 import { dryRunApply } from './api/dry-run.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
+import { CacheBudget } from './cache/cache-budget.ts';
 import { createInformerSet, type InformerSet } from './cache/informer-set.ts';
+import type { InformerSettings } from './cache/reflector-context.ts';
+import type { BudgetShare } from './cache/shared-budget.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
 import type { ApiClientOptions, ClosableApiClient } from './client/create-api-client.ts';
 import type { ServerAvailability } from './client/server-availability.ts';
@@ -70,8 +73,8 @@ export interface KubeClusterOptions
   readonly onLost?: (why: ClusterLossReason) => void;
   /** Limits of a server that is not trusted. @default undefined: those of a trusted one */
   readonly limits?: ForeignLimits;
-  /** Called when its objects exceed the limit; may be called more than once. The caller closes the cluster. @default no action */
-  readonly onExceeded?: () => void;
+  /** Called when what is kept of it exceeds a limit; may be called more than once. The caller closes the cluster. @default no action */
+  readonly onExceeded?: (limit: ExceededLimit) => void;
   /** Returns whether Events are sent. Events recorded while it returns false are dropped. @default always */
   readonly shouldSendEvents?: () => boolean;
 }
@@ -79,12 +82,17 @@ export interface KubeClusterOptions
 /** `outage`: the server does not respond. `restored`: its state is older than the state it showed before. */
 export type ClusterLossReason = 'outage' | 'restored';
 
+/** `own`: that of one server. `together`: that of all servers that are not trusted, of which this one takes most. */
+export type ExceededLimit = 'own' | 'together';
+
 /** How much of a server that is not trusted is read, in characters. */
 export interface ForeignLimits {
   /** Of a line of a watch. */
   readonly lineLength: number;
-  /** Of all cached objects as JSON, with 64 for each map and list. */
+  /** Of all cached objects and schemas as JSON, with 64 for each map and list. */
   readonly cacheLength: number;
+  /** What it takes of the memory of all servers that are not trusted. @default they have no limit together */
+  readonly share?: BudgetShare;
 }
 
 /** A cluster with a real API server. */
@@ -146,6 +154,28 @@ export function createClusterOn(
   return new ClientCluster(client, options);
 }
 
+function budgetOf(
+  { cacheLength, share }: ForeignLimits,
+  onExceeded: KubeClusterOptions['onExceeded'],
+): CacheBudget {
+  return new CacheBudget({
+    maxLength: cacheLength,
+    onExceeded: () => onExceeded?.('own'),
+    ...(share && { share }),
+  });
+}
+
+function settingsOf(
+  { lineLength, share }: ForeignLimits,
+  jsonLimits: KubeClusterOptions['jsonLimits'],
+): InformerSettings {
+  return {
+    maxLineLength: lineLength,
+    ...(jsonLimits && { jsonLimits }),
+    ...(share && { onHeld: (length) => share.add(length) }),
+  };
+}
+
 class ClientCluster implements KubeCluster {
   readonly name: string;
   readonly events: EventRecorder;
@@ -165,24 +195,23 @@ class ClientCluster implements KubeCluster {
     const { clock, random, metrics, logger, name = 'hub', labels } = options;
     const { onLost, onExceeded, knownSchema, limits, jsonLimits } = options;
     this.#knownSchema = knownSchema;
-    const discovery = createDiscovery({ api, clock });
+    const budget = limits && budgetOf(limits, onExceeded);
+    const measured = budget && { budget };
+    const discovery = createDiscovery({ api, clock, ...measured });
     this.name = name;
     this.#labels = labels;
     this.api = api;
     this.#client = api;
     this.#discovery = discovery;
-    this.#openApi = createOpenApi({ api, clock });
+    this.#openApi = createOpenApi({ api, clock, ...measured });
     this.#rights = createRightsWatcher({ api, clock, logger });
     const rights = this.#rights;
     this.#informers = createInformerSet({
       ...{ api, discovery, rights, clock, random, logger, metrics },
       suspectOutage: () => api.suspectOutage(),
       onRollback: () => onLost?.('restored'),
-      ...(limits && {
-        settings: { maxLineLength: limits.lineLength, ...(jsonLimits && { jsonLimits }) },
-        maxLength: limits.cacheLength,
-        ...(onExceeded && { onExceeded }),
-      }),
+      ...(limits && { settings: settingsOf(limits, jsonLimits) }),
+      ...measured,
     });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = 'homeostat', shouldSendEvents } = options;

@@ -121,8 +121,8 @@ const core = {
   ],
 };
 /** A ConfigMap as JSON, with a field of its own. */
-const mapText = (name: string, data: string) =>
-  `{"metadata":{"namespace":"default","name":"${name}","uid":"aa-${name}","resourceVersion":"7"},"data":${data}}`;
+const mapText = (name: string, data: string, version = 7) =>
+  `{"metadata":{"namespace":"default","name":"${name}","uid":"aa-${name}","resourceVersion":"${version}"},"data":${data}}`;
 const listText = (...items: readonly string[]) =>
   `{"kind":"ConfigMapList","metadata":{"resourceVersion":"7"},"items":[${items.join(',')}]}`;
 const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
@@ -131,6 +131,8 @@ const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}
 interface HostileMember {
   /** Of its ConfigMaps. */
   readonly list: string;
+  /** The response with the list never ends. @default false */
+  readonly isEndless?: boolean;
   /** Sent when they are watched. */
   readonly watch?: string;
   /** Called for each watch. */
@@ -142,15 +144,18 @@ async function useMembers(
   members: Readonly<Record<string, HostileMember>>,
   body: (
     clusters: Readonly<Record<string, KubeCluster>>,
-    exceeded: ReadonlySet<string>,
+    exceeded: readonly string[],
+    untilExceeded: Promise<void>,
   ) => Promise<void>,
+  heapBytes = 536_870_912,
 ): Promise<void> {
   const shared = { clock: createSystemClock(), random: createSystemRandom() };
-  const connect = memberClients({ ...shared, logger: silentLogger() });
+  const connect = memberClients({ ...shared, logger: silentLogger(), heapBytes });
   const ends: (() => Promise<void>)[] = [];
   const clusters: Record<string, KubeCluster> = {};
-  const exceeded = new Set<string>();
-  for (const [name, { list, watch = '', onWatch }] of Object.entries(members)) {
+  const exceeded: string[] = [];
+  const first = Promise.withResolvers<void>();
+  for (const [name, { list, isEndless, watch = '', onWatch }] of Object.entries(members)) {
     const server = await ScriptedServer.start(({ path }, response) => {
       const json = { 'content-type': 'application/json' };
       if (path.includes('watch=1')) {
@@ -159,13 +164,22 @@ async function useMembers(
         onWatch?.();
         return undefined;
       }
+      if (path.startsWith(configMaps) && isEndless === true) {
+        response.writeHead(200, json);
+        response.write(list);
+        return undefined;
+      }
       if (path.startsWith(configMaps)) return { status: 200, body: list, headers: json };
       if (path.startsWith('/api/v1')) return { status: 200, body: core };
       return { status: path.startsWith('/api') ? 200 : 404, body: group };
     });
     const { cluster, close } = connect(configOf(server), {
       ...{ name, metrics: freshMetrics() },
-      onExceeded: () => exceeded.add(name),
+      onExceeded(limit) {
+        exceeded.push(`${name}: ${limit}`);
+        first.resolve();
+        void cluster.disconnect();
+      },
     });
     clusters[name] = cluster;
     ends.push(async () => {
@@ -174,7 +188,7 @@ async function useMembers(
     });
   }
   try {
-    await body(clusters, exceeded);
+    await body(clusters, exceeded, first.promise);
   } finally {
     for (const end of ends) await end();
   }
@@ -220,7 +234,7 @@ describe('attacks/members: costs of a member', () => {
     ['nested 9,000 deep', nested(9_000)],
   ] as const)
     test(`a line of a watch ${what} is not parsed`, async () => {
-      const watch = `{"type":"ADDED","object":${mapText('b', data)}}\n`;
+      const watch = `{"type":"ADDED","object":${mapText('b', data, 8)}}\n`;
       const again = Promise.withResolvers<string>();
       let watches = 0;
       const onWatch = () => {
@@ -238,4 +252,79 @@ describe('attacks/members: costs of a member', () => {
         assert.equal(informer.get('default', 'b'), undefined);
       });
     });
+});
+
+describe('attacks/members: all members together', () => {
+  /** The members together have a quarter. */
+  const heapBytes = 16_777_216;
+  const text = (length: number) => JSON.stringify({ a: 'x'.repeat(length) });
+  const healthy = { list: listText(mapText('a', text(500_000))) };
+
+  test('the member with most objects exceeds the limit, not the one that is read last', async () => {
+    const members = {
+      large: { list: listText(mapText('a', text(1_800_000))) },
+      middle: { list: listText(mapText('a', text(1_500_000))) },
+      last: { list: listText(mapText('a', text(1_200_000))) },
+    };
+    await useMembers(
+      members,
+      async ({ large, middle, last }, exceeded) => {
+        for (const each of [large, middle]) assert.equal(await untilRead(each), 1);
+        assert.deepEqual(exceeded, []);
+        assert.equal(await untilRead(last), 1);
+        assert.deepEqual(exceeded, ['large: together']);
+      },
+      heapBytes,
+    );
+  });
+
+  for (const [what, hostile] of [
+    ['responses', { list: `{"a":"${'x'.repeat(4_300_000)}`, isEndless: true }],
+    ['lines of watches', { list: listText(), watch: `{"a":"${'x'.repeat(4_300_000)}` }],
+  ] as const)
+    test(`${what} that never end count while they are received`, async () => {
+      await useMembers(
+        { healthy, hostile },
+        async (clusters, exceeded, untilExceeded) => {
+          assert.equal(await untilRead(clusters.healthy), 1);
+          const { hostile: cluster } = clusters;
+          const informer = cluster?.acquire({ gvk: gvkOf('v1', 'ConfigMap') });
+          assert.ok(informer);
+          await untilExceeded;
+          assert.deepEqual(exceeded, ['hostile: together']);
+          assert.equal(
+            clusters.healthy?.acquire({ gvk: gvkOf('v1', 'ConfigMap') }).state.kind,
+            'synced',
+          );
+        },
+        heapBytes,
+      );
+    });
+
+  test('schemas and kinds of a member count', async () => {
+    const types = Array.from({ length: 2_000 }, (_, index) => ({
+      ...{ name: `kind${index}`, kind: `Kind${index}`, namespaced: true },
+      verbs: ['list', 'watch'],
+    }));
+    const server = await ScriptedServer.start(({ path }) =>
+      path.startsWith('/apis/hostile-')
+        ? { status: 200, body: { kind: 'APIResourceList', resources: types } }
+        : { status: 200, body: group },
+    );
+    const shared = { clock: createSystemClock(), random: createSystemRandom() };
+    const connect = memberClients({ ...shared, logger: silentLogger(), heapBytes });
+    const exceeded: string[] = [];
+    const { cluster, close } = connect(configOf(server), {
+      ...{ name: 'hostile', metrics: freshMetrics() },
+      onExceeded: (limit) => exceeded.push(limit),
+    });
+    try {
+      for (let count = 0; count < 8; count++)
+        await cluster.lookUp(gvkOf(`hostile-${count}.example.com/v1`, 'Kind7'), signal);
+      assert.ok(exceeded.includes('own'));
+    } finally {
+      await close();
+      await server.stop();
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../util/clock.ts';
 import { apiVersionOf, type GroupKind, type Gvk } from '../../util/gvk.ts';
+import type { CacheBudget } from '../cache/cache-budget.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
 import type { Discovery, KindFinder, ResourceType } from '../roles.ts';
@@ -16,6 +17,8 @@ import { groupVersionPath } from './paths.ts';
 interface DiscoveryOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
+  /** Measures what is kept. @default none */
+  readonly budget?: Pick<CacheBudget, 'keep'>;
 }
 
 /** Discovery with a cache that can be invalidated. */
@@ -61,15 +64,17 @@ interface KnownGroupVersion {
 class DocumentDiscovery implements CachedDiscovery {
   readonly #api: ApiClient;
   readonly #clock: Clock;
+  readonly #budget: DiscoveryOptions['budget'];
   readonly #known = new Map<string, KnownGroupVersion>();
   readonly #queries = new Map<string, { readonly atMs: number; readonly gapMs: number }>();
   readonly #primeCalls = new SharedCalls<void>();
   readonly #queryCalls = new SharedCalls<void>();
   #isPrimed = false;
 
-  constructor({ api, clock }: DiscoveryOptions) {
+  constructor({ api, clock, budget }: DiscoveryOptions) {
     this.#api = api;
     this.#clock = clock;
+    this.#budget = budget;
   }
 
   resourceFor(gvk: Gvk): ResourceType | undefined {
@@ -181,6 +186,7 @@ class DocumentDiscovery implements CachedDiscovery {
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'kind-missing') throw error;
       this.#known.delete(key);
+      this.#budget?.keep(`discovery ${key}`, undefined);
     }
   }
 
@@ -188,6 +194,8 @@ class DocumentDiscovery implements CachedDiscovery {
     const kinds = new Map<string, ResourceType>();
     // The first entry of a kind is its collection; a group may serve the kind again under another name.
     for (const type of types) if (!kinds.has(type.gvk.kind)) kinds.set(type.gvk.kind, type);
-    this.#known.set(apiVersionOf({ group, version }), { group, kinds, isStale: false });
+    const key = apiVersionOf({ group, version });
+    this.#known.set(key, { group, kinds, isStale: false });
+    this.#budget?.keep(`discovery ${key}`, [...kinds]);
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import type { CacheBudget } from '../cache/cache-budget.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
 import type { KindSchema } from '../roles.ts';
@@ -10,6 +11,8 @@ import { groupVersionPath } from './paths.ts';
 export interface OpenApiOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
+  /** Measures what is kept. @default none */
+  readonly budget?: Pick<CacheBudget, 'keep'>;
 }
 
 /** Schemas of kinds, from the server's OpenAPI v3 documents. */
@@ -49,14 +52,16 @@ interface KnownDocument {
 class IndexedOpenApi implements OpenApi {
   readonly #api: ApiClient;
   readonly #clock: Clock;
+  readonly #budget: OpenApiOptions['budget'];
   readonly #documents = new Map<string, KnownDocument>();
   readonly #indexCalls = new SharedCalls<Index>();
   readonly #documentCalls = new SharedCalls<unknown>();
   #index: { readonly entries: Index; readonly readAtMs: number } | undefined;
 
-  constructor({ api, clock }: OpenApiOptions) {
+  constructor({ api, clock, budget }: OpenApiOptions) {
     this.#api = api;
     this.#clock = clock;
+    this.#budget = budget;
   }
 
   async fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
@@ -64,6 +69,7 @@ class IndexedOpenApi implements OpenApi {
     const hash = (await this.#readIndex(signal)).get(entry);
     if (hash === undefined) {
       this.#documents.delete(entry);
+      this.#budget?.keep(`openapi ${entry}`, undefined);
       return undefined;
     }
     const known = this.#documents.get(entry);
@@ -72,7 +78,9 @@ class IndexedOpenApi implements OpenApi {
     const read = (shared: AbortSignal) => this.#readDocument(entry, shared);
     const document = await this.#documentCalls.run(`${entry}#${hash}`, read, signal);
     const schema = extractKindSchema(document, gvk);
-    this.#remember(entry, hash).kinds.set(gvk.kind, schema);
+    const { kinds } = this.#remember(entry, hash);
+    kinds.set(gvk.kind, schema);
+    this.#budget?.keep(`openapi ${entry}`, [...kinds]);
     return schema;
   }
 
@@ -96,6 +104,7 @@ class IndexedOpenApi implements OpenApi {
     const { body } = await this.#api.request({ method: 'GET', path: '/openapi/v3', flow }, signal);
     const entries = readIndex(body);
     this.#index = { entries, readAtMs };
+    this.#budget?.keep('openapi', [...entries]);
     return entries;
   }
 

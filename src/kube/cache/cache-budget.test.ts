@@ -12,8 +12,11 @@ function stored(name: string, version: number, length: number): StoredObject {
 
 function budgetOf(maxLength: number) {
   const seen = { exceeded: 0 };
-  const budget = new CacheBudget(maxLength, () => {
-    seen.exceeded += 1;
+  const budget = new CacheBudget({
+    maxLength,
+    onExceeded: () => {
+      seen.exceeded += 1;
+    },
   });
   const store = () => {
     const created = new ObjectStore({

@@ -6,7 +6,7 @@ import type { Random } from '../../util/random.ts';
 import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { Informer, InformerQuery, RightsWatcher, Watcher } from '../roles.ts';
-import { CacheBudget } from './cache-budget.ts';
+import type { CacheBudget } from './cache-budget.ts';
 import { InformerHandle } from './informer-handle.ts';
 import { type ClosableKindNotifier, createKindNotifier } from './kind-notifier.ts';
 import { createObjectDecoder } from './object-decoder.ts';
@@ -32,10 +32,8 @@ interface InformerSetOptions {
   /** See {@link ReflectorContext}. @default no action */
   readonly suspectOutage?: () => void;
   readonly onRollback?: () => void;
-  /** Limit of all objects as JSON, in characters. @default undefined: they are not measured */
-  readonly maxLength?: number;
-  /** Called when the objects exceed `maxLength`; may be called more than once. @default no action */
-  readonly onExceeded?: () => void;
+  /** Of a cluster that is not trusted: measures its objects. @default undefined: they are not measured */
+  readonly budget?: CacheBudget;
 }
 
 /** The cache of one cluster: shared informers and write-through of responses. */
@@ -82,7 +80,7 @@ class ReferenceCountedInformers implements InformerSet {
 
   constructor(options: InformerSetOptions) {
     const { settings, metrics, suspectOutage = () => {}, onRollback = () => {}, ...rest } = options;
-    const { maxLength, onExceeded = () => {} } = options;
+    const { budget } = options;
     const resolved = resolveInformerSettings(settings);
     this.#kinds = createKindNotifier({ ...rest, settings: resolved });
     this.#context = {
@@ -90,10 +88,10 @@ class ReferenceCountedInformers implements InformerSet {
       settings: resolved,
       kinds: this.#kinds,
       metrics: createInformerMetrics(metrics),
-      decode: createObjectDecoder({ freeze: resolved.freeze, isForeign: maxLength !== undefined }),
+      decode: createObjectDecoder({ freeze: resolved.freeze, isForeign: budget !== undefined }),
       suspectOutage,
       onRollback,
-      budget: maxLength === undefined ? undefined : new CacheBudget(maxLength, onExceeded),
+      budget,
     };
   }
 

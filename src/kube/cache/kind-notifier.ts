@@ -115,8 +115,8 @@ class WatchedArrivals implements ClosableKindNotifier {
     const close = () => stream.close();
     signal.addEventListener('abort', close, { once: true });
     const watchdog = new IdleWatchdog(clock, settings.idleTimeoutMs, close);
+    const splitter = new LineSplitter(settings.maxLineLength, settings.onHeld);
     try {
-      const splitter = new LineSplitter(settings.maxLineLength);
       for await (const chunk of stream.chunks) {
         watchdog.touch();
         for (const line of splitter.push(chunk)) if (line !== '') this.#notify(line);
@@ -124,6 +124,7 @@ class WatchedArrivals implements ClosableKindNotifier {
     } finally {
       watchdog.stop();
       signal.removeEventListener('abort', close);
+      splitter.drop();
       close();
     }
   }

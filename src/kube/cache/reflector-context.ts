@@ -107,6 +107,8 @@ export interface InformerSettings {
   readonly maxLineLength?: number;
   /** What a line of a watch may cost. @default those of a trusted server */
   readonly jsonLimits?: JsonLimits;
+  /** Called with how much the incomplete lines of watches have grown, or shrunk. @default no action */
+  readonly onHeld?: (length: number) => void;
   /** Freezes the objects, so that tests detect mutations. @default false */
   readonly freeze?: boolean;
 }
@@ -130,6 +132,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     schemaSettleMs: 5_000,
     maxLineLength: 33_554_432,
     jsonLimits: trustedJson,
+    onHeld: () => {},
     freeze: false,
     ...settings,
   };

@@ -192,6 +192,7 @@ export class Reflector {
         idleTimeoutMs: settings.idleTimeoutMs,
         maxLineLength: settings.maxLineLength,
         jsonLimits: settings.jsonLimits,
+        onHeld: settings.onHeld,
         onOpen: () => {
           openedMs = clock.monotonicMs();
           this.#noteOpen();

@@ -25,9 +25,16 @@ describe('kube/cache line splitter', () => {
   }
 
   test('a line that is too long is an error, also before it ends', () => {
-    const splitter = new LineSplitter(10);
+    let held = 0;
+    const splitter = new LineSplitter(74, (length) => {
+      held += length;
+    });
+    // Each piece counts 32 more.
     splitter.push('0123456789\n01234');
     splitter.push('56789');
-    assert.throws(() => splitter.push('0'), /The watch sent a line of more than 10 characters/);
+    assert.equal(held, 74);
+    assert.throws(() => splitter.push('0'), /The watch sent a line of more than 74 characters/);
+    splitter.drop();
+    assert.equal(held, 0);
   });
 });

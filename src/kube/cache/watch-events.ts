@@ -99,23 +99,32 @@ function oversizedLine(maxLength: number): KubeError {
   return new KubeError('too-large', message, { status: 200 });
 }
 
+/** What a piece of a line takes beside its characters: a server can send each character as a piece of its own. */
+const pieceLength = 32;
+
 /** Splits a chunked text into lines. Only at `\n`: JSON can contain other line separators. */
 export class LineSplitter {
   readonly #maxLength: number;
+  readonly #onHeld: (length: number) => void;
   /** Pieces of the incomplete line. Joined once, to avoid quadratic cost. */
   #pieces: string[] = [];
   #length = 0;
 
-  /** @param maxLength Of a line, in characters. */
-  constructor(maxLength: number) {
+  /**
+   * @param maxLength Of a line, in characters, with 32 for each piece in which it arrives.
+   * @param onHeld Called with how much the incomplete line has grown, or shrunk. @default no action
+   */
+  constructor(maxLength: number, onHeld: (length: number) => void = () => {}) {
     this.#maxLength = maxLength;
+    this.#onHeld = onHeld;
   }
 
   /** The lines completed by `chunk`, without line ends. @throws KubeError `too-large` */
   push(chunk: string): readonly string[] {
     const lines = chunk.split('\n');
     const rest = lines.pop() ?? '';
-    this.#length = lines.length > 0 ? rest.length : this.#length + rest.length;
+    const added = rest === '' ? 0 : rest.length + pieceLength;
+    this.#hold(lines.length > 0 ? added : this.#length + added);
     if (this.#length > this.#maxLength) throw oversizedLine(this.#maxLength);
     if (lines.length > 0 && this.#pieces.length > 0) {
       this.#pieces.push(lines[0] ?? '');
@@ -124,5 +133,17 @@ export class LineSplitter {
     }
     if (rest !== '') this.#pieces.push(rest);
     return lines;
+  }
+
+  /** Drops the incomplete line. */
+  drop(): void {
+    this.#pieces = [];
+    this.#hold(0);
+  }
+
+  #hold(length: number): void {
+    const before = this.#length;
+    this.#length = length;
+    if (length !== before) this.#onHeld(length - before);
   }
 }

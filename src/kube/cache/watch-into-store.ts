@@ -18,6 +18,8 @@ interface WatchIntoStoreOptions extends WatchRequest {
   readonly onIdle: () => void;
   /** Called for every event and bookmark. */
   readonly onEvent: () => void;
+  /** Called with how much the incomplete line has grown, or shrunk. */
+  readonly onHeld: (length: number) => void;
   /** An event of unknown type was skipped. */
   readonly onUnknown: (type: string) => void;
 }
@@ -51,19 +53,23 @@ async function takeChunks(
   options: WatchIntoStoreOptions,
   { watchdog, signal }: { readonly watchdog: IdleWatchdog; readonly signal: AbortSignal },
 ): Promise<number> {
-  const splitter = new LineSplitter(options.maxLineLength);
+  const splitter = new LineSplitter(options.maxLineLength, options.onHeld);
   let events = 0;
-  for await (const chunk of chunks) {
-    watchdog.touch();
-    for (const line of splitter.push(chunk)) {
-      // A listener may have aborted the watch: skip the rest of the chunk.
-      if (signal.aborted) return events;
-      if (line === '') continue;
-      takeLine(line, options, options.query);
-      events += 1;
+  try {
+    for await (const chunk of chunks) {
+      watchdog.touch();
+      for (const line of splitter.push(chunk)) {
+        // A listener may have aborted the watch: skip the rest of the chunk.
+        if (signal.aborted) return events;
+        if (line === '') continue;
+        takeLine(line, options, options.query);
+        events += 1;
+      }
     }
+    return events;
+  } finally {
+    splitter.drop();
   }
-  return events;
 }
 
 function takeLine(line: string, options: WatchIntoStoreOptions, { gvk }: InformerQuery): void {

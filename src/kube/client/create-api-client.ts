@@ -48,6 +48,8 @@ export interface ApiClientOptions {
   readonly identity?: () => ServerIdentity | undefined;
   /** The server is not trusted: texts that are no `Status` do not appear in messages. @default false */
   readonly isForeign?: boolean;
+  /** Called with the bytes of responses that are being received: they are added, and subtracted when the response has ended. @default no action */
+  readonly onHeld?: (bytes: number) => void;
 }
 
 /** How a server is recognized. */
@@ -306,7 +308,7 @@ class PooledApiClient implements ClosableApiClient {
     request: ApiRequest,
     { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
   ): Promise<HttpResponse> {
-    const { clock, beforeWrite } = this.#options;
+    const { clock, beforeWrite, onHeld } = this.#options;
     const { method, timeoutMs = defaultTimeoutMs } = request;
     const { maxResponseBytes = this.#options.maxResponseBytes ?? defaultResponseBytes } = request;
     const isWrite = method !== 'GET';
@@ -326,6 +328,7 @@ class PooledApiClient implements ClosableApiClient {
           timeoutMs,
           maxResponseBytes,
           ...(isFenced ? { beforeSend: () => beforeWrite(request) } : {}),
+          ...(onHeld && { onHeld }),
         },
         clock,
         signal,

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
 import { abortedError, errorFromTransport, timeoutError } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
+import { ReceivedBody } from './received-body.ts';
 
 /** One HTTP request. */
 export interface Exchange {
@@ -22,6 +23,8 @@ export interface Exchange {
    * than one socket write it is called again before the last byte: no server accepts the request without that byte.
    */
   readonly beforeSend?: () => void;
+  /** Called with the bytes of the response that were received, and with the negative sum when it has ended. @default no action */
+  readonly onHeld?: (bytes: number) => void;
 }
 
 /** Maximum bytes that a TLS socket sends in one write. */
@@ -60,11 +63,13 @@ export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Pro
 class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #spec: Exchange;
   readonly #onEnd: (outcome: HttpResponse | Error) => void;
-  readonly #chunks: Buffer[] = [];
+  readonly #chunks = new ReceivedBody();
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #retryAfter: string | undefined;
   #bytes = 0;
+  /** Reported as held. */
+  #held = 0;
   #wasSent = false;
   #hasEnded = false;
 
@@ -152,16 +157,20 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#hasEnded) return;
     this.#bytes += chunk.length;
-    const { maxResponseBytes } = this.#spec;
-    if (this.#bytes > maxResponseBytes) this.cut(oversizedError(maxResponseBytes));
-    else this.#chunks.push(chunk);
+    const { maxResponseBytes, onHeld } = this.#spec;
+    if (this.#bytes > maxResponseBytes) {
+      this.cut(oversizedError(maxResponseBytes));
+      return;
+    }
+    this.#chunks.add(chunk);
+    onHeld?.(chunk.length);
+    this.#held += chunk.length;
   }
 
   onResponseEnd(): void {
-    const [first] = this.#chunks;
-    const whole = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
-    const answer = { status: this.#status, text: whole.toString('utf8') };
+    const answer = { status: this.#status, text: this.#chunks.text() };
     const retryAfter = this.#retryAfter;
     this.#end(retryAfter === undefined ? answer : { ...answer, retryAfter });
   }
@@ -178,6 +187,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   #end(outcome: HttpResponse | Error): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    // The text is parsed before anything else is received.
+    if (this.#held > 0) this.#spec.onHeld?.(-this.#held);
     this.#onEnd(outcome);
   }
 }

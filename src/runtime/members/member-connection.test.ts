@@ -81,7 +81,7 @@ describe('runtime/members/member-connection', () => {
     const { clock, connection, events, ended, stop } = started();
     await settle();
     assert.equal(connection.state.kind, 'connected');
-    events[0]?.onExceeded?.();
+    events[0]?.onExceeded?.('own');
     await settle();
     assert.equal(reasonOf(connection), 'LimitExceeded');
     assert.equal(ended.length, 1, 'its definitions have stopped');
@@ -94,7 +94,7 @@ describe('runtime/members/member-connection', () => {
   test('a member that exceeds the limit again and again is tried after doubling pauses; some stable minutes end the row', async () => {
     const { clock, connection, events, stop } = started();
     const exceed = async () => {
-      events.at(-1)?.onExceeded?.();
+      events.at(-1)?.onExceeded?.('own');
       await settle();
     };
     await settle();

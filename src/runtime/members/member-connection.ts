@@ -167,7 +167,7 @@ export class MemberConnection {
       identity: () => (uid === undefined ? undefined : { path: identityPath, accepts }),
       onLost: (why) => end(lossFailures[why]),
       onUnauthorized: () => end(unauthorized),
-      onExceeded: () => end(exceeded),
+      onExceeded: (limit) => end(exceeded[limit]),
     });
     const ending = AbortSignal.any([signal, lost.signal]);
     try {
@@ -290,11 +290,18 @@ const replaced: ConnectionFailure = {
   message: 'Another cluster responds at its address',
 };
 
-const exceeded: ConnectionFailure = {
-  reason: 'LimitExceeded',
-  message:
-    'Its objects need more memory than one cluster may take: an eighth of the heap of the runtime',
-};
+const exceeded = {
+  own: {
+    reason: 'LimitExceeded',
+    message:
+      'Its objects need more memory than one cluster may take: an eighth of the heap of the runtime',
+  },
+  together: {
+    reason: 'LimitExceeded',
+    message:
+      'All clusters together need more memory than a quarter of the heap of the runtime, and this one needs most',
+  },
+} as const;
 
 const lossFailures = {
   outage: { reason: 'Unreachable', message: 'The API server does not respond' },
