@@ -25,8 +25,10 @@ export interface ResourceState {
   isInventoryChecked: boolean;
   /** By child key: the last failure that an Event reported. Undefined before the first pass: then the status has them. */
   reportedFailures: ReadonlyMap<string, string> | undefined;
-  /** What the last Event about a wait reported, and all that were in this process. Empty: it does not wait. */
-  readonly reportedWaits: { current: string; readonly known: Set<string> };
+  /** What the last Event about a wait reported. Empty: it does not wait. */
+  reportedWait: string;
+  /** Texts of Events on a resource of a kind of `for` that this process emitted. */
+  readonly emitted: Set<string>;
   /** Its deletion orphans its dependents (`--cascade=orphan`). */
   isOrphaning: boolean;
   /** Start of its `onDelete.timeout`, wall clock. Undefined: no process has tried its deletion yet. */
@@ -64,7 +66,8 @@ export function createResourceState(uid: string): ResourceState {
     replaced: new Map(),
     removed: new Map(),
     reportedFailures: undefined,
-    reportedWaits: { current: '', known: new Set() },
+    reportedWait: '',
+    emitted: new Set(),
     isOrphaning: false,
     finalizingSinceMs: undefined,
     isReady: undefined,

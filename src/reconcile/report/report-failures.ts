@@ -4,9 +4,10 @@ import { emitEvent, loggerOf, type Pass, type PassInput, problemOfResource } fro
 import { withoutAnyPlaces, withoutPlaces } from '../places.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { childText } from '../secrecy.ts';
-import { statusOf } from '../status-fields.ts';
+import { isForeign, statusOf } from '../status-fields.ts';
 import type { Report } from './build-report.ts';
 import type { ChildEntry } from './child-entries.ts';
+import { emitOnce } from './emit-once.ts';
 
 /** Reports each failure once, when it begins or changes: as an Event on the resource and a log line. */
 export function reportFailures(
@@ -138,7 +139,9 @@ function reportOne(pass: Pass, failure: Failure): void {
   const { reason, isOutage } = failure;
   const note = noteOf(failure);
   loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
-  if (!isOutage) emitEvent(pass, { type: 'Warning', reason, note });
+  if (isOutage) return;
+  const emit = isForeign(pass.context.plan) ? emitOnce : emitEvent;
+  emit(pass, { type: 'Warning', reason, note });
 }
 
 function namesOf(failures: readonly Failure[]): string {

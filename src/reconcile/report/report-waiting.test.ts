@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../../compile/index.ts';
+import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 
 /** A ConfigMap for each Secret with the label, from two others. */
@@ -111,6 +112,32 @@ describe('reconcile/report-waiting', () => {
     const [first, second, ...others] = eventsOf(harness);
     assert.deepEqual([second, others], [first, []]);
     assert.equal(first?.isLasting, true);
+  });
+
+  test('a failure has the same Event after a restart, too, and another one when it comes back', async () => {
+    const harness = await withSecret();
+    map(harness, 'one', { a: 'a' });
+    map(harness, 'two', { b: 'b' });
+    const error = new KubeError('rejected', 'too long', { status: 422 });
+    const fault = ({ verb }: { readonly verb: string }) => (verb === 'apply' ? error : undefined);
+    harness.cluster.fault = fault;
+    await harness.settle();
+    await harness.restart(planFor(secrets));
+    await harness.settle();
+    const failures = () => eventsOf(harness).filter(({ type }) => type === 'Warning');
+    const [first, second, ...others] = failures();
+    assert.equal(first?.isLasting, true);
+    assert.deepEqual([second, others], [first, []]);
+    harness.cluster.fault = () => undefined;
+    map(harness, 'one', { a: 'b' });
+    await harness.settle();
+    harness.cluster.fault = fault;
+    map(harness, 'one', { a: 'c' });
+    await harness.settle();
+    assert.deepEqual(
+      failures().map(({ isLasting }) => isLasting),
+      [true, true, false],
+    );
   });
 
   test('a resource of an own kind has its conditions instead', async () => {

@@ -1,5 +1,6 @@
-import { emitEvent, type Pass } from '../pass/pass.ts';
+import type { Pass } from '../pass/pass.ts';
 import { isForeign } from '../status-fields.ts';
+import { emitOnce } from './emit-once.ts';
 import type { SummaryReason } from './summary.ts';
 
 /** What a resource waits for, as its condition would say. */
@@ -10,9 +11,6 @@ interface Waiting {
 
 /** Reasons that report a wait. Failures have Events of their own; in a terminating namespace none can be created. */
 const waits: ReadonlySet<SummaryReason> = new Set<SummaryReason>(['Waiting', 'ClusterUnreachable']);
-
-/** Different waits of one resource that are remembered. */
-const maxKnown = 50;
 
 /**
  * Emits a Normal Event when a resource of a kind of `for` begins to wait, or waits for something else: it has no condition of Homeostat.
@@ -30,14 +28,11 @@ export function reportHeldDeletion(pass: Pass, message: string | undefined): voi
 }
 
 function report(pass: Pass, waiting: Waiting | undefined): void {
-  const { reportedWaits } = pass.state;
+  const { state } = pass;
   const text = waiting === undefined ? '' : `${waiting.reason} ${waiting.message}`;
-  const isChanged = reportedWaits.current !== text;
-  reportedWaits.current = text;
+  const isChanged = state.reportedWait !== text;
+  state.reportedWait = text;
   if (waiting === undefined || !isChanged) return;
   const { reason, message: note } = waiting;
-  // A second Event with this text in this process is about another time.
-  const isRepeated = reportedWaits.known.has(text);
-  if (reportedWaits.known.size < maxKnown) reportedWaits.known.add(text);
-  emitEvent(pass, { type: 'Normal', reason, note, ...(isRepeated ? {} : { isLasting: true }) });
+  emitOnce(pass, { type: 'Normal', reason, note });
 }
