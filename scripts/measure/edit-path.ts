@@ -3,7 +3,11 @@ import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '../../src/util/json.ts';
-import { type SandboxPlane, startSandboxPlane } from '../../test/support/control-plane/index.ts';
+import {
+  AuditLog,
+  type SandboxPlane,
+  startSandboxPlane,
+} from '../../test/support/control-plane/index.ts';
 import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
 
 /**
@@ -14,11 +18,13 @@ import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
 export interface EditPath {
   /** By file below `src`: names of its methods and functions that ran, without functions that have no name. */
   readonly functionsByFile: ReadonlyMap<string, readonly string[]>;
+  /** Requests of the edit, without those of definitions. */
+  readonly requests: number;
 }
 
 /** The numbers of functions and files in one room, or in all. */
 export function sizeOfPath(
-  { functionsByFile }: EditPath,
+  { functionsByFile }: Pick<EditPath, 'functionsByFile'>,
   room?: string,
 ): { readonly functions: number; readonly files: number } {
   const found = [...functionsByFile].filter(
@@ -27,11 +33,13 @@ export function sizeOfPath(
   return { functions: found.flatMap(([, names]) => names).length, files: found.length };
 }
 
+/** So long the runtime sends nothing before the edit. */
+const quietMs = 5_000;
 const path = '/apis/apps.example.com/v1alpha1/namespaces/default/podsets/edited';
 
 /** Edits a PodSet on a sandbox in this process and counts what of `src` runs until its status is written; what is of the sandbox aside. */
 export async function measureEditPath(): Promise<EditPath> {
-  const plane = (await startSandboxPlane()) as SandboxPlane;
+  const plane = (await startSandboxPlane({ audit: true })) as SandboxPlane;
   const text = readFileSync('operators/podset.yaml', 'utf8');
   const homeostat = new InProcessHomeostat({
     plane,
@@ -44,6 +52,10 @@ export async function measureEditPath(): Promise<EditPath> {
     await untilReported(plane, await apply(1));
     // The second edit finds everything warm: what is done once is not of its path.
     await untilReported(plane, await apply(2));
+    const audit = new AuditLog(plane);
+    // The status of the definition follows later, and is not of the edit.
+    await audit.quiet(quietMs, { ofDefinitions: true });
+    const since = audit.mark();
     const session = new Session();
     session.connect();
     await session.post('Profiler.enable');
@@ -51,7 +63,8 @@ export async function measureEditPath(): Promise<EditPath> {
     await untilReported(plane, await apply(3));
     const { result } = await session.post('Profiler.takePreciseCoverage');
     session.disconnect();
-    return pathOf(result);
+    const { total: requests } = audit.count({ since });
+    return { functionsByFile: functionsIn(result), requests };
   } finally {
     await homeostat.stop();
     await plane.stop();
@@ -78,7 +91,7 @@ async function untilReported(plane: SandboxPlane, applied: object | undefined): 
     );
 }
 
-function pathOf(result: readonly Profiler.ScriptCoverage[]): EditPath {
+function functionsIn(result: readonly Profiler.ScriptCoverage[]): EditPath['functionsByFile'] {
   const source = pathToFileURL('src/').href;
   const sandbox = pathToFileURL('src/sandbox/').href;
   const functionsByFile = new Map<string, readonly string[]>();
@@ -89,5 +102,5 @@ function pathOf(result: readonly Profiler.ScriptCoverage[]): EditPath {
       .map(({ functionName }) => functionName);
     if (names.length > 0) functionsByFile.set(url.slice(source.length), names);
   }
-  return { functionsByFile };
+  return functionsByFile;
 }

@@ -1,0 +1,80 @@
+import type { SourceFile } from './source-size.ts';
+
+/** A rare feature of the engine. What it costs everybody else is its footprint: the files outside of its folder that know it. */
+export interface Feature {
+  readonly name: string;
+  /** Its folders and files below `src`. */
+  readonly own: readonly string[];
+  /** Names and paths in code that belong to it. */
+  readonly names: RegExp;
+  /** Most files outside that may know it. It only sinks: lower it with every file that no longer does. */
+  readonly ceiling: number;
+}
+
+/** The features whose footprint a test limits (`test/unit/footprint.test.ts`). The target is 6 files for each. */
+export const features: readonly Feature[] = [
+  {
+    name: 'members',
+    own: ['reconcile/members/', 'runtime/members/'],
+    names:
+      /[mM]ember(?:s|Cluster|Connection|Definition|Name|Access|Ref)?\b|clusterOf|[pP]lace(?:d|ment)/,
+    ceiling: 63,
+  },
+  {
+    name: 'history',
+    own: ['reconcile/history/'],
+    names: /(?<![aA]ttempt-?)[hH]istory|context\.recorder\b/,
+    ceiling: 20,
+  },
+  {
+    name: 'patches',
+    own: ['reconcile/patch/'],
+    names: /\bpatches\b|\/patch\/|[pP]atchPlan|applyPatches|sendPatch/,
+    ceiling: 2,
+  },
+  {
+    name: 'deletion guard',
+    own: ['reconcile/deletion-guard.ts', 'reconcile/preview/deletion-hold.ts'],
+    names: /[dD]eletion-?[gG]uard|[dD]eletion-?[hH]old|[mM]axDeletions/,
+    ceiling: 14,
+  },
+  { name: 'preview', own: ['reconcile/preview/'], names: /[pP]review/, ceiling: 10 },
+  { name: 'roll-out', own: ['runtime/rollout/'], names: /[rR]oll-?[oO]ut/, ceiling: 19 },
+];
+
+/** The rooms that run definitions in a cluster. */
+const engineRooms = /^(?:kube|controller|reconcile|runtime)\//;
+
+/** Whether a file below `src` belongs to a feature. */
+export function isOwnFile({ own }: Feature, path: string): boolean {
+  return own.some((part) => path.startsWith(part));
+}
+
+/** The files of the engine outside of a feature that import or name it; comments do not count. */
+export function footprintOf(feature: Feature, sources: readonly SourceFile[]): readonly string[] {
+  return sources
+    .filter(({ path }) => engineRooms.test(path) && !isOwnFile(feature, path))
+    .filter(({ text }) => feature.names.test(withoutComments(text)))
+    .map(({ path }) => path);
+}
+
+/** Without the lines that are comments. */
+export function withoutComments(text: string): string {
+  return text.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+}
+
+/**
+ * The files of features that an edit of a plain PodSet executes although it uses none of these features: the list only shrinks.
+ */
+export const executedWithoutUse: readonly string[] = [
+  'reconcile/members/placements.ts',
+  'reconcile/members/routed-cluster.ts',
+  'reconcile/preview/deletion-hold.ts',
+  // When the status of the definition is written within the edit.
+  'runtime/members/clusters-controller.ts',
+  'runtime/members/member-definition.ts',
+  'runtime/rollout/assignments.ts',
+  'runtime/rollout/revision-operator.ts',
+  'runtime/rollout/revision-router.ts',
+  'runtime/rollout/rollout.ts',
+];
