@@ -62,6 +62,8 @@ export class OperatorHarness {
   readonly signal = new AbortController().signal;
   /** Keys that are queued, with the priority they were last added with. */
   readonly queued = new Map<string, Priority>();
+  /** Called with every key that the operator enqueues, in place of {@link queued}. */
+  onEnqueue: ((key: string, priority: Priority) => void) | undefined;
   /** The passes that have run, by key, oldest first. */
   readonly passes: { readonly key: string; readonly end: PassEnd }[] = [];
   /** What was logged, oldest first. */
@@ -229,7 +231,10 @@ export class OperatorHarness {
         destination: { write: (line) => void this.log.push(JSON.parse(line)) },
       }),
       metrics: this.metrics,
-      enqueue: (key, priority) => void this.queued.set(key, priority),
+      enqueue: (key, priority) => {
+        if (this.onEnqueue === undefined) this.queued.set(key, priority);
+        else this.onEnqueue(key, priority);
+      },
       previousKinds: this.formerKinds,
       ...(this.guard && { deletionGuard: this.guard }),
       onDecisions: (key, record) => void this.decisions.set(key, record),
