@@ -113,13 +113,19 @@ function childrenOf(
 ): Pick<ResourceExplanation, 'children' | 'others'> {
   const explained = explainDefinition(located).children.filter(({ stage }) => stage === 'always');
   const ids = new Set(explained.map(({ id }) => id));
+  const isNameOpen = (id: string) =>
+    plan.children.find((each) => each.id === id)?.secrecy !== 'all';
+  const decisionsOf = (id: string) => {
+    const own = decisions.filter(({ childId }) => childId === id);
+    return isNameOpen(id) ? own : own.map((each) => ({ ...each, namespace: '', name: '' }));
+  };
   return {
     children: explained.map(({ id, tier, gvk: { kind }, expressions }) => ({
       id,
       tier,
       kind,
-      isNameOpen: plan.children.find((each) => each.id === id)?.secrecy !== 'all',
-      decisions: decisions.filter(({ childId }) => childId === id),
+      isNameOpen: isNameOpen(id),
+      decisions: decisionsOf(id),
       expressions: expressions.map(({ references, ...expression }) => ({
         ...expression,
         reads: references.map((each) => ({ reference: each.text, value: lookUp(each) })),

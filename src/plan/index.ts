@@ -18,4 +18,5 @@ export type {
   ResourcePlan,
 } from './plan.ts';
 export { planDefinition } from './plan-definition.ts';
-export { contentOf, withoutOwnKeys } from './planned-object.ts';
+export { mayHoldSecret } from './planned-changes.ts';
+export { contentOf, masked, withoutOwnKeys } from './planned-object.ts';

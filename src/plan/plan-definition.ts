@@ -28,6 +28,7 @@ import type {
 } from './plan.ts';
 import { planCrd } from './plan-crd.ts';
 import { changesOf, userManager } from './planned-changes.ts';
+import { masked } from './planned-object.ts';
 
 export interface PlanOptions {
   readonly cluster: KubeCluster;
@@ -297,18 +298,23 @@ function resourcePlan({ plan, resource, writes, record }: PlannedResource): Reso
     kind,
     ...(namespace !== undefined && { namespace }),
     name,
-    changes: [...changesOf(plan, writes), ...(record?.children ?? []).flatMap(laterDeletion)],
+    changes: [
+      ...changesOf(plan, writes),
+      ...(record?.children ?? []).flatMap((child) => laterDeletion(plan, child)),
+    ],
     unresolved: (record?.children ?? []).flatMap(unresolvedOf),
   };
 }
 
 /** The deletion of an object that is kept until all children are ready: a plan shows the end. */
-function laterDeletion({
-  verdict,
-  ...child
-}: DecisionRecord['children'][number]): readonly PlannedChange[] {
+function laterDeletion(
+  plan: OperatorPlan,
+  { verdict, ...child }: DecisionRecord['children'][number],
+): readonly PlannedChange[] {
   if (verdict.kind !== 'held' || verdict.deferred === undefined) return [];
-  const { apiVersion, kind, namespace, name, cluster } = child;
+  const { childId, apiVersion, kind, cluster } = child;
+  const isOpen = plan.children.find(({ id }) => id === childId)?.secrecy !== 'all';
+  const { namespace, name } = isOpen ? child : { namespace: '', name: masked };
   return [
     {
       action: 'delete',

@@ -5,7 +5,7 @@ import type { KubeObject } from '../util/kube-object.ts';
 import type { DryRunWrite } from './dry-run-cluster.ts';
 import { fieldChanges } from './field-changes.ts';
 import type { PlannedChange } from './plan.ts';
-import { contentOf, maskChanges, newContentOf } from './planned-object.ts';
+import { contentOf, maskChanges, masked, newContentOf } from './planned-object.ts';
 
 /** The field manager of a user's applies. */
 export const userManager = 'homeostat-cli';
@@ -24,13 +24,13 @@ export function changesOf(
     if (write.kind === 'delete') {
       if (replaced.has(identityOf(write.object, write))) return [];
       const lost = dataLoss(plan, write.object);
-      return [{ action: 'delete', ...titleOf(write.object, write), ...lost, fields: [] }];
+      return [{ action: 'delete', ...titleOf(plan, write.object, write), ...lost, fields: [] }];
     }
     if (write.kind === 'metadata') {
       const fields = fieldChanges(contentOf(write.before), contentOf(write.after));
       return fields.length === 0
         ? []
-        : [{ action: 'change', ...titleOf(write.after, write), fields }];
+        : [{ action: 'change', ...titleOf(plan, write.after, write), fields }];
     }
     const change = appliedChange(plan, write);
     // A resource that a user applies as it is.
@@ -48,18 +48,22 @@ function appliedChange(
   const fields = isNew
     ? fieldChanges({}, newContentOf(manifest))
     : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
-  const masked = maskChanges(fields, { kind: manifest.kind, isSecret: isSecret(plan, manifest) });
+  const isSecret = mayHoldSecret(plan, manifest);
+  const shown = maskChanges(fields, { kind: manifest.kind, isSecret });
   const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
   const lost = isReplacement ? dataLoss(plan, before ?? manifest) : {};
-  return { action, ...titleOf(manifest, write), ...lost, fields: masked };
+  return { action, ...titleOf(plan, manifest, write), ...lost, fields: shown };
 }
 
 function dataLoss(plan: OperatorPlan, object: KubeObject): Pick<PlannedChange, 'losesData'> {
   return holdsData(plan, object) ? { losesData: true } : {};
 }
 
-/** Do expressions put values of a Secret into the object? */
-function isSecret(plan: OperatorPlan, { apiVersion, kind, metadata }: KubeObject): boolean {
+/** May expressions of a definition put values of a Secret into the object? Pure. */
+export function mayHoldSecret(
+  plan: OperatorPlan,
+  { apiVersion, kind, metadata }: KubeObject,
+): boolean {
   const { gvk } = plan.definition.kind;
   if (kind === gvk.kind && gvkOf(apiVersion, kind).group === gvk.group)
     return plan.secrecy !== 'none';
@@ -76,11 +80,15 @@ function identityOf({ apiVersion, kind, metadata }: KubeObject, { cluster = '' }
   return `${cluster} ${apiVersion} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-function titleOf({ apiVersion, kind, metadata: { namespace, name } }: KubeObject, place: Place) {
-  const { cluster } = place;
+/** The name of an object may be a value of a Secret, too. */
+function titleOf(plan: OperatorPlan, object: KubeObject, { cluster }: Place) {
+  const { apiVersion, kind, metadata } = object;
+  const { namespace, name } = metadata;
+  const head = { ...(cluster !== undefined && { cluster }), apiVersion, kind };
+  const child = plan.children.find(({ id }) => id === metadata.labels?.[childLabel]);
+  if (child?.secrecy === 'all') return { ...head, name: masked };
   return {
-    ...(cluster !== undefined && { cluster }),
-    ...{ apiVersion, kind },
+    ...head,
     ...(namespace !== undefined && { namespace }),
     name,
   };

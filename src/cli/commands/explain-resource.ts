@@ -66,10 +66,16 @@ export async function explainResource(
   const found = isFile
     ? await explainFile({ definitions, manifests: texts, file: resource }, context)
     : await explainLive(definitions, resource, context);
-  const shown = { ...found, resource: withoutSecrets(found.resource) };
+  const shown = { ...found, resource: openResource(found) };
   if (flags.output === 'json') output.print(JSON.stringify(shown, undefined, 2));
   else for (const line of resourceLines(found)) output.print(line);
   return exitCode.ok;
+}
+
+/** The resource without values of Secrets: those of a Secret, and a status that contains one. */
+function openResource({ resource, isStatusOpen }: ResourceExplanation): KubeObject {
+  const { status: _, ...rest } = withoutSecrets(resource) as KubeObject & { status?: unknown };
+  return isStatusOpen ? withoutSecrets(resource) : rest;
 }
 
 interface FileOptions {

@@ -35,6 +35,21 @@ export interface Observed {
   readonly writes: number;
   /** Objects that the operators created and that exist. */
   readonly left: () => Promise<readonly string[]>;
+  /** Hides values that may not be printed. @default undefined: none */
+  readonly hide?: (failure: Failure, about: FailureSubject) => Failure;
+}
+
+/** What a failure is about. */
+export interface FailureSubject {
+  /** As the test has it, with its expressions. */
+  readonly expectation: Expectation;
+  /** The object whose fields were compared. Undefined: the failure quotes no object. */
+  readonly object: KubeObject | undefined;
+}
+
+/** A failure with the object whose fields it quotes. */
+interface Finding extends Failure {
+  readonly object?: KubeObject;
 }
 
 /** Checks one expectation. Undefined: it is true. A kind that the server does not serve is a failure. */
@@ -42,6 +57,16 @@ export async function checkExpectation(
   expectation: Expectation,
   observed: Observed,
 ): Promise<Failure | undefined> {
+  const found = await findingOf(expectation, observed);
+  if (found === undefined) return undefined;
+  const { object, ...failure } = found;
+  return observed.hide?.(failure, { expectation, object }) ?? failure;
+}
+
+async function findingOf(
+  expectation: Expectation,
+  observed: Observed,
+): Promise<Finding | undefined> {
   const { pointer, cluster, ...fields } = expectation;
   try {
     const place = observed.placeOf(cluster);
@@ -65,7 +90,7 @@ async function check(
   expectation: Expectation,
   cluster: TestCluster,
   observed: Pick<Observed, 'writes' | 'left'>,
-): Promise<Failure | undefined> {
+): Promise<Finding | undefined> {
   const { pointer, kind } = expectation;
   switch (kind) {
     case 'object':
@@ -82,20 +107,18 @@ async function check(
       return checkCondition(expectation, cluster);
     case 'status': {
       const at = pointerTo(pointerTo(pointer, 'status'), 'is');
-      const object = await cluster.findByReference(expectation.of);
+      const object = await objectOf(expectation.of, cluster);
       if (object === undefined) return failure(at, `${expectation.of} does not exist`);
       const mismatches = compareSubset(expectation.is, object.status, undefined);
-      return updatable(compared(`Status of ${expectation.of}`, at, mismatches), at);
+      return updatable(compared(`Status of ${expectation.of}`, at, { mismatches, object }), at);
     }
     case 'event':
       return checkEvent(expectation, cluster);
     case 'writes': {
       const at = pointerTo(pointer, 'writes');
-      return compared(
-        'Writes of the operators',
-        at,
-        compareSubset(expectation.count, observed.writes, undefined),
-      );
+      return compared('Writes of the operators', at, {
+        mismatches: compareSubset(expectation.count, observed.writes, undefined),
+      });
     }
     case 'nothingLeft': {
       const left = await observed.left();
@@ -109,7 +132,7 @@ async function checkObject(
   expected: KubeObject,
   pointer: string,
   cluster: TestCluster,
-): Promise<Failure | undefined> {
+): Promise<Finding | undefined> {
   const found = await cluster.findAll(expected);
   const { kind, metadata } = expected;
   const [first, ...others] = found;
@@ -124,7 +147,7 @@ async function checkObject(
     const names = found.map((each) => `"${each.metadata.name}"`).join(', ');
     return failure(pointer, `No ${kind} is as expected; there are ${names}`);
   }
-  return updatable(compared(titleOf(first), pointer, mismatches), pointer);
+  return updatable(compared(titleOf(first), pointer, { mismatches, object: first }), pointer);
 }
 
 /** The objects that have the expected fields, and how the first one differs. */
@@ -149,27 +172,32 @@ type OfKind<Kind extends Expectation['kind']> = Extract<Expectation, { readonly 
 async function checkCondition(
   { pointer, of, fields }: OfKind<'condition'>,
   cluster: TestCluster,
-): Promise<Failure | undefined> {
+): Promise<Finding | undefined> {
   const at = pointerTo(pointer, 'condition');
-  const object = await cluster.findByReference(of);
+  const object = await objectOf(of, cluster);
   if (object === undefined) return failure(at, `${of} does not exist`);
   const condition = conditionsOf(object).find(({ type }) => type === fields.type);
   const title = `Condition "${String(fields.type)}" of ${of}`;
   if (condition === undefined) return failure(at, `${title} does not exist`);
-  return compared(title, at, compareSubset(fields, condition, undefined));
+  return compared(title, at, { mismatches: compareSubset(fields, condition, undefined), object });
 }
 
 async function checkEvent(
   { pointer, of, fields }: OfKind<'event'>,
   cluster: TestCluster,
-): Promise<Failure | undefined> {
+): Promise<Finding | undefined> {
   const at = pointerTo(pointer, 'event');
   const events = await eventsOf(of, cluster);
   const results = events.map((event) => compareSubset(fields, event, undefined));
   if (results.some((mismatches) => mismatches.length === 0)) return undefined;
   const found = events.map(({ reason, message }) => `${String(reason)}: ${String(message)}`);
   const list = found.length === 0 ? 'it has none' : `it has "${found.join('", "')}"`;
-  return failure(at, `${of} has no such Event; ${list}`);
+  const object = await objectOf(of, cluster);
+  return { ...failure(at, `${of} has no such Event; ${list}`), ...(object && { object }) };
+}
+
+async function objectOf(reference: string, cluster: TestCluster): Promise<KubeObject | undefined> {
+  return (await cluster.findByReference(reference)) as KubeObject | undefined;
 }
 
 /** Events of one object, with `message` in place of `note`. */
@@ -195,18 +223,18 @@ async function eventsOf(
 function compared(
   title: string,
   pointer: string,
-  mismatches: readonly Mismatch[],
-): Failure | undefined {
-  const [first] = mismatches;
+  found: Pick<Finding, 'mismatches' | 'object'>,
+): Finding | undefined {
+  const [first] = found.mismatches;
   if (first === undefined) return undefined;
   return {
     pointer: `${pointer}${first.pointer}`,
     message: `${title} is not as expected`,
-    mismatches,
+    ...found,
   };
 }
 
-function updatable(failure: Failure | undefined, updatablePointer: string): Failure | undefined {
+function updatable(failure: Finding | undefined, updatablePointer: string): Finding | undefined {
   return failure && { ...failure, updatablePointer };
 }
 

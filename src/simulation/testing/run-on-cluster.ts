@@ -3,7 +3,7 @@ import {
   type DefinitionManifest,
   type ManifestCheck,
 } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
+import { bundledSchemas, type OperatorPlan } from '../../compile/index.ts';
 import {
   type OperatorDefinition,
   type OperatorTest,
@@ -32,8 +32,9 @@ import { isInternalRequest } from '../operator-requests.ts';
 import { crdPath } from '../validation/check-server.ts';
 import { ClusterOperators } from './cluster-operators.ts';
 import { compareSubset } from './compare-subset.ts';
-import { checkExpectation, type Failure } from './expectations.ts';
+import { checkExpectation, type Failure, type FailureSubject } from './expectations.ts';
 import { ExpectedValues } from './expected-values.ts';
+import { withoutSecretValues } from './hidden-values.ts';
 import {
   isChildApply,
   messageOf,
@@ -228,6 +229,7 @@ class ClusterRun {
   readonly #logged: string[] = [];
   readonly #created = new Set<string>();
   #definitions: readonly DefinitionManifest[];
+  #plans: readonly OperatorPlan[] = [];
   #operators: ClusterOperators | undefined;
   #writes = 0;
   #lastWriteMs = 0;
@@ -288,6 +290,7 @@ class ClusterRun {
   async #start(signal: AbortSignal): Promise<void> {
     const { check, admit, clock } = this.#options;
     const { accepted } = checkDefinitions(this.#definitions, { schemas: bundledSchemas(), check });
+    this.#plans = accepted.map(({ plan }) => plan);
     for (const { located } of accepted) {
       const obstacle = await admit(located.definition);
       if (obstacle !== undefined) throw new Error(obstacle);
@@ -379,6 +382,8 @@ class ClusterRun {
       placeOf: () => ({ cluster: this.#cluster, values: this.#values }),
       writes: this.#writes,
       left: () => this.#left(),
+      hide: (failure: Failure, about: FailureSubject) =>
+        withoutSecretValues(failure, about, this.#plans),
     };
     const failures: Failure[] = [];
     for (const expectation of expect) {
