@@ -47,6 +47,21 @@ describe('homeostat import', () => {
     assert.match(readFileSync(`${target}/samples/shop-front.yaml`, 'utf8'), /^kind: ShopFront$/m);
   });
 
+  test('two names that become one file: nothing is written, and both sources are named', async () => {
+    const graph = readFileSync(`${corpus}/01-web-app.yaml`, 'utf8');
+    const [first = '', second = ''] = ['first.yaml', 'second.yaml'].map((name) =>
+      join(folder, name),
+    );
+    writeFileSync(first, graph);
+    writeFileSync(second, graph.replace('name: shop-front', 'name: Shop.Front'));
+    const target = join(folder, 'collapsed');
+    await assert.rejects(
+      importDefinitions([first, second], { output: target }, recordOutput().output),
+      /first\.yaml: .*"shop-front" and .*second\.yaml: .*"Shop\.Front" would both be written to/,
+    );
+    assert.equal(existsSync(target), false);
+  });
+
   test('without --output, the definition is on standard output and the report on standard error', async () => {
     const { lines, errors, output } = recordOutput();
     assert.equal(await importDefinitions([`${corpus}/01-web-app.yaml`], {}, output), 0);

@@ -19,7 +19,7 @@ import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
-import { assertAbsent, writeNewFile } from './new-files.ts';
+import { type NewFile, writeNewFiles } from './new-files.ts';
 import { tableLines } from './print-table.ts';
 import { renderedDifferences } from './rendered-differences.ts';
 
@@ -51,8 +51,7 @@ export async function importDefinitions(
       hint: `Formats: ${importedFormats().join(', ')}`,
     });
   const created = filesFor(files.results, target);
-  await assertAbsent(created.map(({ file }) => file));
-  for (const { file, text } of created) await writeNewFile(file, text);
+  await writeNewFiles(created);
   // The report must not be in the output that is piped to a file.
   const print = (line: string) => (target === undefined ? output.error(line) : output.print(line));
   if (target === undefined) output.print(definitionsText(files.results).trimEnd());
@@ -71,15 +70,16 @@ export async function importDefinitions(
 function filesFor(
   results: readonly ImportResult[],
   target: string | undefined,
-): readonly DefinitionManifest[] {
+): readonly NewFile[] {
   if (target === undefined) return [];
   if (/\.ya?ml$/.test(target)) return [{ file: target, text: definitionsText(results) }];
-  return results.flatMap(({ imported, samples }) => {
+  return results.flatMap(({ file, format, name: of, imported, samples }) => {
     if (imported === undefined) return [];
     const name = `${imported.name}.yaml`;
-    const sample = { file: join(target, 'samples', name), text: documentsText(samples) };
+    const source = `${file}: ${format} "${of}"`;
+    const sample = { file: join(target, 'samples', name), text: documentsText(samples), source };
     return [
-      { file: join(target, name), text: imported.text },
+      { file: join(target, name), text: imported.text, source },
       ...(samples.length > 0 ? [sample] : []),
     ];
   });

@@ -19,7 +19,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { checkConversion } from './check-conversion.ts';
-import { assertAbsent, writeNewFile } from './new-files.ts';
+import { assertAbsent, writeNewFiles } from './new-files.ts';
 import { readLocatedFiles } from './read-files.ts';
 import {
   type StarterNames,
@@ -79,10 +79,9 @@ export async function init(
   const given = flags.from === undefined ? undefined : await readLocatedFiles(flags.from, output);
   const conversion = given && convert(names, flags, given.objects);
   const texts = conversion ? convertedTexts(names, conversion) : starterTexts(names);
-  for (const part of ['definition', 'sample', 'test'] as const) {
-    await writeNewFile(paths[part], texts[part]);
-    output.print(`Created ${paths[part]}`);
-  }
+  const parts = ['definition', 'sample', 'test'] as const;
+  await writeNewFiles(parts.map((part) => ({ file: paths[part], text: texts[part] })));
+  for (const part of parts) output.print(`Created ${paths[part]}`);
   for (const line of secretWarnings(given?.objects ?? [])) output.error(line);
   const code = conversion
     ? await checkConversion({
