@@ -3,6 +3,8 @@ import {
   createKubeCluster,
   type KubeCluster,
   type KubeClusterOptions,
+  type ServerNote,
+  ServerPolicy,
   SharedBudget,
 } from '../kube/index.ts';
 import type { ConnectMember } from '../runtime/index.ts';
@@ -11,6 +13,8 @@ import type { LeaderElection } from './leader-election.ts';
 interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random' | 'logger'> {
   /** Leadership is on the hub: its fence is checked before every write to a member. @default no election */
   readonly election?: Pick<LeaderElection, 'clusterOptions' | 'onLost'>;
+  /** Which servers the kubeconfigs may name. @default all but link-local addresses and those of metadata services */
+  readonly servers?: ServerPolicy;
   /** Limits of memory are shares of it. @default the limit of the heap of this process */
   readonly heapBytes?: number;
 }
@@ -32,6 +36,7 @@ const shareOfMembers = 1 / 4;
 /** Creates the clients of member clusters. */
 export function memberClients({
   election,
+  servers: policy = new ServerPolicy(),
   heapBytes = getHeapStatistics().heap_size_limit,
   ...shared
 }: MemberClientOptions): ConnectMember {
@@ -39,12 +44,20 @@ export function memberClients({
   const together = new SharedBudget(heapBytes * shareOfMembers);
   const jsonLimits = { fromLength: 0, maxCost: Math.min(cacheLength, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
-  return (config, { beforeWrite, onExceeded, ...options }) => {
+  return (config, { beforeWrite, onExceeded, onServerNote, ...options }) => {
+    const logger = shared.logger.child({ cluster: options.name });
+    const noted = new Set<ServerNote>();
+    const onNote = (note: ServerNote) => {
+      if (!noted.has(note)) logger.warn({ note }, 'The address of a member cluster is unusual');
+      noted.add(note);
+      onServerNote?.(note);
+    };
     const share = together.open(() => onExceeded?.('together'));
     const limits = { lineLength, cacheLength, share };
     const cluster: KubeCluster = createKubeCluster({
       ...shared,
-      logger: shared.logger.child({ cluster: options.name }),
+      logger,
+      servers: { policy, onNote },
       ...{ config, connections, maxResponseBytes, limits, jsonLimits, isForeign: true },
       ...options,
       onExceeded: (limit) => onExceeded?.(limit),

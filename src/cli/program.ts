@@ -8,7 +8,7 @@ import { exitCode } from './exit-code.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
 import type { RunEnvironment } from './run-environment.ts';
-import { addElectionFlags, type RunOptions } from './run-options.ts';
+import { addElectionFlags, parseList, type RunOptions } from './run-options.ts';
 import { addSourceFlags } from './source-flags.ts';
 import type { ValidateFlags } from './validate.ts';
 import { version, versionLines } from './version.ts';
@@ -98,7 +98,12 @@ function addRun(program: Command, context: ProgramContext): void {
     .option(
       '--cluster-secrets <namespaces>',
       'namespaces, as globs, whose Secrets may contain kubeconfigs of member clusters (default: --namespace)',
-      (text: string) => text.split(',').map((glob) => glob.trim()),
+      (text: string) => parseList(text),
+    )
+    .option(
+      '--cluster-servers <list>',
+      'servers that kubeconfigs of member clusters may name: globs of hosts, addresses, CIDRs; repeatable (default: all but link-local addresses and metadata services)',
+      parseList,
     )
     .option(
       '--http <address>',

@@ -14,6 +14,8 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly takeOver?: string;
   /** Globs of the namespaces whose Secrets may contain kubeconfigs of member clusters. @default `namespace` */
   readonly clusterSecrets?: readonly string[];
+  /** Globs of hosts, addresses and CIDRs that the kubeconfigs of member clusters may name. @default see `ServerPolicy` */
+  readonly clusterServers?: readonly string[];
   /** `host:port`, or `off`. */
   readonly http: string;
   /** File with the token of clients that read the records of reconciles. @default undefined: nothing is recorded */
@@ -38,6 +40,11 @@ export interface ElectionFlags {
  */
 export function electsLeader({ leaderElect }: ElectionFlags, isInPod: boolean): boolean {
   return leaderElect ?? isInPod;
+}
+
+/** Reads a comma separated list, and adds it to the one before if the flag is repeated. */
+export function parseList(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',').map((item) => item.trim())];
 }
 
 /** Flags of leader election, for a command that serves. */

@@ -1,5 +1,6 @@
 import { ServerAvailability } from '../kube/index.ts';
 import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
+import { serverPolicyOf } from './cluster-servers.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { createLeaderElection } from './leader-election.ts';
@@ -46,6 +47,7 @@ export async function run(
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const config = await loadClusterConfig(options);
+  const servers = serverPolicyOf(options.clusterServers, config.server);
   const { clock, random } = environment;
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
   const availability = new ServerAvailability({ clock, logger, metrics });
@@ -64,7 +66,8 @@ export async function run(
   };
   await serve(
     {
-      ...{ ...place, http: options.http, election: contest, startFields: countsOf(first) },
+      ...{ ...place, http: options.http, election: contest, servers },
+      startFields: countsOf(first),
       ...(records && { records }),
       loadRuntimeFactory: async () => {
         const { createRuntimeFactory } = await loadFactory();

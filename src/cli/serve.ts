@@ -6,6 +6,7 @@ import {
   createKubeCluster,
   type KubeCluster,
   type ServerAvailability,
+  type ServerPolicy,
 } from '../kube/index.ts';
 import {
   type ClusterRuntime,
@@ -26,6 +27,8 @@ export interface ServeOptions extends Pick<ClusterRuntimeOptions, 'clock' | 'ran
   /** Where health and metrics are served, see {@link startHealth}. */
   readonly http: string;
   readonly election: LeaderElection;
+  /** Which servers the kubeconfigs of members may name. */
+  readonly servers: ServerPolicy;
   /** What is heard of the server, by all clusters. */
   readonly availability: ServerAvailability;
   readonly metrics: ReadableMetricRegistry;

@@ -44,7 +44,7 @@ import type {
 export interface KubeClusterOptions
   extends Pick<
     ApiClientOptions,
-    'identity' | 'isForeign' | 'jsonLimits' | 'maxResponseBytes' | 'onUnauthorized'
+    'identity' | 'isForeign' | 'jsonLimits' | 'maxResponseBytes' | 'onUnauthorized' | 'servers'
   > {
   readonly config: ClusterConfig;
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 /** The only parser of Status bodies and transport errors. Other code reads `KubeError.code`. */
 import { foreignText } from '../util/foreign-text.ts';
 import { isJsonObject, type JsonObject } from '../util/json.ts';
+import { ServerNotAllowedError } from './client/server-not-allowed.ts';
 import {
   denialIn,
   failedWebhookIn,
@@ -108,6 +109,10 @@ export function errorFromStatus(status: unknown): KubeError {
 /** The error of a request without a response. A KubeError is returned unchanged. */
 export function errorFromTransport(error: unknown, context: FailureContext): KubeError {
   if (error instanceof KubeError) return error;
+  if (error instanceof ServerNotAllowedError)
+    return new KubeError('unavailable', error.message, {
+      ...{ status: 0, cause: error, isServerNotAllowed: true },
+    });
   const found = transportCode(error);
   const code = codeOfTransport(found, context);
   const isUntrusted = untrustedCode.test(found);

@@ -5,6 +5,7 @@ export { SharedBudget } from './cache/shared-budget.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
 export type { ClosableApiClient } from './client/create-api-client.ts';
 export { ServerAvailability } from './client/server-availability.ts';
+export { isServerPattern, type ServerNote, ServerPolicy } from './client/server-policy.ts';
 export {
   type ClusterConfig,
   type Credentials,

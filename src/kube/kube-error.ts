@@ -102,6 +102,8 @@ interface KubeErrorOptions {
   readonly retryAfterSeconds?: number;
   /** The certificate of the server is not trusted. */
   readonly isUntrusted?: boolean;
+  /** The server may not be connected to. */
+  readonly isServerNotAllowed?: boolean;
   /** For `forbidden`: the missing right, if the server names it. */
   readonly right?: AccessRight;
   /** For `not-found`: what the server names. */
@@ -139,6 +141,8 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly unknownFieldVersion: string | undefined;
   /** The certificate of the server is not trusted. */
   readonly isUntrusted: boolean;
+  /** The server may not be connected to. */
+  readonly isServerNotAllowed: boolean;
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions) {
     super(code, message, { cause: options.cause });
@@ -152,14 +156,16 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.denial = options.denial;
     this.unknownFieldVersion = options.unknownFieldVersion;
     this.isUntrusted = options.isUntrusted === true;
+    this.isServerNotAllowed = options.isServerNotAllowed === true;
   }
 
   /** The same error with more details. */
   with(details: Pick<KubeErrorOptions, 'right' | 'missing'>): KubeError {
     const { code, message, status, reason, causes, retryAfterSeconds, isUntrusted } = this;
+    const { isServerNotAllowed } = this;
     const { right, notFound, missing, denial, unknownFieldVersion } = this;
     return new KubeError(code, message, {
-      ...{ status, causes, isUntrusted, cause: this },
+      ...{ status, causes, isUntrusted, isServerNotAllowed, cause: this },
       ...(reason !== undefined && { reason }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       ...(right && { right }),

@@ -439,6 +439,18 @@ export const logMessages = {
     action:
       'Create the resources again, or delete the objects: `kubectl get <kind> -A -l homeostat.dev/definition=<definition>` lists them.',
   },
+  'Connecting to a member cluster failed': {
+    topic: 'cluster',
+    meaning:
+      'The API server of the member cluster `cluster` could not be reached (`code`, `err`). The status of its `Cluster` does not say why, so that its author does not see which ports of the network are open. It is tried again.',
+    action: 'Correct "server" or "proxy-url" in its kubeconfig, or the network between them.',
+  },
+  'The address of a member cluster is unusual': {
+    topic: 'cluster',
+    meaning:
+      'The kubeconfig of the member cluster `cluster` names an address of the runtime itself (`note` is `loopback`) or of the API server of the hub (`hub`). It is connected.',
+    action: 'Reject such servers with `--cluster-servers` if this is not intended.',
+  },
   'The Lease of a definition in a member cluster cannot be created, will retry': {
     topic: 'cluster',
     meaning: 'The definition does not run in the member cluster `cluster` until it has its Lease.',

@@ -1,74 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { memberClients } from '../../src/cli/member-clients.ts';
-import type { ClusterConfig, KubeCluster } from '../../src/kube/index.ts';
 import { untilInformer } from '../../src/reconcile/index.ts';
-import type { ConnectionState } from '../../src/runtime/members/connection-state.ts';
-import { MemberConnection } from '../../src/runtime/members/member-connection.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
-import { whenAborted } from '../../src/util/when-aborted.ts';
-import { type Script, ScriptedServer } from '../support/scripted-server.ts';
+import { ScriptedServer } from '../support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
+import { configOf, firstState, messageOf, systemPath } from './support/hostile-connection.ts';
+import {
+  group,
+  listText,
+  maps,
+  mapText,
+  nested,
+  signal,
+  untilRead,
+  useMembers,
+} from './support/hostile-objects.ts';
 
-const uid = '7c6f1a2b-0000-4000-8000-000000000001';
-const systemPath = '/api/v1/namespaces/kube-system';
 /** C0, C1 and bidi characters: titles, colors, a reversed line. */
 const hostileText = '\u001b]0;owned\u0007\u009b31m\u202Egnissim';
 const unprintable = /[^\P{Cc}\t\n]|\p{Bidi_Control}/u;
-
-const configOf = ({ url: address }: ScriptedServer): ClusterConfig => ({
-  server: address,
-  namespace: 'default',
-  credentials: { load: async () => ({ headers: {} }) },
-});
-
-/** Connects to a member that answers as the script says, as `homeostat run` does, until its first state. */
-async function firstState(answer: Script): Promise<{
-  readonly state: ConnectionState;
-  readonly admitted: readonly string[];
-}> {
-  const server = await ScriptedServer.start(async (request, response) => {
-    const found = await answer(request, response);
-    if (found !== undefined || response.headersSent) return found;
-    if (request.path === '/version') return { status: 200, body: { gitVersion: 'v1.36.0' } };
-    if (request.path === systemPath) return { status: 200, body: { metadata: { uid } } };
-    return { status: 404, body: { kind: 'Status', code: 404 } };
-  });
-  const config = configOf(server);
-  const shared = { clock: createSystemClock(), random: createSystemRandom() };
-  const connect = memberClients({ ...shared, logger: silentLogger() });
-  const admitted: string[] = [];
-  const found = Promise.withResolvers<ConnectionState>();
-  const connection = new MemberConnection({
-    ...shared,
-    connect: (settings, events) =>
-      connect(settings, { name: 'hostile', metrics: freshMetrics(), ...events }),
-    admit: async (each) => {
-      admitted.push(each);
-    },
-    onConnected: (_, signal) => whenAborted(signal),
-    onChange() {
-      const { state } = connection;
-      const isFirst = state.kind === 'connecting' && state.failure === undefined;
-      if (!isFirst) found.resolve(state);
-    },
-  });
-  connection.setAccess({ config, digest: 'first' });
-  const stop = new AbortController();
-  const run = connection.run(stop.signal);
-  try {
-    return { state: await found.promise, admitted };
-  } finally {
-    stop.abort(new Error('The test is over'));
-    await run;
-    await server.stop();
-  }
-}
-
-const messageOf = (state: ConnectionState) =>
-  state.kind === 'connected' ? state.version : (state.failure?.message ?? '');
 
 describe('attacks/members: texts of a member', () => {
   for (const [what, wrong] of [
@@ -110,100 +63,6 @@ describe('attacks/members: texts of a member', () => {
     }
   });
 });
-
-const { signal } = new AbortController();
-const configMaps = '/api/v1/configmaps';
-const group = { name: 'v1', kind: 'APIGroup' };
-const core = {
-  kind: 'APIResourceList',
-  resources: [
-    { name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['list', 'watch'] },
-  ],
-};
-/** A ConfigMap as JSON, with a field of its own. */
-const mapText = (name: string, data: string, version = 7) =>
-  `{"metadata":{"namespace":"default","name":"${name}","uid":"aa-${name}","resourceVersion":"${version}"},"data":${data}}`;
-const listText = (...items: readonly string[]) =>
-  `{"kind":"ConfigMapList","metadata":{"resourceVersion":"7"},"items":[${items.join(',')}]}`;
-const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
-const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-
-interface HostileMember {
-  /** Of its ConfigMaps. */
-  readonly list: string;
-  /** The response with the list never ends. @default false */
-  readonly isEndless?: boolean;
-  /** Sent when they are watched. */
-  readonly watch?: string;
-  /** Called for each watch. */
-  readonly onWatch?: () => void;
-}
-
-/** Members of one hub: their clients, with how often each has exceeded a limit. */
-async function useMembers(
-  members: Readonly<Record<string, HostileMember>>,
-  body: (
-    clusters: Readonly<Record<string, KubeCluster>>,
-    exceeded: readonly string[],
-    untilExceeded: Promise<void>,
-  ) => Promise<void>,
-  heapBytes = 536_870_912,
-): Promise<void> {
-  const shared = { clock: createSystemClock(), random: createSystemRandom() };
-  const connect = memberClients({ ...shared, logger: silentLogger(), heapBytes });
-  const ends: (() => Promise<void>)[] = [];
-  const clusters: Record<string, KubeCluster> = {};
-  const exceeded: string[] = [];
-  const first = Promise.withResolvers<void>();
-  for (const [name, { list, isEndless, watch = '', onWatch }] of Object.entries(members)) {
-    const server = await ScriptedServer.start(({ path }, response) => {
-      const json = { 'content-type': 'application/json' };
-      if (path.includes('watch=1')) {
-        response.writeHead(200, json);
-        response.write(watch);
-        onWatch?.();
-        return undefined;
-      }
-      if (path.startsWith(configMaps) && isEndless === true) {
-        response.writeHead(200, json);
-        response.write(list);
-        return undefined;
-      }
-      if (path.startsWith(configMaps)) return { status: 200, body: list, headers: json };
-      if (path.startsWith('/api/v1')) return { status: 200, body: core };
-      return { status: path.startsWith('/api') ? 200 : 404, body: group };
-    });
-    const { cluster, close } = connect(configOf(server), {
-      ...{ name, metrics: freshMetrics() },
-      onExceeded(limit) {
-        exceeded.push(`${name}: ${limit}`);
-        first.resolve();
-        void cluster.disconnect();
-      },
-    });
-    clusters[name] = cluster;
-    ends.push(async () => {
-      await close();
-      await server.stop();
-    });
-  }
-  try {
-    await body(clusters, exceeded, first.promise);
-  } finally {
-    for (const end of ends) await end();
-  }
-}
-
-/** Resolves when the ConfigMaps of a member are synced or cannot be read: the code, or the number of objects. */
-async function untilRead(cluster: KubeCluster | undefined): Promise<string | number> {
-  assert.ok(cluster);
-  const informer = cluster.acquire({ gvk: gvkOf('v1', 'ConfigMap') });
-  return untilInformer(informer, signal, () => {
-    const { state } = informer;
-    if (state.kind === 'failing') return state.error.code;
-    return state.kind === 'synced' ? [...informer.list()].length : undefined;
-  });
-}
 
 describe('attacks/members: costs of a member', () => {
   for (const what of ['/version', systemPath])

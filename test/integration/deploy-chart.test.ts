@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { createHelm, type Helm, objectsOf } from '../support/helm/index.ts';
-import { rejectedValues, scrapers, valueSets } from '../support/helm/value-sets.ts';
+import { apiServers, rejectedValues, scrapers, valueSets } from '../support/helm/value-sets.ts';
 import { runCli } from '../support/homeostat-process.ts';
 
 const shared = useControlPlane();
@@ -151,6 +151,52 @@ shared.describe('integration/deploy-chart', () => {
       const { selector: podSelector } = deployment.spec;
       assert.deepEqual(policy?.spec, { podSelector, policyTypes: ['Ingress'], ingress });
     });
+
+  test('a NetworkPolicy limits outgoing connections to its rules and DNS', async () => {
+    const dns = {
+      to: [
+        { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+      ],
+      ports: [
+        { port: 53, protocol: 'UDP' },
+        { port: 53, protocol: 'TCP' },
+      ],
+    };
+    for (const [settings, egress] of [
+      [{}, [dns, apiServers]],
+      [{ dns: false }, [apiServers]],
+    ] as const) {
+      const values = {
+        networkPolicy: { egress: { enabled: true, rules: [apiServers], ...settings } },
+      };
+      const objects = objectsOf(await helm.template(...place, '--values', valuesFile(values)));
+      const policy = objects.find(({ kind }) => kind === 'NetworkPolicy');
+      const deployment = objects.find(({ kind }) => kind === 'Deployment') as Deployment;
+      const { selector: podSelector } = deployment.spec;
+      assert.deepEqual(policy?.spec, { podSelector, policyTypes: ['Egress'], egress });
+    }
+  });
+
+  test('kubeconfigs are read by the names of their Secrets, and their servers are given to the runtime', async () => {
+    const values = {
+      clusters: {
+        enabled: true,
+        secretNames: ['paris-1'],
+        servers: ['*.example.com', '10.0.0.0/8'],
+      },
+    };
+    const objects = objectsOf(await helm.template(...place, '--values', valuesFile(values)));
+    const role = objects.find(({ metadata }) => metadata.name === 'homeostat-cluster-secrets');
+    assert.deepEqual(role?.rules, [
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        resourceNames: ['paris-1'],
+        verbs: ['list', 'watch'],
+      },
+    ]);
+    assert.ok(JSON.stringify(objects).includes('"--cluster-servers=*.example.com,10.0.0.0/8"'));
+  });
 
   test('the operators together fit into a ConfigMap', () => {
     const maps = manifests().filter(({ kind }) => kind === 'ConfigMap');

@@ -118,7 +118,8 @@ shared.describe('integration/member-rights', () => {
     await grant(client, 'runtime', [
       ...rights.cluster,
       ...rights.clusters,
-      ...rights.clusterSecrets,
+      // By name, as with `clusters.secretNames` of the chart.
+      ...rights.clusterSecrets.map((rule) => ({ ...rule, names: ['running', 'placing'] })),
     ]);
     const roles = await grant(
       client,
@@ -215,7 +216,7 @@ shared.describe('integration/member-rights', () => {
     const found = await members.untilReason('placing', 'Forbidden');
     assert.match(
       conditionOf(found, 'Connected')?.message ?? '',
-      /^The Secret cannot be read: The runtime is not allowed to list secrets in namespace "default"; grant the rule \{ apiGroups: \[""\], resources: \["secrets"\], verbs: \["list", "watch"\] \}$/,
+      /^The Secret cannot be read: The runtime is not allowed to list secrets in namespace "default"; grant the rule \{ apiGroups: \[""\], resources: \["secrets"\], resourceNames: \["placing"\], verbs: \["list", "watch"\] \}$/,
     );
     await grant(client, 'runtime', [...own, ...rights.clusterSecrets]);
     await members.untilReason('placing', 'Connected');

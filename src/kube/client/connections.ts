@@ -4,8 +4,10 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
+import { errorFromTransport } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
 import { untilAborted } from '../shared-calls.ts';
+import type { ServerGuard } from './server-guard.ts';
 
 /** Lanes have separate connections, so that none blocks another. */
 export type Lane = 'request' | 'watch' | 'lease';
@@ -32,6 +34,8 @@ interface ConnectionsOptions {
    * connections through a proxy and for {@link Connections.fresh}. @default every connection may be used
    */
   readonly verify?: () => Promise<void>;
+  /** Checks the address of each connection. @default all addresses are allowed */
+  readonly guard?: ServerGuard;
 }
 
 /** Credentials are reloaded after this time, to detect rotated files. */
@@ -69,14 +73,15 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#origin = new URL(options.config.server).origin;
-    this.#writeSockets = new SocketGroup(options.verify);
+    this.#writeSockets = new SocketGroup(options);
   }
 
   /**
    * The current link. Reloads old credentials first.
-   * @throws KubeError `unauthorized` without any credentials, `aborted`.
+   * @throws KubeError `unauthorized` without any credentials, `unavailable` for an address that is not allowed, `aborted`.
    */
   async current(signal: AbortSignal): Promise<Link> {
+    this.#assertAllowed();
     const isFresh = this.#options.clock.monotonicMs() - this.#readAtMs < maxAgeMs;
     if (this.#link !== undefined && isFresh) return this.#link;
     // A plugin can hang: callers can abort.
@@ -118,6 +123,15 @@ export class Connections {
     this.#closing.abort();
     const dispatchers = [...this.#retired, ...Object.values(this.#link?.dispatchers ?? {})];
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  /** @throws KubeError */
+  #assertAllowed(): void {
+    try {
+      this.#options.guard?.check();
+    } catch (error) {
+      throw errorFromTransport(error, { isWrite: false, wasSent: false });
+    }
   }
 
   /** A load by age may return a plugin's cached credentials: the load after a rejection must follow it. */
@@ -183,7 +197,7 @@ export class Connections {
     const { connections, verify } = this.#options;
     return {
       request: this.#dispatcher(credentials, connections, this.#writeSockets),
-      watch: this.#dispatcher(credentials, null, verify && new SocketGroup(verify)),
+      watch: this.#dispatcher(credentials, null, verify && new SocketGroup(this.#options)),
       lease: this.#dispatcher(credentials, 1),
     };
   }
@@ -193,7 +207,9 @@ export class Connections {
     connections: number | null,
     sockets?: SocketGroup,
   ): Dispatcher {
-    const { tlsServerName, skipsTlsVerify = false, proxyUrl } = this.#options.config;
+    const { config, guard } = this.#options;
+    const { tlsServerName, skipsTlsVerify = false, proxyUrl } = config;
+    const resolving = guard === undefined ? {} : { lookup: guard.lookup };
     const tls = {
       rejectUnauthorized: !skipsTlsVerify,
       ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
@@ -213,13 +229,13 @@ export class Connections {
       bodyTimeout: 0,
     };
     if (proxyUrl === undefined) {
-      const connect = { ...tls, timeout: connectTimeoutMs, allowH2: false };
+      const connect = { ...tls, ...resolving, timeout: connectTimeoutMs, allowH2: false };
       return new Pool(this.#origin, {
         ...options,
         connect: sockets === undefined ? connect : sockets.connector(connect),
       });
     }
-    return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls });
+    return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls, proxyTls: resolving });
   }
 }
 
@@ -243,14 +259,16 @@ function credentialsError(error: unknown): KubeError {
   });
 }
 
+type SocketGroupOptions = Pick<ConnectionsOptions, 'verify' | 'guard'>;
+
 /** Sockets that can be reset together, kernel send buffers included. */
 class SocketGroup {
   readonly #sockets = new Set<Socket>();
-  readonly #verify: ConnectionsOptions['verify'];
+  readonly #options: SocketGroupOptions;
   #isCut = false;
 
-  constructor(verify: ConnectionsOptions['verify']) {
-    this.#verify = verify;
+  constructor(options: SocketGroupOptions) {
+    this.#options = options;
   }
 
   /** Like `buildConnector` of undici; its sockets belong to the group. */
@@ -269,7 +287,11 @@ class SocketGroup {
       }
       // A TLS socket cannot be reset, only the TCP socket below it.
       const { hostname: host, port } = target;
-      const httpSocket = connectSocket({ host, port: port === '' ? 443 : Number(port) });
+      const { guard } = this.#options;
+      const httpSocket = connectSocket({
+        ...{ host, port: port === '' ? 443 : Number(port) },
+        ...(guard && { lookup: guard.lookup }),
+      });
       this.#add(httpSocket);
       connect({ ...target, httpSocket }, onConnected);
     };
@@ -285,7 +307,7 @@ class SocketGroup {
   }
 
   #verified(onConnected: buildConnector.Callback): buildConnector.Callback {
-    const verify = this.#verify;
+    const { verify } = this.#options;
     if (verify === undefined) return onConnected;
     return (...[error, socket]) => {
       if (error !== null) return onConnected(error, null);

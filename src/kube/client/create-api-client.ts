@@ -16,6 +16,7 @@ import { OutageDetector } from './outage-detector.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 import { type OpenedStream, openStream } from './response-stream.ts';
 import { ServerAvailability } from './server-availability.ts';
+import { ServerGuard, type ServerGuardOptions } from './server-guard.ts';
 
 export interface ApiClientOptions {
   readonly config: ClusterConfig;
@@ -48,6 +49,8 @@ export interface ApiClientOptions {
   readonly identity?: () => ServerIdentity | undefined;
   /** The server is not trusted: texts that are no `Status` do not appear in messages. @default false */
   readonly isForeign?: boolean;
+  /** Which addresses may be connected to. @default all */
+  readonly servers?: ServerGuardOptions;
   /** Called with the bytes of responses that are being received: they are added, and subtracted when the response has ended. @default no action */
   readonly onHeld?: (bytes: number) => void;
 }
@@ -122,10 +125,11 @@ class PooledApiClient implements ClosableApiClient {
     this.#metrics = createRequestMetrics(options.metrics, host);
     this.#availability =
       options.availability ?? new ServerAvailability({ clock, logger, metrics: options.metrics });
-    const { onOutage, identity } = options;
+    const { onOutage, identity, servers } = options;
     this.#connections = new Connections({
       ...{ config, clock, logger, connections },
       ...(identity && { verify: () => this.#verify() }),
+      ...(servers && { guard: new ServerGuard(config, servers) }),
     });
     if (onOutage !== undefined)
       this.#outages = new OutageDetector({ clock, onOutage, probe: () => this.#probe() });

@@ -1,3 +1,4 @@
+import type { ServerNote } from '../../kube/index.ts';
 import type { EventInput } from '../../kube/roles.ts';
 import { type ConditionContent, conditionFor } from '../../util/condition.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
@@ -66,6 +67,14 @@ function withoutCounts(status: JsonObject): JsonObject {
   };
 }
 
+const insecureWarning =
+  'The certificate of the API server is not verified ("insecure-skip-tls-verify")';
+
+const noteWarnings: Readonly<Record<ServerNote, string>> = {
+  loopback: 'The kubeconfig names an address of the runtime itself (loopback)',
+  hub: 'The kubeconfig names the address of the hub',
+};
+
 function connectedCondition({ connection }: ClusterFacts): ConditionContent {
   const type = 'Connected';
   switch (connection.kind) {
@@ -75,10 +84,11 @@ function connectedCondition({ connection }: ClusterFacts): ConditionContent {
         message: connection.failure?.message ?? '',
       };
     case 'connected': {
-      const message = connection.isInsecure
-        ? 'The certificate of the API server is not verified ("insecure-skip-tls-verify")'
-        : '';
-      return { type, status: 'True', reason: 'Connected', message };
+      const warnings = [
+        ...(connection.isInsecure ? [insecureWarning] : []),
+        ...connection.notes.map((note) => noteWarnings[note]),
+      ];
+      return { type, status: 'True', reason: 'Connected', message: warnings.join('; ') };
     }
     case 'failed': {
       const { reason, message } = connection.failure;

@@ -1,4 +1,4 @@
-import { type KubeCluster, KubeError } from '../../kube/index.ts';
+import { type KubeCluster, KubeError, type ServerNote } from '../../kube/index.ts';
 import { rightText } from '../../reconcile/index.ts';
 import { errorMessage } from '../error-message.ts';
 
@@ -7,6 +7,7 @@ type ConnectionFailureReason =
   | 'Unreachable'
   | 'Unauthorized'
   | 'Untrusted'
+  | 'ServerNotAllowed'
   | 'SecretMissing'
   | 'InvalidKubeconfig'
   | 'Forbidden'
@@ -32,6 +33,8 @@ export type ConnectionState =
       readonly cluster: KubeCluster;
       /** The server's certificate is not verified. */
       readonly isInsecure: boolean;
+      /** What is unusual about its address. */
+      readonly notes: readonly ServerNote[];
       /** Why its namespace `kube-system` cannot be watched. */
       readonly missingRight?: string;
     }
@@ -59,17 +62,33 @@ export class ConnectionError extends Error {
   }
 }
 
+/**
+ * A response of no kind of server. The status does not say why: who may write a kubeconfig could see which ports of the network are open,
+ * closed or filtered.
+ */
+export const cannotConnect: ConnectionFailure = {
+  reason: 'Unreachable',
+  message: 'Cannot connect to the API server; the log of the runtime says why',
+};
+
+/** Something else than an HTTP server has answered. */
+function isNoHttp({ status, code }: KubeError): boolean {
+  return status === 0 && code === 'unexpected';
+}
+
 /** Why an attempt has failed. */
 export function failureOf(error: unknown): ConnectionFailure {
   if (error instanceof ConnectionError) return error.failure;
   const message = errorMessage(error);
   if (!(error instanceof KubeError)) return { reason: 'Unreachable', message };
+  if (error.isServerNotAllowed) return { reason: 'ServerNotAllowed', message };
   if (error.code === 'unauthorized') return unauthorized;
   if (error.isUntrusted)
     return {
       reason: 'Untrusted',
       message: `${message}; correct "certificate-authority-data" in the kubeconfig`,
     };
+  if (error.isUnreachable || isNoHttp(error)) return cannotConnect;
   if (error.code === 'too-large') return { reason: 'LimitExceeded', message };
   if (error.right !== undefined) return { reason: 'Forbidden', message: rightText(error.right) };
   return { reason: error.code === 'forbidden' ? 'Forbidden' : 'Unreachable', message };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
+import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import type { ClusterConfig, KubeCluster } from '../../kube/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
@@ -52,6 +53,7 @@ function started() {
     credentials: { load: async () => ({ headers: {} }) },
   };
   const connection = new MemberConnection({
+    logger: silentLogger(),
     ...{ clock, connect, onChange: () => {} },
     random: { fraction: () => 1, text: () => '' },
     admit: async (uid) => {

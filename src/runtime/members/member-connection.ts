@@ -1,10 +1,17 @@
-import type { ClusterConfig, KubeCluster, KubeClusterOptions } from '../../kube/index.ts';
+import type {
+  ClusterConfig,
+  KubeCluster,
+  KubeClusterOptions,
+  ServerNote,
+} from '../../kube/index.ts';
 import type { InformerState } from '../../kube/roles.ts';
 import { rightText, untilInformer } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { foreignText, uidIn } from '../../util/foreign-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
@@ -13,6 +20,7 @@ import {
   ConnectionError,
   type ConnectionFailure,
   type ConnectionState,
+  cannotConnect,
   failureOf,
   isFinal,
   unauthorized,
@@ -30,15 +38,26 @@ export interface MemberClient {
 export type ConnectionEvents = Pick<
   KubeClusterOptions,
   'identity' | 'onLost' | 'onUnauthorized' | 'onExceeded'
->;
+> & {
+  /** Called for each connection whose address is unusual. */
+  readonly onServerNote: (note: ServerNote) => void;
+};
 
 /** Creates the client of a member. The caller closes it. */
 export type ConnectMember = (
   config: ClusterConfig,
   options: Pick<
     KubeClusterOptions,
-    'name' | 'labels' | 'beforeWrite' | 'metrics' | keyof ConnectionEvents
-  >,
+    | 'name'
+    | 'labels'
+    | 'beforeWrite'
+    | 'metrics'
+    | 'identity'
+    | 'onLost'
+    | 'onUnauthorized'
+    | 'onExceeded'
+  > &
+    Partial<Pick<ConnectionEvents, 'onServerNote'>>,
 ) => MemberClient;
 
 /** A connected member. */
@@ -47,6 +66,7 @@ export type Connected = Extract<ConnectionState, { kind: 'connected' }>;
 interface MemberConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
+  readonly logger: Logger;
   /** Creates the client. */
   readonly connect: (config: ClusterConfig, options: ConnectionEvents) => MemberClient;
   /** Checks the UID of the cluster before anything is listed or written. @throws ConnectionError */
@@ -156,6 +176,7 @@ export class MemberConnection {
     const lost = new AbortController();
     let failure: ConnectionFailure | undefined;
     let uid: string | undefined;
+    const notes = new Set<ServerNote>();
     const accepts = (object: unknown) => uidOf(object) === uid;
     const end = (why: ConnectionFailure) => {
       failure ??= why;
@@ -168,6 +189,7 @@ export class MemberConnection {
       onLost: (why) => end(lossFailures[why]),
       onUnauthorized: () => end(unauthorized),
       onExceeded: (limit) => end(exceeded[limit]),
+      onServerNote: (note) => notes.add(note),
     });
     const ending = AbortSignal.any([signal, lost.signal]);
     try {
@@ -176,7 +198,10 @@ export class MemberConnection {
       ending.throwIfAborted();
       uid = found.uid;
       const isInsecure = config.skipsTlsVerify === true;
-      const connected = { kind: 'connected', ...found, cluster, isInsecure } as const;
+      const connected = {
+        ...({ kind: 'connected', cluster, isInsecure, notes: [...notes] } as const),
+        ...found,
+      };
       this.#stopReport();
       this.#connectedMs = this.#options.clock.monotonicMs();
       this.#setState(connected);
@@ -185,12 +210,20 @@ export class MemberConnection {
       if (other !== undefined) end(other);
       await working;
     } catch (error) {
-      failure ??= failureOf(error);
+      failure ??= this.#failureOf(error);
       lost.abort(error);
     } finally {
       await close();
     }
     return failure ?? lossFailures.outage;
+  }
+
+  #failureOf(error: unknown): ConnectionFailure {
+    const failure = failureOf(error);
+    // Its message does not say why.
+    if (failure === cannotConnect)
+      this.#options.logger.info(errorLogFields(error), 'Connecting to a member cluster failed');
+    return failure;
   }
 
   async #contact(cluster: KubeCluster, signal: AbortSignal) {
@@ -228,7 +261,7 @@ export class MemberConnection {
         this.#recheck(cluster, uid, either),
       ]);
     } catch (error) {
-      return signal.aborted ? undefined : failureOf(error);
+      return signal.aborted ? undefined : this.#failureOf(error);
     } finally {
       checking.abort(new Error('Another check has ended'));
       informer.release();

@@ -1,4 +1,5 @@
 import { KubeError, type MemberCluster } from '../../kube/roles.ts';
+import { rightText } from '../../reconcile/index.ts';
 import { type MetricRegistry, metricCatalogue, silentMetrics } from '../../telemetry/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { gvkOf } from '../../util/gvk.ts';
@@ -87,6 +88,7 @@ export class Member {
     }
     this.#connection = new MemberConnection({
       ...{ clock, random, onChange },
+      logger: options.logger.child({ cluster: record.name }),
       connect: (config, events) => this.#createClient(config, events),
       admit: async (uid) => {
         this.#checkUid(uid);
@@ -257,7 +259,9 @@ export class Member {
     }
     const { state, object } = this.#secret ?? {};
     if (state?.kind === 'failing') {
-      const message = `The Secret cannot be read: ${errorMessage(state.error)}`;
+      const { right } = state.error;
+      const why = right ? rightText(right, this.#record.secret.name) : errorMessage(state.error);
+      const message = `The Secret cannot be read: ${why}`;
       return { reason: 'Forbidden', message };
     }
     return accessOf(this.#record, this.#options.secrets, object);

@@ -17,6 +17,12 @@ export const scrapers: readonly object[] = [
   { ipBlock: { cidr: '10.0.0.0/24' } },
 ];
 
+/** A rule of a NetworkPolicy for outgoing connections. */
+export const apiServers: object = {
+  to: [{ ipBlock: { cidr: '10.0.0.0/24' } }],
+  ports: [{ port: 6443, protocol: 'TCP' }],
+};
+
 export const valueSets: readonly ValueSet[] = [
   { what: 'the default values', values: {}, hasNot: ['ConfigMap/homeostat-examples'] },
   {
@@ -105,6 +111,25 @@ export const valueSets: readonly ValueSet[] = [
     what: 'a NetworkPolicy for Prometheus and a network',
     values: { networkPolicy: { enabled: true, from: scrapers } },
     has: ['NetworkPolicy/homeostat'],
+    hasNot: ['NetworkPolicy/homeostat-egress'],
+  },
+  {
+    what: 'a NetworkPolicy for outgoing connections',
+    values: { networkPolicy: { egress: { enabled: true, rules: [apiServers] } } },
+    has: ['NetworkPolicy/homeostat-egress'],
+    hasNot: ['NetworkPolicy/homeostat'],
+  },
+  {
+    what: 'member clusters, their Secrets by name, and their servers',
+    values: {
+      clusters: {
+        enabled: true,
+        secretNamespaces: ['one', 'two'],
+        secretNames: ['paris-1', 'rome-1'],
+        servers: ['*.example.com', '10.0.0.0/8', 'fd00::/8'],
+      },
+    },
+    has: ['CustomResourceDefinition/clusters.homeostat.dev', 'Role/homeostat-cluster-secrets'],
   },
 ];
 
@@ -124,5 +149,9 @@ export const rejectedValues: readonly (readonly [values: object, says: RegExp])[
   [{ console: { recordsSecret: 'Foo_Bar' } }, /recordsSecret/],
   [{ serviceAccount: { create: false } }, /serviceAccount.name is needed/],
   [{ networkPolicy: { enabled: true, from: [{}] } }, /networkPolicy/],
+  [{ networkPolicy: { egress: { enabled: true } } }, /rules/],
+  [{ networkPolicy: { egress: { enabled: true, rules: [{ ports: [] }] } } }, /rules/],
+  [{ clusters: { servers: ['https://a,b'] } }, /servers/],
+  [{ clusters: { secretNames: ['Foo_Bar'] } }, /secretNames/],
   [{ service: { enabled: false }, serviceMonitor: { enabled: true } }, /needs service.enabled/],
 ];

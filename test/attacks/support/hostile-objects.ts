@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { memberClients } from '../../../src/cli/member-clients.ts';
+import type { KubeCluster } from '../../../src/kube/index.ts';
+import { untilInformer } from '../../../src/reconcile/index.ts';
+import { createSystemClock } from '../../../src/util/clock.ts';
+import { gvkOf } from '../../../src/util/gvk.ts';
+import { createSystemRandom } from '../../../src/util/random.ts';
+import { ScriptedServer } from '../../support/scripted-server.ts';
+import { freshMetrics, silentLogger } from '../../support/silent-telemetry.ts';
+import { configOf } from './hostile-connection.ts';
+
+export const { signal } = new AbortController();
+export const configMaps = '/api/v1/configmaps';
+export const group = { name: 'v1', kind: 'APIGroup' };
+export const core = {
+  kind: 'APIResourceList',
+  resources: [
+    { name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['list', 'watch'] },
+  ],
+};
+/** A ConfigMap as JSON, with a field of its own. */
+export const mapText = (name: string, data: string, version = 7) =>
+  `{"metadata":{"namespace":"default","name":"${name}","uid":"aa-${name}","resourceVersion":"${version}"},"data":${data}}`;
+export const listText = (...items: readonly string[]) =>
+  `{"kind":"ConfigMapList","metadata":{"resourceVersion":"7"},"items":[${items.join(',')}]}`;
+export const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
+export const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+export interface HostileMember {
+  /** Of its ConfigMaps. */
+  readonly list: string;
+  /** The response with the list never ends. @default false */
+  readonly isEndless?: boolean;
+  /** Sent when they are watched. */
+  readonly watch?: string;
+  /** Called for each watch. */
+  readonly onWatch?: () => void;
+}
+
+/** Members of one hub: their clients, with how often each has exceeded a limit. */
+export async function useMembers(
+  members: Readonly<Record<string, HostileMember>>,
+  body: (
+    clusters: Readonly<Record<string, KubeCluster>>,
+    exceeded: readonly string[],
+    untilExceeded: Promise<void>,
+  ) => Promise<void>,
+  heapBytes = 536_870_912,
+): Promise<void> {
+  const shared = { clock: createSystemClock(), random: createSystemRandom() };
+  const connect = memberClients({ ...shared, logger: silentLogger(), heapBytes });
+  const ends: (() => Promise<void>)[] = [];
+  const clusters: Record<string, KubeCluster> = {};
+  const exceeded: string[] = [];
+  const first = Promise.withResolvers<void>();
+  for (const [name, { list, isEndless, watch = '', onWatch }] of Object.entries(members)) {
+    const server = await ScriptedServer.start(({ path }, response) => {
+      const json = { 'content-type': 'application/json' };
+      if (path.includes('watch=1')) {
+        response.writeHead(200, json);
+        response.write(watch);
+        onWatch?.();
+        return undefined;
+      }
+      if (path.startsWith(configMaps) && isEndless === true) {
+        response.writeHead(200, json);
+        response.write(list);
+        return undefined;
+      }
+      if (path.startsWith(configMaps)) return { status: 200, body: list, headers: json };
+      if (path.startsWith('/api/v1')) return { status: 200, body: core };
+      return { status: path.startsWith('/api') ? 200 : 404, body: group };
+    });
+    const { cluster, close } = connect(configOf(server), {
+      ...{ name, metrics: freshMetrics() },
+      onExceeded(limit) {
+        exceeded.push(`${name}: ${limit}`);
+        first.resolve();
+        void cluster.disconnect();
+      },
+    });
+    clusters[name] = cluster;
+    ends.push(async () => {
+      await close();
+      await server.stop();
+    });
+  }
+  try {
+    await body(clusters, exceeded, first.promise);
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+/** Resolves when the ConfigMaps of a member are synced or cannot be read: the code, or the number of objects. */
+export async function untilRead(cluster: KubeCluster | undefined): Promise<string | number> {
+  assert.ok(cluster);
+  const informer = cluster.acquire({ gvk: gvkOf('v1', 'ConfigMap') });
+  return untilInformer(informer, signal, () => {
+    const { state } = informer;
+    if (state.kind === 'failing') return state.error.code;
+    return state.kind === 'synced' ? [...informer.list()].length : undefined;
+  });
+}
