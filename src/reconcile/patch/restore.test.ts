@@ -312,4 +312,74 @@ describe('reconcile/patch restores', () => {
     assert.match(harness.ready('one'), /^False RenderFailed: .*found ConfigMap "app"/);
     assert.deepEqual(restores(), []);
   });
+
+  /** Restores labels of version 1 of an object with the name `spec.name`. */
+  const labelling = (reads: string, target: string) =>
+    planOfPodSet(`
+  reads:
+    - { id: things, apiVersion: v1, ${reads}, selector: all, history: { keep: 3 } }
+  vars:
+    wanted: "\${ history[name = $$.spec.name and version = 1] }"
+  patches:
+    - id: rollback
+      when: \${ $exists(vars.wanted) }
+      once: \${ spec.ask }
+      target: { apiVersion: v1, ${target}, name: "\${ vars.wanted.name }" }
+      patch: "\${ { 'metadata': { 'labels': { 'level': 'privileged' } } } }"
+`);
+
+  /** Records two states of an object, and asks for the first one. Returns what is written to it, and the condition. */
+  async function askFor(
+    plan: ReturnType<typeof labelling>,
+    {
+      kind,
+      ...metadata
+    }: { readonly kind: string; readonly name: string; readonly namespace?: string },
+  ) {
+    const harness = new OperatorHarness(plan);
+    let live: KubeObject['metadata'] = metadata;
+    const put = (level: string) => {
+      const { object } = harness.cluster.server.put({
+        ...{ apiVersion: 'v1', kind, data: { level } },
+        metadata: { ...live, labels: { level } },
+      } as KubeObject);
+      live = object.metadata;
+    };
+    put('baseline');
+    const one = harness.podSet('one');
+    await harness.start();
+    await harness.settle();
+    put('restricted');
+    await harness.settle();
+    harness.cluster.takeWrites();
+    harness.edit(one, { spec: { name: metadata.name, ask: 1 } });
+    await harness.settle();
+    const written = harness.cluster.takeWrites().filter((each) => each.includes(` ${kind}/`));
+    return { written, ready: harness.ready('one') };
+  }
+
+  for (const [name, message] of [
+    ['homeostat-system', /is a namespace of the Homeostat runtime and is not allowed/],
+    ['kube-system', /is a system namespace; list its name in "crossNamespace.namespaces"/],
+  ] as const)
+    test(`the Namespace ${name} is recorded, and not restored`, async () => {
+      const plan = labelling('kind: Namespace', 'kind: Namespace');
+      const { written, ready } = await askFor(plan, { kind: 'Namespace', name });
+      assert.match(ready, message);
+      assert.deepEqual(written, []);
+      const other = await askFor(plan, { kind: 'Namespace', name: 'team' });
+      assert.deepEqual(other.written, ['apply Namespace/team']);
+    });
+
+  test('an object in a system namespace is restored only if the read names that namespace', async () => {
+    const reads = (globs: string) =>
+      `kind: ConfigMap, namespaces: "*", crossNamespace: { namespaces: [${globs}] }`;
+    const target = 'kind: "${ vars.wanted.kind }", namespace: "${ vars.wanted.namespace }"';
+    const system = { kind: 'ConfigMap', name: 'sys', namespace: 'kube-system' };
+    const { written, ready } = await askFor(labelling(reads('"*"'), target), system);
+    assert.match(ready, /is a system namespace; list its name in "crossNamespace.namespaces"/);
+    assert.deepEqual(written, []);
+    const named = await askFor(labelling(reads('"*", kube-system'), target), system);
+    assert.deepEqual(named.written, ['apply ConfigMap/sys']);
+  });
 });

@@ -1,4 +1,4 @@
-import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts';
+import type { PatchPlan, ReadPlan, ReadScope, RenderedPatch } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf, groupKindKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
@@ -6,6 +6,7 @@ import type { ObjectMeta } from '../../util/kube-object.ts';
 import { type Problem, problemOfRequest, problemOfValue } from '../failure.ts';
 import { refTo } from '../identity.ts';
 import { scopeOf } from '../observe/list-scope.ts';
+import { placementOf } from '../ownership/placement.ts';
 import { isNamespaced } from '../pass/context.ts';
 import { clusterWrite, type Pass, requestError } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
@@ -39,12 +40,54 @@ export async function restoreTarget(
   );
   if (read === undefined)
     return problemOfValue(`Expected an object that this resource has recorded, found ${what}`);
+  const rejection = placementRejection(pass, plan, { read, namespace, name });
+  if (rejection !== undefined) return rejection;
   const ref = refTo(plan.gvk, namespace, name);
   const state = await observeRecorded(pass, plan, { read, ref, isSelf: false });
   const live = state.kind === 'present' ? state.live : undefined;
   if (!isInScope(pass, read, { namespace, live }))
     return problemOfValue(`${what} is not in the scope of read "${read.id}" any more`);
   return { ref, isSelf: false, read, state };
+}
+
+/** A recorded object, and the read that records it. */
+interface RecordedName {
+  readonly read: ReadPlan;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+/**
+ * Why a recorded object may not be written where it is: the same rules as for children. Without a `crossNamespace` of its own, a patch may
+ * write in the namespaces of the read, but in a system namespace only if the read names it.
+ */
+function placementRejection(
+  pass: Pass,
+  plan: PatchWithKind,
+  { read, namespace, name }: RecordedName,
+): Problem | undefined {
+  const { request } = pass.findings.reads.get(read.id) ?? {};
+  const scope = request?.by === 'selector' ? request.scope : undefined;
+  const crossNamespace =
+    plan.crossNamespace === false ? { namespaces: namespacesOf(scope) } : plan.crossNamespace;
+  const metadata = { name, ...(namespace !== undefined && { namespace }) };
+  const object = { apiVersion: apiVersionOf(plan.gvk), kind: plan.gvk.kind, metadata };
+  const placement = placementOf(pass, { ...plan, crossNamespace }, object);
+  return 'reason' in placement ? placement : undefined;
+}
+
+/** Globs of the namespaces that a read may select, beside that of the resource. */
+function namespacesOf(scope: ReadScope | undefined): readonly string[] {
+  switch (scope?.kind) {
+    case 'named':
+      return scope.namespaces;
+    case 'all':
+    case 'selected':
+      return scope.allowed ?? ['*'];
+    default:
+      // Of a cluster-scoped kind, all objects are read.
+      return ['*'];
+  }
 }
 
 /** The read that records the target of a patch. Undefined: the target is not recorded. */
