@@ -48,7 +48,7 @@ import {
 } from '../web/index.ts';
 import { definitionGraph } from './definition-graph.ts';
 import { printedSource, type SourceFiles, servesKind, sourceOf } from './definition-source.ts';
-import { allowedPath } from './kube-paths.ts';
+import { allowedPath, isEndless } from './kube-paths.ts';
 import { maskSecrets, withoutManagedFields } from './mask-secrets.ts';
 import { diagnosticViews, previewView, resourceView, valueText } from './plan-views.ts';
 
@@ -118,6 +118,8 @@ export class ConsoleService implements ConsoleBackend {
   }
 
   async request(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    if (isEndless(request))
+      throw new BackendError('invalid', 'A request has one response; a watch is a stream');
     const path = allowedPath(request);
     const { method, patch = 'merge', body, reveal = false } = request;
     if (path === undefined)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allowedPath } from './kube-paths.ts';
+import { allowedPath, isEndless } from './kube-paths.ts';
 
 describe('console/kube-paths', () => {
   for (const path of [
@@ -38,6 +38,26 @@ describe('console/kube-paths', () => {
       limit: '5',
       watch: 'true',
     });
+  });
+
+  for (const request of [
+    { path: '/api/v1/pods', query: { watch: 'true' } },
+    { path: '/api/v1/pods', query: { watch: '1' } },
+    { path: '/api/v1/pods', query: { watch: '' } },
+    { path: '/api/v1/pods?watch' },
+    { path: '/api/v1/pods?limit=1&watch=1' },
+    { path: '/api/v1/pods?%77atch=1' },
+    { path: '/api/v1/watch/pods' },
+    { path: '/api/v1/watch/namespaces/shop/pods/web' },
+    { path: '/apis/apps/v1/watch/deployments' },
+    { path: '/api/v1/namespaces/shop/pods/web/log', query: { follow: 'true' } },
+    { path: '/api/v1/namespaces/shop/pods/web/log?follow' },
+  ])
+    test(`${JSON.stringify(request)} has no end`, () => assert.equal(isEndless(request), true));
+
+  test('a list has an end, also of a namespace with the name "watch"', () => {
+    for (const path of ['/api/v1/pods', '/api/v1/namespaces/watch/pods', '/apis/watch/v1/pods'])
+      assert.equal(isEndless({ path }), false);
   });
 
   test('a path with a name is that of one object', () => {

@@ -37,3 +37,12 @@ export function allowedPath({
     return undefined;
   return { isDiscovery: false, name: groups.name, query: kept };
 }
+
+/** Whether a request asks for a response without an end: a watch, also in its old form, or a log that is followed. Pure. */
+export function isEndless({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): boolean {
+  const names = [...Object.keys(query), ...new URLSearchParams(path.split('?')[1] ?? '').keys()];
+  return (
+    names.some((name) => name === 'watch' || name === 'follow') ||
+    /^\/(?:api|apis\/[^/]+)\/[^/]+\/watch(?:\/|$)/.test(path)
+  );
+}

@@ -11,12 +11,13 @@ export function createWebApp(): Express {
   return app;
 }
 
-/** Ends an application: what no route handles, and what fails. */
+/** Ends an application: what no route handles (404), a malformed address (400), and what fails (500). */
 export function endWebApp(
   app: Express,
-  fail: (response: import('express').Response, status: 404 | 500) => void,
+  fail: (response: import('express').Response, status: 400 | 404 | 500) => void,
 ): void {
   app.use((_request, response) => fail(response, 404));
-  app.use(((_error, _request, response, _next) =>
-    fail(response, 500)) satisfies ErrorRequestHandler);
+  app.use(((error, _request, response, _next) =>
+    // The framework decodes parameters of an address.
+    fail(response, error instanceof URIError ? 400 : 500)) satisfies ErrorRequestHandler);
 }

@@ -71,11 +71,11 @@ export function createHealthApp({
   });
   if (records !== undefined)
     app.get('/records', (request, response) => serveRecords(records, request, response));
-  endWebApp(app, (response, status) =>
-    sendText(response, status, status === 404 ? 'not found\n' : 'internal error\n'),
-  );
+  endWebApp(app, (response, status) => sendText(response, status, `${endings[status]}\n`));
   return app;
 }
+
+const endings = { 400: 'malformed address', 404: 'not found', 500: 'internal error' } as const;
 
 function healthChecks(failure: string | undefined): readonly Check[] {
   return [

@@ -306,5 +306,11 @@ export interface RequestView {
   readonly durationMs: number;
 }
 
-/** Why a backend gave no answer. `unreachable`: no response. */
-export type BackendErrorCode = 'unreachable' | 'forbidden' | 'not-found' | 'gone' | 'failed';
+/** Why a backend gave no answer. `unreachable`: no response. `invalid`: the question itself. */
+export type BackendErrorCode =
+  | 'unreachable'
+  | 'invalid'
+  | 'forbidden'
+  | 'not-found'
+  | 'gone'
+  | 'failed';

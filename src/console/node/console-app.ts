@@ -32,11 +32,19 @@ const bodyLimits: JsonLimits = { fromLength: 0, maxCost: 33_554_432, maxDepth: 1
 
 const statuses: Readonly<Record<BackendErrorCode, number>> = {
   unreachable: 502,
+  invalid: 400,
   forbidden: 403,
   'not-found': 404,
   gone: 410,
   failed: 500,
 };
+
+/** By the status with which the framework ends a request. */
+const routeErrors = {
+  400: () => new BackendError('invalid', 'The address is malformed'),
+  404: () => new BackendError('not-found', 'There is nothing at this address'),
+  500: () => new BackendError('failed', 'The request failed'),
+} as const;
 
 /** Nothing but files of this server; no inline script and no inline style. */
 const policy = [
@@ -109,12 +117,7 @@ export async function createConsoleApp(options: ConsoleAppOptions): Promise<Expr
     sessions.stop(nameOf(request));
     response.json({});
   });
-  endWebApp(app, (response, status) =>
-    sendError(
-      response,
-      new BackendError(status === 404 ? 'not-found' : 'failed', 'There is nothing at this address'),
-    ),
-  );
+  endWebApp(app, (response, status) => sendError(response, routeErrors[status]()));
   return app;
 
   async function sendAsset(name: string, response: Response): Promise<void> {
@@ -187,15 +190,16 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBodyBytes)
-      throw new BackendError('failed', `The request is larger than ${maxBodyBytes} bytes`);
+      throw new BackendError('invalid', `The request is larger than ${maxBodyBytes} bytes`);
     chunks.push(chunk);
   }
   try {
     const value: unknown = parseWithin(Buffer.concat(chunks).toString('utf8'), bodyLimits);
     if (typeof value === 'object' && value !== null) return value;
   } catch (cause) {
-    if (cause instanceof JsonLimitError) throw new BackendError('failed', cause.message, { cause });
-    throw new BackendError('failed', 'The request is not JSON', { cause });
+    if (cause instanceof JsonLimitError)
+      throw new BackendError('invalid', cause.message, { cause });
+    throw new BackendError('invalid', 'The request is not JSON', { cause });
   }
-  throw new BackendError('failed', 'Expected a JSON object');
+  throw new BackendError('invalid', 'Expected a JSON object');
 }

@@ -44,7 +44,7 @@ describe('console/node/console-server', () => {
     path: string,
     method: string,
     headers: Readonly<Record<string, string>> = {},
-    content = '{"path":"/api"}',
+    content = '{"method":"GET","path":"/api"}',
   ) => {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
     const sent = request(new URL(path, server.url), { method, headers }, (response) => {
@@ -60,9 +60,9 @@ describe('console/node/console-server', () => {
       [`[${'{},'.repeat(1_000_000)}{}]`, 'too large'],
       ['['.repeat(2_000) + ']'.repeat(2_000), 'nested deeper than 1000 levels'],
     ] as const) {
-      const content = `{"path":"/api","body":${value}}`;
+      const content = `{"method":"GET","path":"/api","body":${value}}`;
       const { status, body } = await ask('api/request', 'POST', headers, content);
-      assert.equal(status, 500);
+      assert.equal(status, 400);
       assert.ok(body.includes(`is ${what} and was not parsed`), body);
     }
   });
@@ -115,8 +115,8 @@ describe('console/node/console-server', () => {
     const { origin } = new URL(server.url);
     const post = (question: string, body: string) =>
       fetch(`${server.url}api/${question}`, { method: 'POST', headers: { origin }, body });
-    assert.equal((await post('request', 'no')).status, 500);
-    assert.equal((await post('request', '3')).status, 500);
+    assert.equal((await post('request', 'no')).status, 400);
+    assert.equal((await post('request', '3')).status, 400);
     assert.equal((await post('nothing', '{}')).status, 404);
   });
 

@@ -44,7 +44,8 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  for (const name of ['127.0.0.1', 'localhost']) hosts.add(`${name}:${port}`);
+  // Clients omit the default port.
+  for (const name of ['127.0.0.1', 'localhost']) hosts.add(port === 80 ? name : `${name}:${port}`);
   return {
     url: `http://127.0.0.1:${port}${basePath}/`,
     close: () =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -41,6 +42,36 @@ describe('sandbox/node/sandbox-server', () => {
   test('rejects web pages', async () => {
     const headers = { origin: 'https://example.com' };
     assert.equal((await fetch(`${server.url}/api`, { headers })).status, 403);
+  });
+
+  /** A request as it is: fetch sets the host by itself, and normalizes addresses. */
+  const statusOf = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const { hostname, port } = new URL(server.url);
+    const sent = request({ hostname, port, path: `/secret${path}`, headers }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+
+  test('rejects other host names: one of a page may resolve to this host', async () => {
+    const { port } = new URL(server.url);
+    for (const host of ['127.0.0.1', 'localhost', 'LocalHost'])
+      assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 200, host);
+    for (const host of ['example.com', 'example.com.', '127.0.0.1.example.com', '', '[::1]'])
+      assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 403, host);
+    for (const host of ['127.0.0.1', 'localhost:1', `a@localhost:${port}`])
+      assert.equal(await statusOf('/api', { host }), 403, host);
+  });
+
+  for (const path of ['/%E0%A4%A', '/api/v1/namespaces/%E0%A4%A', '/api/v1/%', '/openapi/v3/%FF'])
+    test(`a malformed address is an answer: ${path}`, async () => {
+      const status = await statusOf(path);
+      assert.ok(status === 400 || status === 404, String(status));
+    });
+
+  test('malformed parts of a query are an answer', async () => {
+    for (const query of ['labelSelector=%E0%A4%A', '%E0%A4%A=1', 'limit=%', 'watch=%FF&limit=1'])
+      assert.ok([200, 400].includes((await statusOf(`/api/v1/pods?${query}`)) ?? 0), query);
   });
 
   test('rejects bodies that are too large', async () => {

@@ -28,7 +28,10 @@ export interface SandboxServer {
   stop(): Promise<void>;
 }
 
-/** Serves a sandbox over HTTP on 127.0.0.1. Rejects requests of web pages (with an `Origin`) and requests without the base path. */
+/**
+ * Serves a sandbox over HTTP on 127.0.0.1. Rejects requests of web pages: those with an `Origin`, and those to another host name, which may
+ * be one of the page that resolves to this host. Rejects requests without the base path.
+ */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
   const { port = 0, requestTimeoutMs = 30_000, ...rest } = options;
   const shared = {
@@ -83,7 +86,7 @@ async function serve(exchange: Exchange): Promise<void> {
 async function answer(exchange: Exchange) {
   const { sandbox, basePath, maxBodyBytes, incoming, outgoing } = exchange;
   const { method = 'GET', url = '/', headers } = incoming;
-  if (headers.origin !== undefined) return reject(outgoing, 403);
+  if (headers.origin !== undefined || !isOwnHost(incoming)) return reject(outgoing, 403);
   if (!url.startsWith(`${basePath}/`)) return reject(outgoing, 404);
   const body = await readBody(incoming, maxBodyBytes);
   if (body === undefined) {
@@ -101,6 +104,12 @@ async function answer(exchange: Exchange) {
 
 function isText({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
   return !type.startsWith('application/vnd.kubernetes.protobuf');
+}
+
+function isOwnHost({ headers: { host = '' }, socket: { localPort } }: IncomingMessage): boolean {
+  // Clients omit the default port.
+  const port = localPort === 80 ? '' : `:${localPort}`;
+  return ['127.0.0.1', 'localhost'].some((name) => host.toLowerCase() === name + port);
 }
 
 function reject(outgoing: ServerResponse, status: number): void {
