@@ -28,7 +28,7 @@ const streams: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** Values that are in no field. */
-const wrong = [null, 3, true, [], {}, [{}], { toString: 1 }, undefined];
+const wrong: readonly unknown[] = [null, 3, true, [], {}, [{}], { toString: 1 }, undefined];
 
 describe('attacks/console-requests', () => {
   let simulated: SimulatedConsole;
