@@ -24,6 +24,8 @@ const connections = 8;
 /** Of one response of a member. Objects have at most 3 MiB; pages of a list are made smaller. */
 const maxResponseBytes = 16_777_216;
 const lineLength = 8_388_608;
+/** Of all responses and watches of one member, in bytes: parsing takes time of the whole runtime. */
+const readRate = { burst: 67_108_864, perSecond: 4_194_304 };
 /** Of a parsed response or event, in bytes: ordinary objects take three times their text. */
 const maxCost = 67_108_864;
 /** Of a response or an event: schemas of CRDs, the deepest objects, have some dozens. */
@@ -58,7 +60,7 @@ export function memberClients({
       ...shared,
       logger,
       servers: { policy, onNote },
-      ...{ config, connections, maxResponseBytes, limits, jsonLimits, isForeign: true },
+      ...{ config, connections, maxResponseBytes, limits, jsonLimits, readRate, isForeign: true },
       ...options,
       onExceeded: (limit) => onExceeded?.(limit),
       beforeWrite(request) {

@@ -44,7 +44,13 @@ import type {
 export interface KubeClusterOptions
   extends Pick<
     ApiClientOptions,
-    'identity' | 'isForeign' | 'jsonLimits' | 'maxResponseBytes' | 'onUnauthorized' | 'servers'
+    | 'identity'
+    | 'isForeign'
+    | 'jsonLimits'
+    | 'maxResponseBytes'
+    | 'onUnauthorized'
+    | 'readRate'
+    | 'servers'
   > {
   readonly config: ClusterConfig;
   readonly clock: Clock;

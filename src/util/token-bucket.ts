@@ -33,9 +33,9 @@ export class TokenBucket {
     return this.#tokens;
   }
 
-  /** Takes a token, also if there is none. */
-  take(): void {
-    this.#tokens = this.tokens - 1;
+  /** Takes tokens, also if there are none. */
+  take(count = 1): void {
+    this.#tokens = this.tokens - count;
   }
 
   /** Returns a token. */

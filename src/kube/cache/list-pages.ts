@@ -4,7 +4,7 @@ import { type PathTarget, pathOf } from '../api/paths.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
 import type { Flow, InformerQuery, ResourceType } from '../roles.ts';
-import type { ObjectDecoder } from './object-decoder.ts';
+import { isVersion, type ObjectDecoder } from './object-decoder.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export interface ListRequest {
@@ -13,6 +13,8 @@ export interface ListRequest {
   readonly query: InformerQuery;
   /** Objects per page. Undefined: one page. */
   readonly pageSize: number | undefined;
+  /** The server is not trusted: its list must end. @default false */
+  readonly isForeign?: boolean;
 }
 
 /** One page of a list. All pages belong to one snapshot. */
@@ -24,6 +26,8 @@ export interface ListPage {
 }
 
 const pageTimeoutMs = 60_000;
+/** Those of Kubernetes contain the key of an object, and have some hundred characters. */
+const maxTokenLength = 16_384;
 
 /**
  * Lists a collection page by page, without resourceVersion: a consistent read. Yields to the event loop between
@@ -35,6 +39,7 @@ async function* listPages(request: ListRequest, signal: AbortSignal): AsyncGener
   do {
     const body = await requestPage(request, token, signal);
     const page = readPage(body);
+    if (request.isForeign === true) assertPage(page, token);
     yield { version: page.version, items: page.items, isFirst: token === undefined };
     token = page.token;
     if (token !== undefined) await nextTurn();
@@ -81,6 +86,19 @@ function readPage(body: unknown) {
   return { version: resourceVersion, items, token: hasMore ? token : undefined };
 }
 
+/** A list without an end would take all time of this process. Versions and tokens become parts of URLs. */
+function assertPage(page: ReturnType<typeof readPage>, before: string | undefined): void {
+  const { version, items, token = '' } = page;
+  const hasMore = token !== '';
+  if (!isVersion(version) || token.length > maxTokenLength) throw notAList();
+  if (hasMore && (items.length === 0 || token === before)) throw endlessList();
+}
+
+function endlessList(): KubeError {
+  const message = 'The list does not end: a page adds no object';
+  return new KubeError('unexpected', message, { status: 200 });
+}
+
 function notAList(): KubeError {
   const message = 'The response is not a list with a resourceVersion';
   return new KubeError('unexpected', message, { status: 200 });
@@ -110,6 +128,8 @@ interface ListIntoStoreOptions {
   readonly pageSize: number;
   readonly store: ObjectStore;
   readonly decode: ObjectDecoder;
+  /** See {@link ListRequest}. @default false */
+  readonly isForeign?: boolean;
 }
 
 /**
@@ -128,18 +148,22 @@ export async function listIntoStore(
 
 /** False when the snapshot expired after the first page. */
 async function tryList(
-  { api, type, query, store, decode }: ListIntoStoreOptions,
+  { api, type, query, store, decode, isForeign = false }: ListIntoStoreOptions,
   pageSize: number | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   const listing = store.startList();
   let pages = 0;
   try {
-    for await (const page of listPages({ api, type, query, pageSize }, signal)) {
+    const request = { api, type, query, pageSize, isForeign };
+    let objectCount = 0;
+    for await (const page of listPages(request, signal)) {
       // Drop pages that arrive after the abort.
       signal.throwIfAborted();
       const objects = page.items.map((item) => decode(item, query.gvk));
       listing.add(page.version, objects);
+      objectCount += objects.length;
+      if (isForeign && listing.size < objectCount) throw endlessList();
       pages += 1;
     }
   } catch (error) {

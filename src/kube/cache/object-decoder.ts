@@ -61,13 +61,18 @@ function isDecodedObject(decoded: unknown): decoded is Decoded {
 
 /** A segment of a path, as the API server validates names: some kinds allow more than DNS names. */
 const objectName = /^(?!\.\.?$)[^\p{Cc}\p{Cf}\p{Z}\p{Cs}/%]{1,253}$/u;
-const version = /^[\x21-\x7e]{1,64}$/;
+const versionText = /^[\x21-\x7e]{1,64}$/;
+
+/** Whether a text can be a resourceVersion: it becomes a part of a URL. */
+export function isVersion(text: string): boolean {
+  return versionText.test(text);
+}
 
 /** Whether the texts that identify an object are those of an API server: they become keys, paths and messages. */
 function isIdentified({ name, namespace, uid, resourceVersion }: Decoded['metadata']): boolean {
   const isInPlace =
     namespace === undefined || (typeof namespace === 'string' && isNamespaceName(namespace));
-  const hasVersion = version.test(String(resourceVersion));
+  const hasVersion = isVersion(String(resourceVersion));
   return objectName.test(name) && isInPlace && uidIn(uid) !== undefined && hasVersion;
 }
 

@@ -31,6 +31,8 @@ export interface ObjectStoreOptions {
 /** A list that is being stored page by page. All pages belong to one snapshot, which has a version. */
 export interface Listing {
   add(version: string, page: readonly StoredObject[]): void;
+  /** Number of different objects so far. */
+  readonly size: number;
   /** Finishes the list: removes the objects that it does not contain. An unfinished list removes nothing. */
   finish(): void;
 }
@@ -128,6 +130,9 @@ export class ObjectStore {
     const uids = new Map<string, string>();
     let facts: ListSnapshot | undefined;
     return {
+      get size() {
+        return uids.size;
+      },
       add: (version, page) => {
         if (facts === undefined) {
           // A list contains all responses received before its request. An older list means that etcd was restored

@@ -116,10 +116,13 @@ export class Reflector {
   }
 
   async #list(signal: AbortSignal): Promise<StepEnd> {
-    const { api, decode } = this.#context;
+    const { api, decode, budget } = this.#context;
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
-      { api, type, decode, query: this.#query, store: this.#store, pageSize: this.#pageSize },
+      {
+        ...{ api, type, decode, query: this.#query, store: this.#store, pageSize: this.#pageSize },
+        isForeign: budget !== undefined,
+      },
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');

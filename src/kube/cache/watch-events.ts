@@ -8,6 +8,7 @@ import { errorFromStatus } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, ResourceType } from '../roles.ts';
 import { informerFlow, pathTargetOf, selectorParameters } from './list-pages.ts';
+import { isVersion } from './object-decoder.ts';
 
 export interface WatchRequest {
   readonly api: ApiClient;
@@ -85,7 +86,7 @@ function parseLine(
 function versionOf(bookmark: unknown): string {
   const metadata = isJsonObject(bookmark) ? bookmark.metadata : undefined;
   const version = isJsonObject(metadata) ? metadata.resourceVersion : undefined;
-  if (typeof version === 'string') return version;
+  if (typeof version === 'string' && isVersion(version)) return version;
   throw brokenLine(undefined);
 }
 

@@ -2,6 +2,7 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, jsonLength } from '../../util/json.ts';
 import type { JsonLimits } from '../../util/json-scan.ts';
+import { TokenBucket } from '../../util/token-bucket.ts';
 import { escapedJson } from '../../util/yaml-string.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorFromResponse } from '../errors.ts';
@@ -51,8 +52,17 @@ export interface ApiClientOptions {
   readonly isForeign?: boolean;
   /** Which addresses may be connected to. @default all */
   readonly servers?: ServerGuardOptions;
+  /** How much is read of responses and watches; then requests and watches wait. @default not limited */
+  readonly readRate?: ReadRate;
   /** Called with the bytes of responses that are being received: they are added, and subtracted when the response has ended. @default no action */
   readonly onHeld?: (bytes: number) => void;
+}
+
+/** A rate of bytes. */
+export interface ReadRate {
+  /** That may be read at once. */
+  readonly burst: number;
+  readonly perSecond: number;
 }
 
 /** How a server is recognized. */
@@ -113,6 +123,8 @@ class PooledApiClient implements ClosableApiClient {
   readonly #availability: ServerAvailability;
   readonly #outages: OutageDetector | undefined;
   readonly #closing = new AbortController();
+  /** What may be read now. */
+  readonly #unread: TokenBucket | undefined;
   /** The running check of the identity. */
   #verifying: Promise<void> | undefined;
 
@@ -120,6 +132,7 @@ class PooledApiClient implements ClosableApiClient {
     const { config, clock, logger, connections = 32 } = options;
     const { origin, host, pathname } = new URL(config.server);
     this.#options = options;
+    this.#unread = options.readRate && bucketOf(options.readRate, clock);
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#metrics = createRequestMetrics(options.metrics, host);
@@ -167,7 +180,7 @@ class PooledApiClient implements ClosableApiClient {
       throw error;
     });
     this.#noteResponse(opened.status);
-    if (isSuccess(opened.status)) return opened.stream;
+    if (isSuccess(opened.status)) return this.#paced(opened.stream, signal);
     const { status, retryAfter } = opened;
     const text = await opened.errorBody();
     throw this.#errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
@@ -191,12 +204,14 @@ class PooledApiClient implements ClosableApiClient {
     if (request.lane === 'lease') return this.#sendAuthorized(request, 'lease', signal);
     const { flow, body } = request;
     const bytes = body === undefined ? 0 : jsonLength(body);
+    await this.#untilReadable(signal);
     const release = await this.#queue.acquire({ ...flow, bytes }, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
     this.#outages?.requestStarted();
     request.onSend?.();
     try {
       const answer = await this.#sendAuthorized(request, 'request', signal);
+      this.#unread?.take(answer.text.length);
       this.#noteResponse(answer.status);
       return answer;
     } catch (error) {
@@ -406,6 +421,29 @@ class PooledApiClient implements ClosableApiClient {
     };
   }
 
+  /** Waits until more may be read: what a server sends takes time of this process, which others need, too. */
+  async #untilReadable(signal: AbortSignal): Promise<void> {
+    for (let ms = this.#readDelayMs; ms > 0; ms = this.#readDelayMs) await this.#pause(ms, signal);
+  }
+
+  get #readDelayMs(): number {
+    return this.#unread?.delayMs ?? 0;
+  }
+
+  #paced(stream: ApiStream, signal: AbortSignal): ApiStream {
+    const unread = this.#unread;
+    if (unread === undefined) return stream;
+    const untilReadable = () => this.#untilReadable(signal);
+    async function* chunks() {
+      for await (const chunk of stream.chunks) {
+        unread?.take(chunk.length);
+        yield chunk;
+        await untilReadable();
+      }
+    }
+    return { ...stream, chunks: chunks() };
+  }
+
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     try {
       await this.#options.clock.sleep(ms, signal);
@@ -421,6 +459,10 @@ function textOf({ body, maxBodyLength = Number.POSITIVE_INFINITY }: ApiRequest):
   const text = escapedJson(body);
   if (text.length <= maxBodyLength) return text;
   throw new KubeError('too-large', `Expected at most ${maxBodyLength} bytes`, { status: 413 });
+}
+
+function bucketOf({ burst, perSecond }: ReadRate, clock: Clock): TokenBucket {
+  return new TokenBucket({ clock, burst, refillMs: 1_000 / perSecond });
 }
 
 function isSuccess(status: number): boolean {

@@ -48,6 +48,40 @@ describe('kube/api-client streams', () => {
     while (server.openSockets > 1) await settle();
   });
 
+  test('with a read rate, streams and requests wait after what was read at once', async () => {
+    const clock = new FakeClock();
+    const server = await serve(({ path }, response) => {
+      if (path === '/a') return { status: 200, body: { a: 'x'.repeat(3_000) } };
+      response.writeHead(200);
+      response.write('x'.repeat(2_000));
+      return undefined;
+    });
+    const client = clientFor(server.url, { clock, readRate: { burst: 1_000, perSecond: 500 } });
+    await client.request(get, never);
+    let isRead = false;
+    const second = client.request(get, never).then(() => {
+      isRead = true;
+    });
+    // 3,008 characters were read of 1,000.
+    await clock.advance(4_000);
+    assert.equal(server.requests.length, 1);
+    await clock.advance(100);
+    await second;
+    assert.ok(isRead);
+    const stream = await client.stream(watch, never);
+    const chunks = stream.chunks[Symbol.asyncIterator]();
+    assert.equal((await chunks.next()).done, false);
+    let isNext = false;
+    const next = chunks.next().then(() => {
+      isNext = true;
+    });
+    await clock.advance(9_900);
+    assert.equal(isNext, false);
+    stream.close();
+    await clock.advance(200);
+    await next;
+  });
+
   test('that is rejected reports the status', async () => {
     const body = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
     const server = await serve(() => ({ status: 410, body }));

@@ -23,17 +23,27 @@ export interface MemberAccess {
   readonly digest: string;
 }
 
+/** Of a kubeconfig, in characters: those of clusters have some thousand, mostly certificates. */
+const maxLength = 262_144;
+/** Characters that begin a value of YAML, in a kubeconfig: 250 kB of `{},` would take seconds and 300 MB. */
+const maxValues = 5_000;
+
 /** The Secret of a member. Undefined: its namespace is not allowed. */
 export function secretRefOf({ secret }: ClusterRecord, { namespace, allowed }: SecretPolicy) {
   const ref = { namespace: secret.namespace ?? namespace, name: secret.name };
   return matchesGlob(ref.namespace, allowed) ? ref : undefined;
 }
 
-/** Reads the kubeconfig of a member. `secret`: the live Secret; undefined: it does not exist. Pure. */
+/**
+ * Reads the kubeconfig of a member. Pure.
+ * @param secret The live Secret; undefined: it does not exist.
+ * @param known What it was before, which is returned if nothing has changed. @default unknown
+ */
 export function accessOf(
   record: ClusterRecord,
   policy: SecretPolicy,
   secret: KubeObject | undefined,
+  known?: MemberAccess,
 ): MemberAccess | ConnectionFailure {
   const ref = secretRefOf(record, policy);
   if (ref === undefined) {
@@ -52,13 +62,27 @@ export function accessOf(
     return { reason: 'SecretMissing', message };
   }
   const { context, expectedUid = '' } = record;
+  if (isTooLarge(text)) return { reason: 'InvalidKubeconfig', message: tooLarge };
+  const digest = sha256Hex([text, context ?? '', expectedUid].join('\0'));
+  if (digest === known?.digest) return known;
   try {
     const config = configOfKubeconfig(parseYaml(text, 'kubectl'), context);
-    const digest = sha256Hex([text, context ?? '', expectedUid].join('\0'));
     return { config, digest };
   } catch (error) {
     return { reason: 'InvalidKubeconfig', message: invalidMessage(error) };
   }
+}
+
+const tooLarge = `The kubeconfig may have at most ${maxLength} characters and ${maxValues} values; write only the context that is needed`;
+
+function isTooLarge(text: string): boolean {
+  if (text.length > maxLength) return true;
+  let values = 0;
+  for (const _ of text.matchAll(/[\n{[,]/g)) {
+    values += 1;
+    if (values > maxValues) return true;
+  }
+  return false;
 }
 
 /** A syntax error is not quoted: it could show a token. */

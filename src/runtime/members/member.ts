@@ -68,6 +68,8 @@ export class Member {
   readonly #createdMs: number;
   #record: ClusterRecord;
   #secret: ObjectWatch | undefined;
+  /** What the kubeconfig was, so that it is parsed once. */
+  #known: MemberAccess | undefined;
   /** Number of placed objects; undefined: none so far. */
   #placed: number | undefined;
   /** The identity that the status must contain. */
@@ -264,7 +266,9 @@ export class Member {
       const message = `The Secret cannot be read: ${why}`;
       return { reason: 'Forbidden', message };
     }
-    return accessOf(this.#record, this.#options.secrets, object);
+    const access = accessOf(this.#record, this.#options.secrets, object, this.#known);
+    this.#known = 'config' in access ? access : undefined;
+    return access;
   }
 
   #createClient(config: MemberAccess['config'], events: ConnectionEvents) {

@@ -5,7 +5,7 @@ import { untilInformer } from '../../../src/reconcile/index.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
-import { ScriptedServer } from '../../support/scripted-server.ts';
+import { type ScriptedAnswer, ScriptedServer } from '../../support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../../support/silent-telemetry.ts';
 import { configOf } from './hostile-connection.ts';
 
@@ -27,14 +27,16 @@ export const maps = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
 export const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 export interface HostileMember {
-  /** Of its ConfigMaps. */
-  readonly list: string;
+  /** Of its ConfigMaps; computed for each request. */
+  readonly list: string | (() => string);
+  /** Answers a request in place of the rest. @default none */
+  readonly onRequest?: (path: string) => ScriptedAnswer;
   /** The response with the list never ends. @default false */
   readonly isEndless?: boolean;
   /** Sent when they are watched. */
   readonly watch?: string;
   /** Called for each watch. */
-  readonly onWatch?: () => void;
+  readonly onWatch?: (path: string) => void;
 }
 
 /** Members of one hub: their clients, with how often each has exceeded a limit. */
@@ -53,21 +55,26 @@ export async function useMembers(
   const clusters: Record<string, KubeCluster> = {};
   const exceeded: string[] = [];
   const first = Promise.withResolvers<void>();
-  for (const [name, { list, isEndless, watch = '', onWatch }] of Object.entries(members)) {
+  for (const [name, { list, isEndless, watch = '', onWatch, onRequest }] of Object.entries(
+    members,
+  )) {
     const server = await ScriptedServer.start(({ path }, response) => {
       const json = { 'content-type': 'application/json' };
+      const answer = onRequest?.(path);
+      if (answer !== undefined) return answer;
+      const text = () => (typeof list === 'string' ? list : list());
       if (path.includes('watch=1')) {
         response.writeHead(200, json);
         response.write(watch);
-        onWatch?.();
+        onWatch?.(path);
         return undefined;
       }
       if (path.startsWith(configMaps) && isEndless === true) {
         response.writeHead(200, json);
-        response.write(list);
+        response.write(text());
         return undefined;
       }
-      if (path.startsWith(configMaps)) return { status: 200, body: list, headers: json };
+      if (path.startsWith(configMaps)) return { status: 200, body: text(), headers: json };
       if (path.startsWith('/api/v1')) return { status: 200, body: core };
       return { status: path.startsWith('/api') ? 200 : 404, body: group };
     });
