@@ -78,8 +78,9 @@ describe('kube/api-client streams', () => {
     await clock.advance(9_900);
     assert.equal(isNext, false);
     stream.close();
+    const ended = assert.rejects(next);
     await clock.advance(200);
-    await next;
+    await ended;
   });
 
   test('that is rejected reports the status', async () => {
