@@ -1,5 +1,5 @@
 /**
- * `npm run bench:console`: measures the console in a real browser over 2,000 resources with 10 children each, and a tree of 500 objects.
+ * `npm run bench -- console`: measures the console in a real browser over 2,000 resources with 10 children each, and a tree of 500 objects.
  * Prints figures beside their targets. The cluster is a sandbox in this process, which shares the processor with the browser.
  */
 import type { CDPSession } from 'playwright-core';

@@ -1,4 +1,4 @@
-// `npm run bench:hand-over`: how long resources wait when the leader changes, and what a follower costs.
+// `npm run bench -- hand-over`: how long resources wait when the leader changes, and what a follower costs.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ import {
 } from './isolation/definitions.ts';
 import { inParallel } from './isolation/neighbours.ts';
 
-const usage = `npm run bench:hand-over -- [options]
+const usage = `npm run bench -- hand-over [options]
   --resources N   each with one child (default 10000)
   --reps N        of each way to end the leader, in turns (default 3)
   --bundle FILE   default dist/homeostat.mjs

@@ -1,4 +1,4 @@
-// `npm run bench:history`: what it costs to record many ConfigMaps, on a real control plane: time, requests, memory, delay of the event loop.
+// `npm run bench -- history`: what it costs to record many ConfigMaps, on a real control plane: time, requests, memory, delay of the event loop.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ import { scrape } from '../test/support/scrape.ts';
 import { inParallel } from './isolation/neighbours.ts';
 import { provenance } from './results-page.ts';
 
-const usage = `npm run bench:history -- [options]
+const usage = `npm run bench -- history [options]
   --objects N     ConfigMaps of 2 KiB (default 1000)
   --edits N       edits afterwards (default 1500)
   --rate N        edits per second (default 50)
@@ -240,7 +240,7 @@ function mebibytes(bytes: number): string {
 }
 
 function page(figures: readonly Figure[]): string {
-  const command = ['npm run bench:history --', ...process.argv.slice(2)].join(' ');
+  const command = ['npm run bench -- history', ...process.argv.slice(2)].join(' ');
   const rows = figures.map(({ what, target, value, isMet }) => {
     return `| ${what} | ${target} | ${value} | ${isMet ? 'yes' : 'no'} |`;
   });

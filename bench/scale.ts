@@ -1,4 +1,4 @@
-// `npm run bench:scale`: many resources: of one definition, spread over 50 definitions, and with four children each.
+// `npm run bench -- scale`: many resources: of one definition, spread over 50 definitions, and with four children each.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { inParallel } from './isolation/neighbours.ts';
 import { cpuMs, kindNamed, launch, memoryMiB, untilMetric } from './members/stage.ts';
 import { provenance } from './results-page.ts';
 
-const usage = `npm run bench:scale -- [options]
+const usage = `npm run bench -- scale [options]
   --resources N    of each run (default 10000)
   --definitions N  over which they are spread in the second run (default 50)
   --reps N         in turns (default 1)
@@ -161,7 +161,7 @@ function tableOf(results: readonly ScaleResult[]): string {
 }
 
 function page(table: string): string {
-  const command = ['npm run bench:scale --', ...process.argv.slice(2)].join(' ');
+  const command = ['npm run bench -- scale', ...process.argv.slice(2)].join(' ');
   return [
     '# Many resources',
     '',

@@ -1,4 +1,4 @@
-// `npm run bench:startup`: what the bundle costs before it does any work: times from process start, and the peak of resident memory (Linux).
+// `npm run bench -- startup`: what the bundle costs before it does any work: times from process start, and the peak of resident memory (Linux).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { startControlPlane } from '../test/support/control-plane/index.ts';
 import { goodKinds } from './isolation/definitions.ts';
 import { writeOperatorCopies } from './operator-copies.ts';
 
-const usage = `npm run bench:startup -- [options]
+const usage = `npm run bench -- startup [options]
   --reps N          repetitions of each command, interleaved (default 9)
   --bundle FILE     default dist/homeostat.mjs
   --definitions N   of \`run\`, whose CRDs are served (default 10)

@@ -1,8 +1,14 @@
-// Runs before what needs a browser: installs Debian's Chromium where there is none.
+// Installs Debian's Chromium where there is none: for the console in a browser. Also a program, for npm scripts.
 import { spawnSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 import { chromiumPath } from './chromium-path.mjs';
 
-if (chromiumPath() === undefined) {
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
+  process.exitCode = ensureChromium() ? 0 : 1;
+
+/** False: it cannot be installed, which standard error reports. */
+export function ensureChromium() {
+  if (chromiumPath() !== undefined) return true;
   process.stderr.write('Installing chromium ...\n');
   for (const args of [
     ['update', '-qq'],
@@ -12,10 +18,9 @@ if (chromiumPath() === undefined) {
     const { status } = spawnSync(asRoot[0], asRoot.slice(1), {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    if (status !== 0) {
-      process.stderr.write('Chromium cannot be installed; set HOMEOSTAT_CHROMIUM to its path\n');
-      process.exitCode = 1;
-      break;
-    }
+    if (status === 0) continue;
+    process.stderr.write('Chromium cannot be installed; set HOMEOSTAT_CHROMIUM to its path\n');
+    return false;
   }
+  return true;
 }

@@ -1,4 +1,4 @@
-// `npm run generate:definition-pages`: the field tables of docs/definition/, from the JSON Schema of definitions. A page
+// `npm run generate -- definition-pages`: the field tables of docs/definition/, from the JSON Schema of definitions. A page
 // marks a table with `<!-- fields: PATH, PATH -->` and `<!-- end of fields -->`; `PATH/1` lists one level only.
 // With --check it only compares, and fails when a page is not up to date or a field is on no page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

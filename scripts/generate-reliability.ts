@@ -1,4 +1,4 @@
-// `npm run generate:reliability`: docs/reliability.md, from the cases of the fault suite. `-- --check` writes nothing and
+// `npm run generate -- reliability`: docs/reliability.md, from the cases of the fault suite. `-- --check` writes nothing and
 // exits 1 when the committed page is not what the suite says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 const page = `# Reliability
 
 This page lists the faults between an operator and its cluster that the fault suite injects, and what must be true afterwards. It is generated
-from the cases of \`test/faults\` by \`npm run generate:reliability\`: each row is a test. Run them with \`npm run test:faults\`.
+from the cases of \`test/faults\` by \`npm run generate -- reliability\`: each row is a test. Run them with \`npm test -- faults\`.
 
 Each test runs \`homeostat run\` against a real API server, etcd and kube-controller-manager, with a proxy between them that injects the fault. The
 definition has a read, a list of children, and a chain in which each child needs a server-generated value of the previous one. Six resources are
@@ -66,7 +66,7 @@ ${soakRuns.map(({ seed, minutes, checkPoints, result }) => `| ${seed} | ${minute
 
 if (!values.check) writeFileSync(path, page);
 else if (readFileSync(path, 'utf8') !== page) {
-  console.error(`${path} is not what the suite says: run npm run generate:reliability`);
+  console.error(`${path} is not what the suite says: run npm run generate -- reliability`);
   process.exitCode = 1;
 }
 

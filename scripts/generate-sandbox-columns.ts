@@ -1,4 +1,4 @@
-// `npm run generate:sandbox-columns`: the columns in which a real API server shows its built-in kinds, for the
+// `npm run generate -- sandbox-columns`: the columns in which a real API server shows its built-in kinds, for the
 // sandbox. `-- --check` writes nothing and exits 1 when the committed file is not what the server says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ try {
   const text = await columnsText();
   if (!values.check) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) {
-    console.error('The columns differ from the server: run npm run generate:sandbox-columns');
+    console.error('The columns differ from the server: run npm run generate -- sandbox-columns');
     process.exitCode = 1;
   }
 } finally {
@@ -59,7 +59,7 @@ async function columnsText(): Promise<string> {
       kinds.push(`    ${JSON.stringify(`${list.groupVersion}/${kind}`)}: [${numbers.join(', ')}]`);
     }
   }
-  const provenance = { server: gitVersion, command: 'npm run generate:sandbox-columns' };
+  const provenance = { server: gitVersion, command: 'npm run generate -- sandbox-columns' };
   return [
     '{',
     `  "provenance": ${JSON.stringify(provenance)},`,

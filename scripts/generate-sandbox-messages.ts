@@ -1,4 +1,4 @@
-// `npm run generate:sandbox-messages`: the numbers of the fields of built-in kinds in protobuf bodies, read from the
+// `npm run generate -- sandbox-messages`: the numbers of the fields of built-in kinds in protobuf bodies, read from the
 // Go module that the control plane is built from. `-- --check` writes nothing and exits 1 when the file differs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const { components, roots } = sandboxSchemas();
 const text = messagesText();
 if (!values.check) writeFileSync(path, text);
 else if (readFileSync(path, 'utf8') !== text) {
-  console.error('The messages differ from the Go module: run npm run generate:sandbox-messages');
+  console.error('The messages differ from the Go module: run npm run generate -- sandbox-messages');
   process.exitCode = 1;
 }
 
@@ -64,7 +64,7 @@ function messagesText(): string {
   const lines = [...reached].sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     '{',
-    `  "provenance": ${JSON.stringify({ module: 'k8s.io/api v0.36.3', command: 'npm run generate:sandbox-messages' })},`,
+    `  "provenance": ${JSON.stringify({ module: 'k8s.io/api v0.36.3', command: 'npm run generate -- sandbox-messages' })},`,
     '  "kinds": {',
     kinds
       .map(([key, message]) => `    ${JSON.stringify(key)}: ${JSON.stringify(message)}`)

@@ -1,4 +1,4 @@
-// `npm run generate:sandbox`: docs/sandbox.md, how to use the sandbox, and its differences from a real server by the contract
+// `npm run generate -- sandbox`: docs/sandbox.md, how to use the sandbox, and its differences from a real server by the contract
 // suite. `-- --check` writes nothing and exits 1 when the committed page differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 const text = page();
 if (!values.check) writeFileSync(path, text);
 else if (readFileSync(path, 'utf8') !== text) {
-  console.error('docs/sandbox.md differs from the contract suite: run npm run generate:sandbox');
+  console.error('docs/sandbox.md differs from the contract suite: run npm run generate -- sandbox');
   process.exitCode = 1;
 }
 
@@ -47,10 +47,10 @@ function page(): string {
     '',
     'The sandbox is a Kubernetes API server inside the process. A successful run in the sandbox does not prove that a cluster behaves the same.',
     '',
-    `${code('npm run test:contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
+    `${code('npm test -- contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
     `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes, ${mutationCount('manifests')} manifests with a mistake and ${mutationCount('updates')} changes of stored objects.`,
     `The commands run with kubectl ${newest} and ${oldest}, built for the suite, and with the kubectl of the machine, if there is one.`,
-    `The tables below are generated from the suite by ${code('npm run generate:sandbox')}.`,
+    `The tables below are generated from the suite by ${code('npm run generate -- sandbox')}.`,
     '',
     ...table(
       ['subject', 'the sandbox'],

@@ -1,4 +1,4 @@
-// `npm run generate:sandbox-types`: the names of Go types in the messages of decoding errors, which OpenAPI does not contain, read from
+// `npm run generate -- sandbox-types`: the names of Go types in the messages of decoding errors, which OpenAPI does not contain, read from
 // the Go modules that the control plane is built from. `-- --check` writes nothing and exits 1 when the file differs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -36,7 +36,7 @@ const text = namesText();
 if (!values.check) writeFileSync(path, text);
 else if (readFileSync(path, 'utf8') !== text) {
   console.error(
-    'The names of types differ from the Go modules: run npm run generate:sandbox-types',
+    'The names of types differ from the Go modules: run npm run generate -- sandbox-types',
   );
   process.exitCode = 1;
 }

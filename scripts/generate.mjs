@@ -1,17 +1,20 @@
-// Writes all generated files: runs every script `generate:...` of package.json, in its order. With --check they only compare.
+// Writes the generated files: `npm run generate [-- NAME...] [--check]`, all of them without a name. With --check, they are only compared.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { generators } from './named-programs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
-
-for (const [name, command] of Object.entries(scripts)) {
-  if (!name.startsWith('generate:')) continue;
-  const [, file] = command.split(' ');
-  const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+const given = process.argv.slice(2);
+const flags = given.filter((each) => each.startsWith('-'));
+const names = given.filter((each) => !each.startsWith('-'));
+const unknown = names.find((name) => !Object.hasOwn(generators, name));
+if (unknown !== undefined) {
+  const known = Object.keys(generators).join(', ');
+  process.stderr.write(`Expected one of ${known}, or none; found "${unknown}"\n`);
+  process.exit(1);
+}
+for (const [name, file] of Object.entries(generators)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  const { status } = spawnSync(process.execPath, [file, ...flags], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }

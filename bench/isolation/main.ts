@@ -1,4 +1,4 @@
-// `npm run bench:isolation`: what other definitions and their authors cost the good ones beside them.
+// `npm run bench -- isolation`: what other definitions and their authors cost the good ones beside them.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { isolationPage } from './results-page.ts';
 import { type RunOptions, type RunResult, runOnce } from './run-once.ts';
 import { tableOf } from './table.ts';
 
-const usage = `npm run bench:isolation -- [options]
+const usage = `npm run bench -- isolation [options]
   --beside LIST   who shares the process with the good definitions, in turns (default none,bad):
                   ${neighbourNames.join(', ')}; or all
   --reps N        repetitions of each (default 3)

@@ -13,7 +13,7 @@ export function isolationPage(options: IsolationPageOptions): string {
   const told = options.arguments.filter((text, index, all) => {
     return text !== '--raw' && all[index - 1] !== '--raw';
   });
-  const command = ['npm run bench:isolation --', ...told].join(' ');
+  const command = ['npm run bench -- isolation', ...told].join(' ');
   return [
     '# Isolation: good definitions beside bad ones',
     '',

@@ -1,4 +1,4 @@
-// `npm run bench:members`: what member clusters cost, on real API servers.
+// `npm run bench -- members`: what member clusters cost, on real API servers.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { provenance } from '../results-page.ts';
@@ -7,7 +7,7 @@ import { benchSpread, type SpreadResult } from './spread.ts';
 import { startStage } from './stage.ts';
 import { benchUnreachable, type LatencyResult } from './unreachable.ts';
 
-const usage = `npm run bench:members -- [options]
+const usage = `npm run bench -- members [options]
   --members N     API servers beside that of the hub (default 10)
   --resources N   in one cluster, and spread over the members (default 10000)
   --edits N       of one series of latencies (default 400)
@@ -133,7 +133,7 @@ function medianOf(all: readonly number[]): number {
 }
 
 function page(sections: readonly string[]): string {
-  const command = ['npm run bench:members --', ...process.argv.slice(2)].join(' ');
+  const command = ['npm run bench -- members', ...process.argv.slice(2)].join(' ');
   return [
     '# Member clusters',
     '',

@@ -1,4 +1,4 @@
-// `npm run bench:sandbox`: what the sandbox costs, against its targets. With the name of a part, measures that part and prints JSON.
+// `npm run bench -- sandbox`: what the sandbox costs, against its targets. With the name of a part, measures that part and prints JSON.
 import { cpus } from 'node:os';
 import { measureApplies } from './apply-speed.ts';
 import { measureDefinitionTest } from './definition-test.ts';

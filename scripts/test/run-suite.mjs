@@ -17,11 +17,24 @@ async function buildBundle(signal) {
   process.env.HOMEOSTAT_TEST_EXECUTABLE = resolve('dist/homeostat.mjs');
 }
 
+/** Runs a program as a suite of one test: it fails with its exit code. */
+async function runScript(name, script, signal) {
+  const tally = new Tally();
+  const { child } = startNode([script], { signal, stdio: 'inherit' });
+  const [status, killedBy] = await once(child, 'close');
+  if (status === 0) tally.passed += 1;
+  else tally.failures.push(`${name}: ${script} ended with ${killedBy ?? `exit code ${status}`}`);
+  for (const failure of tally.failures) console.log(`  ✖ ${failure}`);
+  console.log(`Suite "${name}": ${closingLine(tally)}\n`);
+  return tally;
+}
+
 /** Runs one suite and prints what failed and how many passed. When the signal aborts, all that it has started is killed. */
 export async function runSuite(name, { filters, name: pattern, seed }, signal) {
   const suite = suites[name];
   if (suite === undefined)
     throw new Error(`Unknown suite "${name}"; known: ${Object.keys(suites).join(', ')}`);
+  if (suite.script !== undefined) return runScript(name, suite.script, signal);
   const { files, leftOut } = selectTests(suite, filters);
   if (files.length === 0) throw new Error(`No test file of suite "${name}" matches "${filters}"`);
   for (const { file, title, reason } of leftOut)
@@ -30,6 +43,10 @@ export async function runSuite(name, { filters, name: pattern, seed }, signal) {
     suite.processes === 'shared' && files.length > fewFiles
       ? runInSharedProcesses
       : runInFileProcesses;
+  if (suite.browser === true) {
+    const { ensureChromium } = await import('../ensure-chromium.mjs');
+    if (!ensureChromium()) throw new Error('Expected Chromium, found none');
+  }
   if (suite.bundle === true) await buildBundle(signal);
   const startedMs = performance.now();
   const tally = new Tally();

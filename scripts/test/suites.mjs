@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 /**
  * The suites. `processes`: "shared" = a few processes run all files; "file" = one for each file. `concurrency`: how many processes at a
  * time: a control plane needs more than a core, and a test that waits for a process of its own leaves one. @default as many as there are cores
+ * `browser`: Chromium is installed first. `script`: a program that is the suite, and one test.
  * `bundle`: processes that tests start run the bundle, which is built first, in place of the sources: it starts three times as fast.
  */
 export const suites = {
@@ -23,6 +24,7 @@ export const suites = {
     processes: 'file',
     concurrency: 1,
     bundle: true,
+    browser: true,
   },
   // One hostile tenant beside a good definition, on the sandbox.
   attacks: {
@@ -45,6 +47,8 @@ export const suites = {
     bundle: true,
   },
   contract: { patterns: ['test/contract/**/*.test.ts'], processes: 'file', concurrency: 2 },
+  // The package, as users install it.
+  smoke: { script: 'scripts/smoke-test.ts' },
 };
 
 /** The files of a suite that hold one of the filters in their path, and what of them does not run: titles with their reasons. */

@@ -17,7 +17,7 @@ shared.describe('integration/builtin-schemas', { since: newestMinor }, () => {
       client: shared.client(),
       command: provenance.command,
     });
-    const outdated = 'Outdated: run npm run generate:schemas';
+    const outdated = 'Outdated: run npm run generate -- schemas';
     assert.ok(schemas === readFileSync(file, 'utf8'), outdated);
     assert.ok(descriptions === readFileSync(descriptionsFile, 'utf8'), outdated);
   });

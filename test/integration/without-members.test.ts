@@ -94,7 +94,7 @@ shared.describe('integration/without-members', () => {
       [],
     );
     assert.equal(withKind.revision, without.revision);
-    // Of processes of their own it says something, and only that nothing is far off: `npm run bench:members` measures. On the sandbox
+    // Of processes of their own it says something, and only that nothing is far off: `npm run bench -- members` measures. On the sandbox
     // both runs are in this process.
     assert.ok(withKind.residentBytes < 1.5 * without.residentBytes);
   });

@@ -131,7 +131,8 @@ describe('scripts/run-tests', () => {
     };
     const runs = Object.values(scripts).filter((script) => script.includes('run-tests.mjs'));
     assert.notEqual(runs.length, 0);
-    for (const script of runs) assert.match(script, /(?:^| )exec node scripts\/run-tests\.mjs /);
+    for (const script of runs)
+      assert.match(script, /(?:^| )exec node scripts\/run-tests\.mjs(?: |$)/);
   });
 
   test('a name that no test has is a failure', () => {
