@@ -18,7 +18,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   http: ['util', 'telemetry', 'runtime'],
   dev: [...engine(), 'runtime', 'sandbox', 'sandbox/node'],
   simulation: [...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node'],
-  lsp: ['util', 'definition', 'compile', 'simulation'],
+  lsp: ['util', 'files', 'definition', 'compile', 'simulation'],
   web: ['util'],
   console: [
     ...['util', 'telemetry', 'files', 'definition', 'compile', 'check', 'kube', 'reconcile'],

@@ -1,3 +1,4 @@
+export { insideOf } from './file-tree.ts';
 export {
   fileReason,
   maxDefinitionMebibytes,

@@ -13,6 +13,7 @@ import {
   DefinitionValidator,
   type LoadFiles,
   TestChecker,
+  type TestSourcesOptions,
 } from '../simulation/index.ts';
 import type { DefinitionFile } from './nearby-definitions.ts';
 import { hasKind, isOwnText } from './parsed-text.ts';
@@ -36,12 +37,15 @@ export class TextChecker {
   readonly #load: LoadFiles;
   readonly #validator = new DefinitionValidator();
   readonly #parser = createOperatorTestParser();
+  readonly #tree: TestSourcesOptions['tree'];
   #tests: TestChecker;
   readonly #versions = new Set<string>();
 
-  constructor(load: LoadFiles = async () => []) {
+  /** @param tree the folders that a test may read. @default as in `homeostat test` */
+  constructor(load: LoadFiles = async () => [], tree?: TestSourcesOptions['tree']) {
     this.#load = load;
-    this.#tests = new TestChecker({ load });
+    this.#tree = tree;
+    this.#tests = this.#createTests();
   }
 
   /** All diagnostics of a text by position. None for a file without a document of Homeostat and without samples. Does not throw. */
@@ -78,12 +82,17 @@ export class TextChecker {
     return found.filter(({ file }) => file === path);
   }
 
+  #createTests(): TestChecker {
+    const tree = this.#tree;
+    return new TestChecker({ load: this.#load, ...(tree !== undefined && { tree }) });
+  }
+
   #noteVersion(definitions: readonly DefinitionFile[]): void {
     const version = JSON.stringify(definitions);
     if (!this.#versions.has(version) && this.#versions.size >= maxVersions) {
       this.#versions.clear();
       this.#tests.close();
-      this.#tests = new TestChecker({ load: this.#load });
+      this.#tests = this.#createTests();
     }
     this.#versions.add(version);
   }

@@ -1,4 +1,5 @@
 import { definitionKind } from '../definition/index.ts';
+import { insideOf } from '../files/index.ts';
 import type { LoadFiles } from '../simulation/index.ts';
 import type { Clock } from '../util/clock.ts';
 import {
@@ -13,6 +14,7 @@ import {
 import { type CheckedFile, TextChecker } from './check-text.ts';
 import { type Knowledge, loadKnowledge, withTexts } from './knowledge.ts';
 import { markOf } from './marks.ts';
+import { MessageLimits } from './message-limits.ts';
 import { type DefinitionFile, isSampleFile, nearbyDefinitions } from './nearby-definitions.ts';
 import { OpenDocument } from './open-document.ts';
 import { hasKind, type ParsedText, parseText } from './parsed-text.ts';
@@ -23,6 +25,7 @@ import {
   createProtocolConnection,
   DefinitionRequest,
   DidChangeTextDocumentNotification,
+  DidChangeWorkspaceFoldersNotification,
   DidCloseTextDocumentNotification,
   DidOpenTextDocumentNotification,
   DocumentSymbolRequest,
@@ -44,6 +47,7 @@ import {
   TextDocument,
   TextDocumentSyncKind,
 } from './protocol.ts';
+import { WorkspaceFolders } from './workspace.ts';
 
 export interface LanguageServerOptions {
   readonly input: NodeJS.ReadableStream;
@@ -83,15 +87,22 @@ class Session {
   readonly #waiting = new Map<string, () => void>();
   /** Definitions that are not open, by file. */
   readonly #parsed = new Map<string, ParsedText>();
+  readonly #folders = new WorkspaceFolders();
   #state: 'new' | 'initialized' | 'shutdown' = 'new';
 
   constructor(options: LanguageServerOptions, knowledge: Knowledge) {
     const { input, output } = options;
     this.#options = options;
     this.#knowledge = knowledge;
-    this.#checker = new TextChecker((path) => this.#load(path));
+    this.#checker = new TextChecker(
+      (path) => this.#load(path),
+      ({ source }) => this.#folders.readable([source.file]),
+    );
+    const limits = new MessageLimits();
+    input.on('error', (error) => limits.destroy(error));
+    input.on('close', () => limits.end());
     this.#connection = createProtocolConnection(
-      new StreamMessageReader(input),
+      new StreamMessageReader(input.pipe(limits)),
       new StreamMessageWriter(output),
       {
         error: (message) => this.#log(MessageType.Error, message),
@@ -128,11 +139,13 @@ class Session {
 
   #answerLifecycle(): void {
     const { version } = this.#options;
-    this.#connection.onRequest(InitializeRequest.type, (): InitializeResult => {
+    this.#connection.onRequest(InitializeRequest.type, (params): InitializeResult => {
       this.#state = 'initialized';
+      this.#folders.open(params);
       return {
         serverInfo: { name: 'homeostat', version },
         capabilities: {
+          workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
           textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental },
           completionProvider: { triggerCharacters: ['.', '$', '{', ' '] },
           hoverProvider: true,
@@ -143,6 +156,13 @@ class Session {
         },
       };
     });
+    this.#connection.onNotification(
+      DidChangeWorkspaceFoldersNotification.type,
+      ({ event: { added, removed } }) => {
+        this.#folders.change(added, removed);
+        for (const uri of this.#open.keys()) this.#checkAfter(0, uri);
+      },
+    );
     this.#connection.onRequest(ShutdownRequest.type, () => {
       this.#state = 'shutdown';
     });
@@ -236,13 +256,23 @@ class Session {
     return { document, parsed: open.parsed(isSample), knowledge, file };
   }
 
-  /** The files of a path. What is open counts as it is in the editor. @throws Error for a path that cannot be read */
+  /**
+   * The files of a path below the folders of the editor, also where links lead. What is open counts as it is in the editor.
+   * @throws Error for a path that cannot be read
+   */
   async #load(path: string): ReturnType<LoadFiles> {
-    const files = await this.#options.load(path);
     const open = new Map(
       [...this.#open.values()].map(({ path: file, document }) => [file, document]),
     );
-    return files.map(({ file, text }) => ({ file, text: open.get(file)?.getText() ?? text }));
+    const isInside = insideOf(
+      this.#folders.readable([...open.keys()].flatMap((file) => file ?? [])),
+    );
+    if (!(await isInside(path))) return [];
+    const files = await this.#options.load(path);
+    const inside = await Promise.all(files.map(({ file }) => isInside(file)));
+    return files
+      .filter((_, index) => inside[index])
+      .map(({ file, text }) => ({ file, text: open.get(file)?.getText() ?? text }));
   }
 
   #parse({ file, text }: DefinitionFile): ParsedText {

@@ -12,7 +12,8 @@ export class OpenDocument {
 
   constructor(document: TextDocument) {
     this.document = document;
-    this.path = document.uri.startsWith('file:') ? fileURLToPath(document.uri) : undefined;
+    const path = pathOf(document.uri);
+    this.path = path?.endsWith('/') ? undefined : path;
   }
 
   change(changes: Parameters<typeof TextDocument.update>[1], version: number): void {
@@ -28,6 +29,18 @@ export class OpenDocument {
       this.#parsedVersion = version;
     }
     return this.#parsed;
+  }
+}
+
+/** The path of a URI. Undefined: it names no file of this machine. */
+export function pathOf(uri: string): string | undefined {
+  if (!uri.startsWith('file:')) return undefined;
+  try {
+    const path = fileURLToPath(uri);
+    return path.includes('\0') ? undefined : path;
+  } catch {
+    // Another host, or a slash that is encoded.
+    return undefined;
   }
 }
 

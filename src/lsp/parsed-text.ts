@@ -33,7 +33,8 @@ export interface ParsedText {
   readonly documents: readonly ParsedDocument[];
 }
 
-const ownVersion = /^\s*["']?apiVersion["']?\s*:\s*["']?homeostat\.dev\//m;
+/** Blanks only before the key: from each of many empty lines, `\s` would search through all that follow. */
+const ownVersion = /^[ \t]*["']?apiVersion["']?\s*:\s*["']?homeostat\.dev\//m;
 
 /** Whether a text may contain a document of Homeostat. Other YAML files are none of its concern. */
 export function isOwnText(text: string): boolean {
@@ -42,7 +43,7 @@ export function isOwnText(text: string): boolean {
 
 /** Whether a document has this kind; also in a text that cannot be parsed. */
 export function hasKind(text: string, kind: string): boolean {
-  return new RegExp(`^\\s*["']?kind["']?\\s*:\\s*["']?${kind}\\b`, 'm').test(text);
+  return new RegExp(`^[ \\t]*["']?kind["']?\\s*:\\s*["']?${kind}\\b`, 'm').test(text);
 }
 
 /** Reads a text that need not be complete. Does not throw. */

@@ -12,6 +12,7 @@ export {
   type Diagnostic,
   DiagnosticSeverity,
   DidChangeTextDocumentNotification,
+  DidChangeWorkspaceFoldersNotification,
   DidCloseTextDocumentNotification,
   DidOpenTextDocumentNotification,
   type DocumentSymbol,

@@ -62,4 +62,8 @@ export { ObjectCheck } from './validation/check-object.ts';
 export { checkObjects, checkObjectsOf } from './validation/check-objects.ts';
 export { CheckServer } from './validation/check-server.ts';
 export { TestChecker } from './validation/test-checker.ts';
-export { type LoadFiles, readTestSources } from './validation/test-sources.ts';
+export {
+  type LoadFiles,
+  readTestSources,
+  type TestSourcesOptions,
+} from './validation/test-sources.ts';

@@ -1,7 +1,8 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { DefinitionManifest } from '../../check/index.ts';
 import { type Diagnostic, locate, type OperatorTest, testParts } from '../../definition/index.ts';
+import { insideOf } from '../../files/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
 
 /** Reads a file, or the YAML and JSON files directly in a folder. @throws Error for a path that cannot be read */
@@ -33,6 +34,8 @@ export interface TestSources {
 export interface TestSourcesOptions {
   /** Reads files outside of the tree of a test, too. @default false: an error names their path, and nothing that they contain */
   readonly allowsOutside?: boolean;
+  /** The folders that a test may read. @default the current folder, and the one above the folder of the test */
+  readonly tree?: (test: OperatorTest) => readonly string[];
 }
 
 /** A path in a test is relative to the folder of its file, or absolute. */
@@ -44,19 +47,18 @@ export function besideTest({ source }: OperatorTest, path: string): string {
 export async function readTestSources(
   test: OperatorTest,
   load: LoadFiles,
-  { allowsOutside = false }: TestSourcesOptions = {},
+  { allowsOutside = false, tree = treeOf }: TestSourcesOptions = {},
 ): Promise<TestSources> {
-  const tree = allowsOutside ? undefined : await treeOf(test);
+  const isInside = insideOf(allowsOutside ? undefined : tree(test));
   const outside = new Set<string>();
   const read = async (path: string) => {
     const place = besideTest(test, path);
     if (!(await exists(place))) return [];
-    const isOutside = tree === undefined ? async () => false : outsideOf(tree);
-    if (!(await isOutside(place))) {
+    if (await isInside(place)) {
       const files = await load(place);
       // A link in a folder may lead out of it.
-      const wrong = await Promise.all(files.map(({ file }) => isOutside(file)));
-      if (!wrong.includes(true)) return files;
+      const inside = await Promise.all(files.map(({ file }) => isInside(file)));
+      if (!inside.includes(false)) return files;
     }
     outside.add(path);
     return [];
@@ -79,7 +81,10 @@ export async function readTestSources(
     ...{ definitions, later, applied },
     manifests: [...definitions, ...later.flatMap((phase) => phase.definitions), ...applied],
     folders: places.flatMap((place) => [place, dirname(place)]),
-    rejected: [...(await missingFiles(test)), ...outsideFiles(test, outside)],
+    rejected: [
+      ...(await missingFiles(test)),
+      ...outsideFiles(test, { outside, isDefault: tree === treeOf }),
+    ],
   };
 }
 
@@ -98,28 +103,27 @@ async function missingFiles(test: OperatorTest): Promise<readonly Diagnostic[]> 
   return found.flat();
 }
 
-/** The folders that a test may read: the current one, and the one above the folder of the test. */
-function treeOf({ source }: OperatorTest): Promise<readonly string[]> {
-  const folders = ['.', join(dirname(source.file), '..')];
-  return Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+function treeOf({ source }: OperatorTest): readonly string[] {
+  return ['.', join(dirname(source.file), '..')];
 }
 
-function outsideOf(tree: readonly string[]): (path: string) => Promise<boolean> {
-  return async (path) => {
-    const real = await realpath(path).catch(() => path);
-    return tree.every((folder) => {
-      const from = relative(folder, real);
-      return from === '..' || from.startsWith(`..${sep}`) || isAbsolute(from);
-    });
-  };
+interface Outside {
+  /** Paths, as the test has them. */
+  readonly outside: ReadonlySet<string>;
+  readonly isDefault: boolean;
 }
 
-function outsideFiles(test: OperatorTest, paths: ReadonlySet<string>): readonly Diagnostic[] {
-  const named = testParts(test).files.filter(({ value }) => paths.has(value));
-  const places = named.length > 0 || paths.size === 0 ? named : [{ value: '..', path: '/spec' }];
+function outsideFiles(test: OperatorTest, { outside, isDefault }: Outside): readonly Diagnostic[] {
+  const named = testParts(test).files.filter(({ value }) => outside.has(value));
+  const places = named.length > 0 || outside.size === 0 ? named : [{ value: '..', path: '/spec' }];
+  const tree = isDefault
+    ? `the current folder and of "${besideTest(test, '..')}"`
+    : 'its workspace';
+  const hint = isDefault
+    ? 'Run the test in a folder that contains the file, or with --outside-files'
+    : 'Open a folder that contains the file';
   return places.map(({ value, path }) => {
-    const message = `A test reads no file outside of the current folder and of "${besideTest(test, '..')}", found "${value}"`;
-    const hint = 'Run the test in a folder that contains the file, or with --outside-files';
+    const message = `A test reads no file outside of ${tree}, found "${value}"`;
     return locate({ code: 'invalid-value', path, message, hint }, test.source);
   });
 }

@@ -33,10 +33,11 @@ export class LspClient {
     this.connection.listen();
   }
 
-  initialize() {
+  /** @param rootUri the folder that is open. @default none */
+  initialize(rootUri: string | null = null) {
     return this.connection.sendRequest(InitializeRequest.type, {
       processId: process.pid,
-      rootUri: null,
+      rootUri,
       capabilities: {},
     });
   }
