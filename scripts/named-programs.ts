@@ -49,6 +49,7 @@ export const generators: Readonly<Record<string, string>> = {
   'sandbox-types': 'scripts/generate-sandbox-types.ts',
   reliability: 'scripts/generate-reliability.ts',
   rules: 'scripts/generate-rules.ts',
+  readmes: 'scripts/generate-readmes.ts',
   chart: 'scripts/generate-chart.ts',
   manifests: 'scripts/generate-manifests.ts',
 };

@@ -51,9 +51,9 @@ export async function run(
   const { clock, random } = environment;
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
   const availability = new ServerAvailability({ clock, logger, metrics });
-  const place = { config, clock, random, logger, metrics, availability };
-  const contest = createLeaderElection({
-    ...{ ...place, flags: options, isElected, namespace },
+  const shared = { config, clock, random, logger, metrics, availability };
+  const election = createLeaderElection({
+    ...{ ...shared, flags: options, isElected, namespace },
     exitNow: environment.exitNow,
   });
   // A namespace from the user or the Pod belongs to this runtime, and so does one with a Lease that its replicas compete for. Otherwise it is
@@ -66,7 +66,7 @@ export async function run(
   };
   await serve(
     {
-      ...{ ...place, http: options.http, election: contest, servers },
+      ...{ ...shared, http: options.http, election, servers },
       startFields: countsOf(first),
       ...(records && { records }),
       loadRuntimeFactory: async () => {

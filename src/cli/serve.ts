@@ -53,12 +53,12 @@ const lossMessages: Readonly<Record<ClusterLossReason, LogMessage>> = {
 /** Serves definitions. Resolves when the signal has aborted and every reconcile has ended. */
 export async function serve(serving: ServeOptions, signal: AbortSignal): Promise<void> {
   const server = new RuntimeSupervisor(serving);
-  const { election: contest, http, metrics, logger, records } = serving;
+  const { election, http, metrics, logger, records } = serving;
   const health = await startHealth(http, {
     metrics,
     clock: serving.clock,
     view: () => server.view,
-    failure: () => contest.failure(),
+    failure: () => election.failure(),
     observe: () => server.observe(),
     ...(records && {
       records: {
@@ -76,7 +76,7 @@ export async function serve(serving: ServeOptions, signal: AbortSignal): Promise
     await server.run(signal);
   } finally {
     // Also after a failed start: other processes need not wait until the Lease expires.
-    await contest.release();
+    await election.release();
     await health?.close();
   }
 }
@@ -125,8 +125,8 @@ class RuntimeSupervisor {
   /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    const { election: contest } = this.#serving;
-    if (!(await contest.waitForLeadership(signal))) return;
+    const { election } = this.#serving;
+    if (!(await election.waitForLeadership(signal))) return;
     this.#isLeading = true;
     const createRuntime = await this.#serving.loadRuntimeFactory();
     for (;;) {
@@ -145,7 +145,7 @@ class RuntimeSupervisor {
     createRuntime: CreateRuntime,
     signal: AbortSignal,
   ): Promise<ClusterLossReason | undefined> {
-    const { election: contest } = this.#serving;
+    const { election } = this.#serving;
     const lost = new AbortController();
     let loss: ClusterLossReason | undefined;
     const cluster = this.#createCluster((why) => {
@@ -154,7 +154,7 @@ class RuntimeSupervisor {
       // Requests that wait for a response fail.
       void cluster.disconnect();
     });
-    const cutOff = contest.onLost(() => cluster.dropPendingWrites());
+    const cutOff = election.onLost(() => cluster.dropPendingWrites());
     try {
       this.#runtime = createRuntime(cluster, memberClients(this.#serving));
       await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
@@ -176,18 +176,10 @@ class RuntimeSupervisor {
   }
 
   #createCluster(onLost?: (why: ClusterLossReason) => void): KubeCluster {
-    const {
-      config,
-      clock,
-      random,
-      logger,
-      metrics,
-      election: contest,
-      availability,
-    } = this.#serving;
+    const { config, clock, random, logger, metrics, election, availability } = this.#serving;
     return createKubeCluster({
       ...{ config, clock, random, logger, metrics, availability },
-      ...contest.clusterOptions,
+      ...election.clusterOptions,
       ...(onLost && { onLost }),
     });
   }

@@ -1,5 +1,5 @@
 /**
- * The compiled form of a definition, and how a reconcile renders it. CONTRACT between compile, reconcile and runtime.
+ * The compiled form of a definition, and how a reconcile renders it. Contract between compile, reconcile and runtime.
  * Immutable and shared: many reconciles use one plan concurrently, each with its own Phase.
  */
 import type {

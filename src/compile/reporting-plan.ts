@@ -1,5 +1,5 @@
 /**
- * Conditions, Events and patches of a plan. Part of the CONTRACT of operator-plan.ts. The *reporting* phase reads the
+ * Conditions, Events and patches of a plan. Part of the contract of operator-plan.ts. The *reporting* phase reads the
  * objects after the applies. `status` is the new status, and nothing waits.
  */
 import type { PatchDefinition } from '../definition/index.ts';

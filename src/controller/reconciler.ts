@@ -1,4 +1,4 @@
-/** Result of a reconcile. Failures are thrown; the controller turns both into retries. CONTRACT. */
+/** Result of a reconcile. Failures are thrown; the controller turns both into retries. */
 export type ReconcileResult =
   | {
       readonly kind: 'done';
@@ -41,7 +41,7 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /**
    * Yields the worker to keys that have not started, and resolves when this reconcile may continue. Call it before
-   * work of low urgency, such as status writes (engine.md section 2). No other reconcile of the key starts meanwhile.
+   * work of low urgency, such as status writes. No other reconcile of the key starts meanwhile.
    * @returns `superseded`: the key was added again since the reconcile started, so another one follows at once. Work
    * that only reports state can be left to it.
    */

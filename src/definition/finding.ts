@@ -53,7 +53,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Positions of the nodes of one YAML or JSON document. CONTRACT between definition and compile. */
+/** Positions of the nodes of one YAML or JSON document. Contract between definition and compile. */
 export interface SourceMap {
   readonly file: string;
   /** The text was generated from an object, so its lines mean nothing to users. @default false */

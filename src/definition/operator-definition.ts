@@ -1,5 +1,5 @@
 /**
- * The typed, frozen operator definition with all defaults filled in. CONTRACT between definition, compile and
+ * The typed, frozen operator definition with all defaults filled in. Contract between definition, compile and
  * runtime. docs/definition/ specifies the format. Fields that are not supported yet are rejected earlier and are
  * not part of these types.
  */
@@ -260,7 +260,7 @@ export interface RolloutOptions {
 }
 
 /**
- * Conditions, Events, patches and schedules. Part of the CONTRACT of operator-definition.ts.
+ * Conditions, Events, patches and schedules. Part of the contract of operator-definition.ts.
  */
 /** The *reporting* phase (docs/definition/reporting.md) without `status`. Order and indexes are those of the document. */
 export interface ReportingDefinition {

@@ -1,6 +1,6 @@
 /**
  * Types and errors of a cluster that other rooms use. Nothing here depends on Node.
- * CONTRACT between kube, reconcile, runtime and sandbox.
+ * Contract between kube, reconcile, runtime and sandbox.
  */
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../util/kube-object.ts';
@@ -167,7 +167,7 @@ export interface ManagedFieldsEntry {
 /** Writes. Responses are stored at once in every informer that selects the object (write-through). */
 export interface Writer {
   /**
-   * Server-side apply. With `metadata.resourceVersion: "1"` in the manifest it only creates, see engine.md section 5.
+   * Server-side apply. With `metadata.resourceVersion: "1"` in the manifest it only creates.
    * Does not retry conflicts: the caller's queue does. If `managedFields` of the object name a version that its kind no
    * longer has, these entries are renamed once, and the apply is sent again.
    * @throws KubeError

@@ -1,4 +1,4 @@
-/** What a page and its worker send each other. CONTRACT between both. */
+/** What a page and its worker send each other. Contract between both. */
 import type { BackendErrorCode, ManifestText, ResourceRef } from '../web/index.ts';
 
 /** One side of a connection: a worker, its global scope, or a port. */

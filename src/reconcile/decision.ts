@@ -1,4 +1,4 @@
-/** The decision record of a pass, as data. Status, Events, metrics, logs and tests read it; none of them recomputes it. CONTRACT. */
+/** The decision record of a pass, as data. Status, Events, metrics, logs and tests read it; none of them recomputes it. */
 export interface ChildDecision {
   readonly childId: string;
   readonly apiVersion: string;

@@ -11,7 +11,7 @@ export interface PruneCandidate {
 
 /**
  * Decides whether a pass may delete objects that a changed definition no longer desires (`rollout.maxDeletions`). Deletions of a resource
- * itself are not subject to it. CONTRACT between reconcile and runtime.
+ * itself are not subject to it. Contract between reconcile and runtime.
  */
 export interface DeletionGuard {
   /**

@@ -1,4 +1,4 @@
-/** The API of the room: one running definition. CONTRACT between reconcile and runtime. */
+/** The API of the room: one running definition. Contract between reconcile and runtime. */
 import type { Priority, Reconciler } from '../controller/index.ts';
 import type { KubeErrorCode, MemberClusters } from '../kube/roles.ts';
 import type { MetricRegistry } from '../telemetry/roles.ts';

@@ -216,14 +216,14 @@ export class ClusterRuntime {
 
   /** Records errors that no object shows as Events on the ConfigMap. */
   #recordManifestErrors(): void {
-    const nameless = (this.#publisher.manifests?.parsed ?? []).flatMap(
+    const withoutName = (this.#publisher.manifests?.parsed ?? []).flatMap(
       ({ manifest: { origin }, otherErrors: lines }) =>
         lines.length === 0 ? [] : [{ origin, note: lines.join('\n') }],
     );
     const lost = this.#rejectedClaims.map(({ name, manifest: { origin }, message }) => {
       return { origin, name, note: message };
     });
-    this.#configMapEvents?.recordErrors([...nameless, ...lost]);
+    this.#configMapEvents?.recordErrors([...withoutName, ...lost]);
   }
 
   #record(event: StatusEvent, regarding: KubeObject, origin: DefinitionOrigin): void {
@@ -234,9 +234,9 @@ export class ClusterRuntime {
 
   #rejectedFiles(): readonly RejectedFile[] {
     return (this.#publisher.manifests?.parsed ?? []).flatMap(
-      ({ manifest: text, documents, otherErrors: nameless }) => {
+      ({ manifest: text, documents, otherErrors }) => {
         const rejected = documents.filter(({ located }) => located === undefined);
-        const diagnostics = [...rejected.flatMap(({ errors }) => errors), ...nameless];
+        const diagnostics = [...rejected.flatMap(({ errors }) => errors), ...otherErrors];
         return diagnostics.length === 0 ? [] : [{ file: text.file, diagnostics }];
       },
     );

@@ -1,4 +1,4 @@
-/** What the pages need, and what a home (server, worker, recorded file) provides. CONTRACT between web and console. */
+/** What the pages need, and what a home (server, worker, recorded file) provides. Contract between web and console. */
 import type { Json } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 

@@ -93,8 +93,8 @@ shared.describe('integration/definition-objects', () => {
       isDeepStrictEqual(now?.spec, published?.spec),
     );
     assert.equal(object?.metadata.annotations?.['example.com/mine'], 'true');
-    await untilEvent('OperatorDefinition', 'edited', 'PutBack');
-    await untilEvent('ConfigMap', 'edited', 'PutBack');
+    await untilEvent('OperatorDefinition', 'edited', 'Reverted');
+    await untilEvent('ConfigMap', 'edited', 'Reverted');
     await applyThing('edited', namespace, 'two');
     await untilCopy('edited', namespace, 1, 'two');
     assert.equal(statusOf(await untilReady('edited')).revision, statusOf(published).revision);

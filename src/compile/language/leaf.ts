@@ -1,5 +1,5 @@
 /**
- * The expression language of string leaves: docs/definition/expressions.md. CONTRACT between compile/language, which hides
+ * The expression language of string leaves: docs/definition/expressions.md. Contract between compile/language, which hides
  * JSONata and Handlebars, and the rest of compile.
  */
 

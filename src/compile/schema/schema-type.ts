@@ -1,6 +1,6 @@
 /**
  * The schema of a kind, compiled to a tree of types. Used by `coerce` (rendered values), by field checks at compile
- * time, and by `covers` (comparison with live objects). Built once per kind, shared, may be recursive. CONTRACT
+ * time, and by `covers` (comparison with live objects). Built once per kind, shared, may be recursive. Contract
  * between compile and reconcile.
  */
 export type SchemaType = ScalarType | ListType | MapType | StructType | BranchType | AnyType;

@@ -76,7 +76,7 @@ export class ResponseDelivery implements WriteTicket {
 }
 
 /**
- * A write in flight to one key, see engine.md section 3. CONTRACT between kube/cache (implements) and the writer in
+ * A write in flight to one key. Contract between kube/cache (implements) and the writer in
  * kube/api (calls).
  */
 export interface WriteTicket {

@@ -1,4 +1,4 @@
-/** Interface of the transport. CONTRACT between kube/client, kube/cache and the composition in kube. */
+/** Interface of the transport. Contract between kube/client, kube/cache and the composition in kube. */
 import type { Flow } from '../roles.ts';
 
 export interface ApiRequest {

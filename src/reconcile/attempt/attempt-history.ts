@@ -20,7 +20,7 @@ export class AttemptHistory {
     rejection: undefined,
     serverDefaults: undefined,
   };
-  /** By identity: how the server's response to our last apply differed from the intent (engine.md section 5, step 3). */
+  /** By identity: how the server's response to our last apply differed from the intent. */
   readonly serverDefaults = new Map<string, string>();
   /** By identity, for children that may be held or wait: the last applied intent. It distinguishes drift from a new intent, to repair drift. */
   readonly appliedIntents = new Map<string, Intent>();

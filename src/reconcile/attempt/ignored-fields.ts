@@ -110,8 +110,8 @@ function isUnchanged(
 function withoutFields({ plan, intent }: AppliedElement, fields: readonly IgnoredField[]): Intent {
   let { manifest } = intent;
   for (const { steps } of fields) manifest = withoutField(manifest, steps);
-  const whole = intent.fullManifest ?? intent.manifest;
-  return { ...intent, manifest, fullManifest: whole, pathHash: pathHash(manifest, plan.type) };
+  const fullManifest = intent.fullManifest ?? intent.manifest;
+  return { ...intent, manifest, fullManifest, pathHash: pathHash(manifest, plan.type) };
 }
 
 function problemOf(

@@ -37,7 +37,7 @@ const minBackoffMs = 10_000;
 const maxBackoffMs = 300_000;
 
 /**
- * The loop guard (engine.md section 5). If another manager changes the same field after every revert, the field is left alone for a while
+ * The loop guard. If another manager changes the same field after every revert, the field is left alone for a while
  * and both managers are reported. Undefined: it may be reverted now.
  */
 export async function ownershipConflict(

@@ -84,11 +84,8 @@ function fingerprint(pass: Pass, { plan, intent }: ComparedIntent, live: StoredO
 }
 
 /** The hash of an intent, including ignored fields. */
-export function hashOfIntent(
-  { uid }: PassInput,
-  { fullManifest: whole, manifest }: Intent,
-): string {
-  return intentHash(whole ?? manifest, uid);
+export function hashOfIntent({ uid }: PassInput, { fullManifest, manifest }: Intent): string {
+  return intentHash(fullManifest ?? manifest, uid);
 }
 
 /**

@@ -101,7 +101,7 @@ export function isStale({ code, missing }: KubeError): boolean {
 
 async function createObject(pass: Pass, desired: DesiredElement): Promise<ElementResult> {
   const { plan, intent } = desired;
-  // A resourceVersion that no object has: the server creates the object, or responds with 409 (engine.md section 5, step 4).
+  // A resourceVersion that no object has: the server creates the object, or responds with 409.
   const body = bodyOf(pass, desired, { resourceVersion: '1' });
   const send = () => apply(pass, desired, { body, force: true });
   const { stored, created } = plan.isDetached

@@ -167,13 +167,13 @@ export function listChildren(entries: readonly ChildEntry[]): readonly unknown[]
   const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
   return unreadyFirst.slice(0, maxListedChildren).map(({ decision, isNameless = false }) => {
     const { childId: id, apiVersion, kind, cluster, state, message } = decision;
-    const { namespace, name } = isNameless ? nameless : decision;
+    const { namespace, name } = isNameless ? noName : decision;
     const place = cluster === undefined || isNameless ? {} : { cluster };
     return { id, apiVersion, kind, ...place, namespace, name, state, message };
   });
 }
 
-const nameless = { namespace: '', name: '' };
+const noName = { namespace: '', name: '' };
 
 /** `status.childCounts`. */
 export function countChildren(entries: readonly ChildEntry[]) {

@@ -35,7 +35,7 @@ import { runUnmatched } from './run-unmatched.ts';
  */
 const pathLengthOfStep = 32;
 
-/** Reconciles one resource: brings its children to the desired state, and reports (engine.md section 5). */
+/** Reconciles one resource: brings its children to the desired state, and reports. */
 export async function runPass(
   context: OperatorContext,
   key: string,

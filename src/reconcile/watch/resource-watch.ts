@@ -40,12 +40,12 @@ export function watchResources(options: WatchesOptions): ResourceWatch {
   const { namespaces } = plan.definition.controller;
   const isServed = servesNamespace(namespaces, guardedNamespaces);
   const isServedUnguarded = servesNamespace(namespaces);
-  const stranded = new UnservedDeletions(finalizerOf(plan.name));
+  const unserved = new UnservedDeletions(finalizerOf(plan.name));
   const unsubscribe = informer.subscribe((event) => {
     if (!isServed(event.namespace)) {
       if (event.current && isResource(event.current) && isServedUnguarded(event.namespace))
         onGuarded?.(event.current.object);
-      return stranded.observe(event);
+      return unserved.observe(event);
     }
     onResourceEvent?.(event);
     const key = keyOf(event.namespace, event.name);
@@ -76,7 +76,7 @@ export function watchResources(options: WatchesOptions): ResourceWatch {
     informer,
     membership,
     serves: isServed,
-    unserved: stranded,
+    unserved,
     keys,
     get(key) {
       const found = find(key);

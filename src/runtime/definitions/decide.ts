@@ -88,14 +88,9 @@ function uninstallPolicyOf({ object, origin }: DefinitionRecord): UninstallPolic
 }
 
 /** Whether the source label was removed; the publisher restores it while the manifest exists. */
-function hasLostSourceLabel({
-  record,
-  runtime,
-  originState: place,
-  hasManifest,
-}: DecideOptions): boolean {
+function hasLostSourceLabel({ record, runtime, originState, hasManifest }: DecideOptions): boolean {
   const isOurs = record.sourceRef !== undefined && record.runtime === runtime;
-  return isOurs && (place === undefined || hasManifest);
+  return isOurs && (originState === undefined || hasManifest);
 }
 
 function decideDeleted(
@@ -116,9 +111,9 @@ function decideDeleted(
 }
 
 function decidePublished(options: DecideOptions): Decision {
-  const { record, confirmation, originState: place, recorded, hasManifest, hasRun } = options;
+  const { record, confirmation, originState, recorded, hasManifest, hasRun } = options;
   const { withdrawnAtMs, rejected, origin } = record;
-  const isUnreadable = place === 'unknown' && !hasManifest;
+  const isUnreadable = originState === 'unknown' && !hasManifest;
   if (confirmation !== undefined && !isUnreadable)
     return run(options, { located: confirmation.located, warnings: confirmation.warnings });
   if (withdrawnAtMs !== undefined) {
@@ -127,16 +122,16 @@ function decidePublished(options: DecideOptions): Decision {
       return finalize(record, 'Withdrawn', withdrawnMessage(record));
     return { ...run(options, { located: recorded[0] }), stopInMs: leftMs };
   }
-  if (place === undefined)
+  if (originState === undefined)
     return { kind: 'wait', message: `Reading its manifest (${origin.source} ${origin.ref})` };
-  if (place === 'elsewhere' && !hasManifest) {
+  if (originState === 'elsewhere' && !hasManifest) {
     const message = `Its manifest is in ${origin.source} ${origin.ref}, which this runtime does not read; if it no longer exists, delete the OperatorDefinition`;
     return finalize(record, 'NotRead', message);
   }
-  if (place === 'read' && !hasManifest && !hasRun)
+  if (originState === 'read' && !hasManifest && !hasRun)
     return finalize(record, 'Withdrawn', withdrawnMessage(record));
   // The publisher will publish it, revert an edit, or mark it as withdrawn.
-  const isAwaited = rejected.length === 0 && (hasManifest || place === 'read');
+  const isAwaited = rejected.length === 0 && (hasManifest || originState === 'read');
   const [accepted] = recorded;
   if (isAwaited)
     return accepted === undefined
@@ -185,11 +180,11 @@ function finalize(
   reason: FinalizeTask['reason'],
   message: string,
 ): FinalizeTask {
-  const isLetGo = isAbandoned && isDeleted;
+  const isReleased = isAbandoned && isDeleted;
   return {
     ...{ kind: 'finalize', reason, message },
-    ...(isLetGo && { isAbandoned: true }),
-    ...(isPaused && !isLetGo && { isPaused: true }),
+    ...(isReleased && { isAbandoned: true }),
+    ...(isPaused && !isReleased && { isPaused: true }),
   };
 }
 

@@ -235,19 +235,13 @@ export class DefinitionsController {
   }
 
   #decide(record: DefinitionRecord, entry: DefinitionEntry | undefined): Decision {
-    const {
-      runtime,
-      readsObjects,
-      manifests,
-      clock,
-      stopDelayMs: patienceMs = 30_000,
-    } = this.#options;
+    const { runtime, readsObjects, manifests, clock, stopDelayMs = 30_000 } = this.#options;
     const confirmation = this.#confirmationOf(record);
     // Those of another runtime are not parsed.
     const { revisions } = this.#isOfOther(record) ? { revisions: [] } : (entry?.state ?? record);
     const recorded = revisions.flatMap((each) => this.#reader.revision(record.name, each) ?? []);
     const decision = decide({
-      ...{ record, runtime, readsObjects, recorded, stopDelayMs: patienceMs },
+      ...{ record, runtime, readsObjects, recorded, stopDelayMs },
       readSpec: () => this.#reader.read(record.object),
       confirmation,
       originState: manifests.originState(record.origin),

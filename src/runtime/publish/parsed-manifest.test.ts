@@ -15,17 +15,13 @@ function read(text: string, more: Partial<SourceManifest> = {}): ParsedManifest 
 }
 
 /** Each document by its name, with `+` where it can be published; then how many mistakes have no document. */
-function summary({
-  documents,
-  otherErrors: nameless,
-  isValid: isFaultless,
-}: ParsedManifest): string {
+function summary({ documents, otherErrors, isValid: isFaultless }: ParsedManifest): string {
   const words = documents.map(({ name, located, errors }) =>
     located === undefined ? `-${name} ${errors.length}` : `+${name}`,
   );
   return [
     ...words,
-    ...(nameless.length > 0 ? [`nameless ${nameless.length}`] : []),
+    ...(otherErrors.length > 0 ? [`nameless ${otherErrors.length}`] : []),
     String(isFaultless),
   ].join(', ');
 }
@@ -38,19 +34,15 @@ describe('runtime/publish/parsed-manifest', () => {
     [
       'a document without a name',
       `${good}---\n${good.replace('name: good', 'nmae: good')}`,
-      '+good, nameless 1, false',
+      '+good, other 1, false',
     ],
-    [
-      'a name that can be none',
-      good.replace('name: good', 'name: Not a name'),
-      'nameless 1, false',
-    ],
-    ['a syntax error', `${good}---\n- [`, '-good 1, nameless 1, false'],
+    ['a name that can be none', good.replace('name: good', 'name: Not a name'), 'other 1, false'],
+    ['a syntax error', `${good}---\n- [`, '-good 1, other 1, false'],
   ] as const)
     test(name, () => {
       const reading = read(text);
       assert.match(
-        summary(reading).replace(/nameless \d+/, 'nameless 1'),
+        summary(reading).replace(/nameless \d+/, 'other 1'),
         new RegExp(`^${expected.replace(/[+]/g, '\\+')}$`),
       );
     });

@@ -43,8 +43,8 @@ export interface ParsedManifest {
 export function parseManifest(text: SourceManifest, check: ManifestCheck): ParsedManifest {
   if (text.unreadable !== undefined) {
     const diagnostics = [unreadable(text.file, text.unreadable)];
-    const nameless = diagnostics.map(diagnosticText);
-    return { manifest: text, documents: [], otherErrors: nameless, diagnostics, isValid: false };
+    const otherErrors = diagnostics.map(diagnosticText);
+    return { manifest: text, documents: [], otherErrors, diagnostics, isValid: false };
   }
   const checked = check(text);
   const documents = new Map<string, NamedDocument>();

@@ -16,7 +16,7 @@ const located = parsed?.located ?? assert.fail('Expected a definition');
 
 const runtime = 'here.homeostat';
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
-const patienceMs = 600_000;
+const deleteDelayMs = 600_000;
 const [a, b, other]: readonly DefinitionOrigin[] = [
   { source: 'configmap', ref: 'ops/a/web.yaml' },
   { source: 'configmap', ref: 'ops/b/web.yaml' },
@@ -71,7 +71,7 @@ function plan(options: Partial<PlanOptions>): string {
     runtime,
     manifests: manifestsIn('read'),
     nowMs,
-    deleteDelayMs: patienceMs,
+    deleteDelayMs,
     ...options,
   });
   const words = [

@@ -101,7 +101,7 @@ function lostLabelOrigin(
 }
 
 function stepFor(
-  { live, manifests, nowMs, deleteDelayMs: patienceMs }: PlanOptions,
+  { live, manifests, nowMs, deleteDelayMs }: PlanOptions,
   owner: NamedDocument | undefined,
   current: DefinitionOrigin | undefined,
 ): PublishStep {
@@ -121,7 +121,7 @@ function stepFor(
   if (state !== 'read') return { kind: 'none' };
   const sinceMs = withdrawnAtMs(live);
   if (sinceMs === undefined) return { kind: 'withdraw' };
-  const leftMs = sinceMs + patienceMs - nowMs;
+  const leftMs = sinceMs + deleteDelayMs - nowMs;
   return leftMs > 0 ? { kind: 'wait', forMs: leftMs } : { kind: 'delete' };
 }
 

@@ -102,7 +102,7 @@ describe('runtime/publish/publisher', () => {
     await harness.replace('thing', edited(9));
     await harness.wait(60_000);
     assert.deepEqual(harness.object('thing')?.spec, located(good('thing')).document.spec);
-    assert.deepEqual(harness.events, ['PutBack thing']);
+    assert.deepEqual(harness.events, ['Reverted thing']);
     assert.equal(harness.revision('thing'), revisionOf(good('thing')));
   });
 
@@ -115,7 +115,7 @@ describe('runtime/publish/publisher', () => {
     await next.say({ [ref]: good('thing') });
     assert.deepEqual(next.cluster.takeWrites(), []);
     await next.replace('thing', edited(9));
-    assert.deepEqual(next.events, ['PutBack thing']);
+    assert.deepEqual(next.events, ['Reverted thing']);
   });
 
   test('a user who edits it again and again is answered ever more slowly', async (t) => {

@@ -170,12 +170,12 @@ export class Publisher implements PublishedManifests {
   }
 
   async #reconcile(name: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
-    const { objects, runtime, clock, deleteDelayMs: patienceMs = 600_000 } = this.#options;
+    const { objects, runtime, clock, deleteDelayMs = 600_000 } = this.#options;
     const now = this.#manifests;
     if (now === undefined || !objects.isSynced) return { kind: 'done' };
     const live = objects.get(name);
     const { step, rejected } = planStep({
-      ...{ live, runtime, deleteDelayMs: patienceMs },
+      ...{ live, runtime, deleteDelayMs },
       claims: now.claims.get(name) ?? [],
       manifests: now,
       nowMs: clock.nowMs(),
@@ -333,7 +333,7 @@ function revertedEvent(origin: DefinitionOrigin): StatusEvent {
     ? `Edit key ${place.key} of the ConfigMap: kubectl edit configmap ${place.name} -n ${place.namespace}`
     : `Edit the file ${origin.ref}`;
   const note = `The edit of spec was reverted: this object is published from ${originText(origin)}. ${where}`;
-  return { type: 'Warning', reason: 'PutBack', action: 'Load', note };
+  return { type: 'Warning', reason: 'Reverted', action: 'Load', note };
 }
 
 /** Whether the API server rejects the content, not the request. */

@@ -113,12 +113,12 @@ class DirectorySource {
   /** A partially written file rarely ends with a newline; partial JSON is invalid anyway. */
   #mayBePartial({ files }: FolderScan): boolean {
     return files.some(
-      ({ path, fingerprint: mark, text, unreadable }) =>
+      ({ path, fingerprint, text, unreadable }) =>
         unreadable === undefined &&
         !text.endsWith('\n') &&
         !path.endsWith('.json') &&
         !this.#reported?.files.some(
-          (reported) => reported.path === path && reported.fingerprint === mark,
+          (reported) => reported.path === path && reported.fingerprint === fingerprint,
         ),
     );
   }
@@ -184,7 +184,7 @@ class DirectorySource {
 /** Marks a file that has changed since `before` as unreadable. */
 function rejectUnstable(file: ScannedFile, before: FolderScan): ScannedFile {
   const isCalm = before.files.some(
-    ({ path, fingerprint: mark }) => path === file.path && mark === file.fingerprint,
+    ({ path, fingerprint }) => path === file.path && fingerprint === file.fingerprint,
   );
   return isCalm ? file : { ...file, text: '', unreadable: 'it is being written continuously' };
 }

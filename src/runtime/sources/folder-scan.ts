@@ -67,7 +67,7 @@ export function isSameScan(a: FolderScan, b: FolderScan): boolean {
 }
 
 function fingerprintsOf({ files }: FolderScan): string {
-  return files.map(({ path, fingerprint: mark }) => `${path}\0${mark}`).join('\0');
+  return files.map(({ path, fingerprint }) => `${path}\0${fingerprint}`).join('\0');
 }
 
 async function scanFile(
@@ -77,12 +77,14 @@ async function scanFile(
   try {
     const stats = await stat(path, { bigint: true });
     if (stats.isDirectory()) return undefined;
-    const mark = fingerprintOf(stats);
-    const before = known?.files.find((file) => file.path === path && file.fingerprint === mark);
+    const fingerprint = fingerprintOf(stats);
+    const before = known?.files.find(
+      (file) => file.path === path && file.fingerprint === fingerprint,
+    );
     if (before !== undefined) return before;
     const unreadable = unreadableReason(stats, maxDefinitionMebibytes);
-    if (unreadable !== undefined) return { path, fingerprint: mark, text: '', unreadable };
-    return { path, fingerprint: mark, text: await readRegularFile(path, maxDefinitionMebibytes) };
+    if (unreadable !== undefined) return { path, fingerprint, text: '', unreadable };
+    return { path, fingerprint, text: await readRegularFile(path, maxDefinitionMebibytes) };
   } catch (error) {
     const reason = fileReason(error);
     return { path, fingerprint: reason, text: '', unreadable: reason };

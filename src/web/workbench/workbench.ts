@@ -40,7 +40,7 @@ export interface WorkbenchState {
   readonly problem: { readonly title: string; readonly text: string } | undefined;
 }
 
-/** A home whose definitions and samples are edited beside the pages. CONTRACT between web and playground. */
+/** A home whose definitions and samples are edited beside the pages. Contract between web and playground. */
 export interface Workbench {
   readonly state: WorkbenchState;
   /** Replaces the text of a file; it does not run yet. */
