@@ -4,7 +4,7 @@ import { type Gvk, isSameKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
 import { childIdOf, identityOfObject, kindOf } from '../identity.ts';
-import { childLabel, hubLabel, ownerUidLabel } from '../names.ts';
+import { childLabel, definitionLabel, hubLabel, ownerUidLabel } from '../names.ts';
 import { claimsOf, isControlledByAnother } from '../ownership-claims.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { type Disclosure, unknownOrigin } from '../secrecy.ts';
@@ -18,6 +18,7 @@ import { placementOf } from './placement.ts';
 export function isChild(pass: Pass, stored: StoredObject): boolean {
   const { object } = stored;
   if (isControlledByAnother(object, pass.uid) || isOfAnotherHub(pass, object)) return false;
+  if (isOfDefinition(object)) return false;
   const { name } = pass.context.plan;
   const { isLabelled, isApplied, isControlled } = claimsOf(stored, name, pass.uid);
   // A user may remove one of them: the next apply restores it.
@@ -38,6 +39,15 @@ export function isChild(pass: Pass, stored: StoredObject): boolean {
     isNameOfChild(pass, plan, object) &&
     mayBeOwned(pass, plan, object)
   );
+}
+
+/**
+ * Is it the CustomResourceDefinition of a definition? Its manager is that of the children, so that one entry in a forged inventory would
+ * make it one.
+ */
+function isOfDefinition({ kind, metadata: { labels } }: KubeObject): boolean {
+  const isOfAny = labels?.[definitionLabel] !== undefined && labels[ownerUidLabel] === undefined;
+  return isOfAny && kind === 'CustomResourceDefinition';
 }
 
 /** The objects of one child. Without `forEach`, only objects with the name of the template or of the last report. */
