@@ -11,7 +11,10 @@ const namespaceOf = (member: string) => ({
   metadata: { name: 'kube-system', uid: `uid-of-${member}`, resourceVersion: '1' },
 });
 const namespaces = {
-  ...{ name: 'namespaces', singularName: 'namespace', namespaced: false, kind: 'Namespace' },
+  name: 'namespaces',
+  singularName: 'namespace',
+  namespaced: false,
+  kind: 'Namespace',
   verbs: ['get', 'list', 'watch'],
 };
 
@@ -27,7 +30,9 @@ function bodyOf(member: string, path: string): unknown {
       return { kind: 'APIResourceList', groupVersion: 'v1', resources: [namespaces] };
     case '/api/v1/namespaces':
       return {
-        ...{ kind: 'NamespaceList', apiVersion: 'v1', metadata: { resourceVersion: '1' } },
+        kind: 'NamespaceList',
+        apiVersion: 'v1',
+        metadata: { resourceVersion: '1' },
         items: [namespaceOf(member)],
       };
     case '/api/v1/namespaces/kube-system':

@@ -77,7 +77,9 @@ function socketsOf({ pid }: HomeostatProcess): number {
 
 function kubeconfigOf(server: string): string {
   return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'm' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'm',
     clusters: [{ name: 'm', cluster: { server } }],
     users: [{ name: 'm', user: { token: 't' } }],
     contexts: [{ name: 'm', context: { cluster: 'm', user: 'm' } }],

@@ -67,16 +67,14 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
   const none = { resources: [], children: [] };
   const unit = new DefinitionTaskRunner(
     {
-      ...{
-        cluster,
-        clock,
-        random,
-        logger,
-        metrics,
-        name: 'box',
-        timeSlicer: unlimitedTimeSlicer,
-        notifier: new ViewChangeNotifier(clock),
-      },
+      cluster,
+      clock,
+      random,
+      logger,
+      metrics,
+      name: 'box',
+      timeSlicer: unlimitedTimeSlicer,
+      notifier: new ViewChangeNotifier(clock),
       kinds: () => none,
       record: () => Promise.resolve(),
       onDone: () => {},

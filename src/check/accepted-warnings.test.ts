@@ -158,7 +158,9 @@ describe('check/accepted warnings', () => {
       for (const document of documentsOf(file)) {
         const warnings = diagnosticsOf(printYaml(document)).filter(isWarning);
         const entries = warnings.map(({ code, path }) => ({
-          ...{ code, path: namedPath(document, path), reason: 'It is right' },
+          code,
+          path: namedPath(document, path),
+          reason: 'It is right',
         }));
         if (entries.length === 0) continue;
         for (const { code } of entries) accepted.add(code);

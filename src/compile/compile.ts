@@ -53,8 +53,15 @@ export function compile(
   const scope = scopeOf(definition.kind, schemas);
   const templates = templateUses(parts);
   const context = {
-    ...{ definition, document, parts, templates, uses },
-    ...{ types, scope, schemas, diagnostics },
+    definition,
+    document,
+    parts,
+    templates,
+    uses,
+    types,
+    scope,
+    schemas,
+    diagnostics,
   };
   for (const check of allChecks) check(context);
   const tiers = orderChildren(parts, diagnostics);

@@ -28,7 +28,9 @@ export function graphOf({ gvk, reads, children, reports }: Explanation): Graph {
     { id: 'resource', shape: 'resource', lines: [gvk.kind] },
     ...reads.map(
       ({ id, gvk: { kind } }): GraphNode => ({
-        ...{ id: `reads_${id}`, shape: 'read', lines: [id, kind] },
+        id: `reads_${id}`,
+        shape: 'read',
+        lines: [id, kind],
       }),
     ),
     ...children.map(

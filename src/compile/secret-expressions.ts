@@ -19,9 +19,15 @@ export function listReadsSecret(located: LocatedDefinition, childId: string): bo
   const parser = createDefaultLeafParser();
   const parts = compileDefinition({ located, types, parser, diagnostics, coverage: undefined });
   const context = {
-    ...{ definition, document, parts, types, diagnostics },
-    ...{ templates: templateUses(parts), uses: createDependencyFinder(parts) },
-    ...{ scope: undefined, schemas: undefined },
+    definition,
+    document,
+    parts,
+    types,
+    diagnostics,
+    templates: templateUses(parts),
+    uses: createDependencyFinder(parts),
+    scope: undefined,
+    schemas: undefined,
   };
   const child = parts.children.find((each) => each.definition.id === childId);
   return traceSecrets(context, { into: 'messages' }).reaches([child?.forEach], childId);

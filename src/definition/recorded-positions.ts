@@ -92,7 +92,8 @@ function readPositions(
   const nodes = new Map<string, NodePositions>();
   for (const { pointer, hasExpressions, isLong } of nodesOf(spec))
     nodes.set(pointer, {
-      ...{ key: next(), value: next() },
+      key: next(),
+      value: next(),
       ...(hasExpressions && { inside: next(), isLong }),
     });
   // More or fewer: positions of another `spec`.

@@ -106,7 +106,10 @@ export class DevSession {
       folder === undefined
         ? undefined
         : new SampleFolder({
-            ...{ folder, applier: this.#samples, print, hasColor },
+            folder,
+            applier: this.#samples,
+            print,
+            hasColor,
             check: (objects) =>
               options.checkSamples(
                 objects,
@@ -160,7 +163,13 @@ export class DevSession {
     const { cluster, clock, random, logger, capacity, sources, check, observer } = this.#options;
     const metrics = createMetricRegistry();
     const runtime = new ClusterRuntime({
-      ...{ cluster, clock, random, logger, metrics, sources, check },
+      cluster,
+      clock,
+      random,
+      logger,
+      metrics,
+      sources,
+      check,
       timeSlicer: unlimitedTimeSlicer,
       ...capacity,
       ...(observer && { observer }),

@@ -250,8 +250,12 @@ describe('http/health-server', () => {
   test('reports metrics that cannot be rendered as an internal error', async () => {
     const broken = { contentType: 'text/plain', expose: () => Promise.reject(new Error('no')) };
     const server = await startHealthServer({
-      ...{ host: '127.0.0.1', port: 0, clock: new FakeClock(), metrics: broken },
-      ...{ view: () => viewOf(), observe: () => {} },
+      host: '127.0.0.1',
+      port: 0,
+      clock: new FakeClock(),
+      metrics: broken,
+      view: () => viewOf(),
+      observe: () => {},
     });
     const response = await fetch(`${server.url}/metrics`);
     assert.deepEqual([response.status, await response.text()], [500, 'internal error\n']);

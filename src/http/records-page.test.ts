@@ -20,8 +20,11 @@ async function withServer(
     clock: new FakeClock(),
     metrics: createMetricRegistry(),
     view: () => ({
-      ...{ unreachable: undefined, isStopping: false },
-      ...{ rejected: [], warnings: [], definitions: [] },
+      unreachable: undefined,
+      isStopping: false,
+      rejected: [],
+      warnings: [],
+      definitions: [],
     }),
     observe: () => undefined,
     ...(records && {
@@ -54,8 +57,12 @@ describe('http/records-page', () => {
       assert.equal(response.headers.get('cache-control'), 'no-store');
       assert.deepEqual(await response.json(), {
         query: {
-          ...{ apiVersion: 'example.com/v1', kind: 'Thing', namespace: 'ns', name: 'a' },
-          ...{ cluster: 'eu', after: 7 },
+          apiVersion: 'example.com/v1',
+          kind: 'Thing',
+          namespace: 'ns',
+          name: 'a',
+          cluster: 'eu',
+          after: 7,
         },
       });
       const other = await ask(thing, { 'x-homeostat-records-token': token });

@@ -69,7 +69,9 @@ function queryOf({ query }: Request): RecordsQuery | undefined {
   if (!Object.values(required).every(isGiven) || !/^\d{1,15}$/.test(String(after)))
     return undefined;
   return {
-    ...{ apiVersion: String(apiVersion), kind: String(kind), name: String(name) },
+    apiVersion: String(apiVersion),
+    kind: String(kind),
+    name: String(name),
     ...(isGiven(namespace) && { namespace: String(namespace) }),
     ...(isGiven(cluster) && { cluster: String(cluster) }),
     after: Number(after),

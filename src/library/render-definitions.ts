@@ -17,7 +17,9 @@ export async function renderDefinitions(
   });
   return {
     children: children.map(({ child, waitsFor, manifest, cluster }) => ({
-      ...{ child, waitsFor, manifest },
+      child,
+      waitsFor,
+      manifest,
       ...(cluster !== undefined && { cluster }),
     })),
     missing,

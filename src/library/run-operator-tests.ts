@@ -68,7 +68,8 @@ function isKnown(one: Diagnostic, known: readonly Diagnostic[]): boolean {
 
 function resultOf({ name, file, failures, tookMs }: FoundResult): TestResult {
   return {
-    ...{ name, file },
+    name,
+    file,
     passed: failures.length === 0,
     failures: failures.map(failureOf),
     simulatedMs: tookMs,

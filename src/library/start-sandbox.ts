@@ -34,7 +34,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const startMs = followsSystem ? Date.now() : startTime?.getTime();
   const basePath = `/${createSystemRandom().text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
   const simulation = new Simulation({
-    ...{ definitions, check, seed, basePath, controllers },
+    definitions,
+    check,
+    seed,
+    basePath,
+    controllers,
     ...(startMs !== undefined && { startMs }),
     simulatesControllers: controllers,
     logger: silentLogger,

@@ -94,7 +94,8 @@ function inMember({ crd, ...plan }: DefinitionPlan, cluster: string): Definition
     ...plan,
     ...(crd && { memberCrds: [{ ...crd, cluster }] }),
     resources: plan.resources.map((resource) => ({
-      ...{ cluster, ...resource },
+      cluster,
+      ...resource,
       changes: resource.changes.map((change) => ({ cluster, ...change })),
     })),
     problems: plan.problems.map((problem) => `Cluster "${cluster}": ${problem}`),
@@ -112,12 +113,14 @@ function combined(
   const { maxDeletions } = controller.rollout;
   const withData = held.reduce((sum, each) => sum + (each.withData ?? 0), 0);
   return {
-    ...{ definition: name, revision },
+    definition: name,
+    revision,
     ...(rejected?.rejection && { rejection: rejected.rejection }),
     ...(memberCrds.length > 0 && { memberCrds }),
     ...(held.length > 0 && {
       heldDeletions: {
-        ...{ count: Math.max(...held.map(({ count }) => count)), maxDeletions },
+        count: Math.max(...held.map(({ count }) => count)),
+        maxDeletions,
         ...(withData > 0 && { withData }),
       },
     }),
@@ -319,10 +322,13 @@ function laterDeletion(
     {
       action: 'delete',
       ...(cluster !== undefined && { cluster }),
-      ...{ apiVersion, kind, name },
+      apiVersion,
+      kind,
+      name,
       ...(namespace !== '' && { namespace }),
       ...(verdict.deferred.losesData && { losesData: true }),
-      ...{ isLater: true, fields: [] },
+      isLater: true,
+      fields: [],
     },
   ];
 }

@@ -226,8 +226,16 @@ class PlanOperator implements Operator {
     const { random, recordsHistory = true } = this.#options;
     const { keysNamespace = recordsHistory ? namespace : this.#options.namespace } = this.#options;
     return new HistoryRecorder({
-      ...{ plan, cluster, clock, random, logger, metrics, history: plan.history },
-      ...{ clusterNamespace: namespace, keysNamespace, isReadOnly: !recordsHistory },
+      plan,
+      cluster,
+      clock,
+      random,
+      logger,
+      metrics,
+      history: plan.history,
+      clusterNamespace: namespace,
+      keysNamespace,
+      isReadOnly: !recordsHistory,
       keyOfUid: (uid) => this.#context?.watches.resources.keyOfUid(uid),
       enqueue: (key) => queue.enqueue(key, 'normal', 'history'),
       enqueueAll: () => queue.enqueueAll(),

@@ -154,7 +154,9 @@ describe('reconcile/failure', () => {
       new KubeError('not-found', 'not found', {
         status: 404,
         missing: {
-          ...{ group, resource, name: 'team' },
+          group,
+          resource,
+          name: 'team',
           ...(gvk && { gvk }),
           ...(namespace !== undefined && { namespace }),
         },
@@ -180,7 +182,9 @@ describe('reconcile/failure', () => {
 
     test('a Role is named and watched, with the place of the child', () => {
       const problem = problemOfRequest(noRole, {
-        ...{ about: publicContent, namespace: 'x', place: 'a.yaml:1:2' },
+        about: publicContent,
+        namespace: 'x',
+        place: 'a.yaml:1:2',
       });
       assert.equal(problem.message, 'Role "team" does not exist (a.yaml:1:2)');
       assert.deepEqual(problem.missing, {
@@ -193,7 +197,9 @@ describe('reconcile/failure', () => {
     test('a namespace in a member cluster is named with the cluster and the remedy', () => {
       const gvk = { ...gvkOf('v1', 'ConfigMap'), cluster: 'paris' };
       const { message } = problemOfRequest(noNamespace, {
-        ...{ about: publicContent, gvk, namespace: 'team' },
+        about: publicContent,
+        gvk,
+        namespace: 'team',
       });
       assert.equal(
         message,
@@ -224,7 +230,8 @@ describe('reconcile/failure', () => {
   test('rejections with the same text have the same cause only in one namespace', () => {
     const of = (denial: string, namespace: string) =>
       problemOfRequest(new KubeError('denied', 'x', { status: 403, denial }), {
-        ...{ about: publicContent, namespace },
+        about: publicContent,
+        namespace,
       }).cause;
     assert.equal(of('may not grant', 'a'), of('may not grant', 'a'));
     assert.notEqual(of('may not grant', 'a'), of('may not grant', 'b'));

@@ -206,7 +206,8 @@ function problemOfMissing(
   return {
     ...problem,
     missing: {
-      ...{ gvk, name },
+      gvk,
+      name,
       ...(namespace !== undefined && { namespace }),
       ...(!isPublic && { isPrivate: true }),
     },

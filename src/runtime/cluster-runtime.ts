@@ -93,7 +93,10 @@ export class ClusterRuntime {
       this.#record(event, object, origin);
     this.#publisher = new Publisher({
       ...shared,
-      ...{ sources: options.sources, check, runtime, onEvent },
+      sources: options.sources,
+      check,
+      runtime,
+      onEvent,
       objects: this.#objects,
       ...(patience && { deleteDelayMs: patience.deleteMs }),
       onManifests: (manifests) => this.#onManifests(manifests),
@@ -114,7 +117,8 @@ export class ClusterRuntime {
     this.#controller = new DefinitionsController({
       ...rest,
       ...(clusters && { members: clusters, memberTasks: clusters }),
-      ...{ runtime, onEvent },
+      runtime,
+      onEvent,
       notifier: this.#notifier,
       objects: this.#objects,
       manifests: this.#publisher,

@@ -326,10 +326,16 @@ describe('sandbox', () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', crds, widgetCrd);
     const pod = (spec: object, metadata: object = { name: 'p' }) => ({
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata, spec },
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec,
     });
     const widget = (spec: unknown, metadata: object = { name: 'w' }) => ({
-      ...{ apiVersion: 'demo.io/v1', kind: 'Widget', metadata, spec },
+      apiVersion: 'demo.io/v1',
+      kind: 'Widget',
+      metadata,
+      spec,
     });
     const otherCrd = (schema: object) => ({
       ...widgetCrd,

@@ -7,8 +7,12 @@ const to = 'a.example.com/v1';
 
 function entry(manager: string, version: string, fields: object, more: object = {}) {
   return {
-    ...{ manager, operation: 'Update', apiVersion: `a.example.com/${version}` },
-    ...{ fieldsType: 'FieldsV1', fieldsV1: fields, ...more },
+    manager,
+    operation: 'Update',
+    apiVersion: `a.example.com/${version}`,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+    ...more,
   };
 }
 

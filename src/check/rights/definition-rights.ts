@@ -105,7 +105,10 @@ function placedRights({ children, reads }: OperatorPlan): readonly RequiredRight
 
 function membersRule({ name }: OperatorPlan): AccessRule {
   return {
-    ...{ apiGroup: 'homeostat.dev', resource: 'clusters', verbs: watchVerbs, purpose: 'clusters' },
+    apiGroup: 'homeostat.dev',
+    resource: 'clusters',
+    verbs: watchVerbs,
+    purpose: 'clusters',
     reason: `${name}: the member clusters of its objects`,
   };
 }
@@ -186,35 +189,54 @@ function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
   const all: readonly (RequiredRight | false)[] = [
     { gvk, verbs: watchVerbs, purpose: 'resources', reason: 'its resources', isNamespaced: false },
     isSelective(plan) && {
-      ...{ gvk, verbs: ['get'], purpose: 'resource-gone' },
+      gvk,
+      verbs: ['get'],
+      purpose: 'resource-gone',
       reason: 'whether an object was deleted or no longer matches',
     },
     hasVersions(definition.kind) && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-metadata', isNamespaced: false },
+      gvk,
+      verbs: ['get', 'patch'],
+      purpose: 'resource-metadata',
+      isNamespaced: false,
       reason: 'migrates its resources to a new storage version',
     },
     needsFinalizer && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-metadata' },
+      gvk,
+      verbs: ['get', 'patch'],
+      purpose: 'resource-metadata',
       reason: 'finalizer and inventory of its resources',
     },
     patchesItself && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
+      gvk,
+      verbs: ['get', 'patch'],
+      purpose: 'resource-patch',
       reason: 'its patches of the resource itself',
     },
     hasOnce && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
+      gvk,
+      verbs: ['get', 'patch'],
+      purpose: 'resource-patch',
       reason: 'stores which patches with "once" have been sent',
     },
     childrenOf(plan).some(({ mayRunOnce }) => mayRunOnce === true) && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-finished' },
+      gvk,
+      verbs: ['get', 'patch'],
+      purpose: 'resource-finished',
       reason: 'stores which children that run once have finished',
     },
     statusKindOf(definition) !== undefined && {
-      ...{ gvk, subresource: '/status', verbs: ['patch'], purpose: 'status' },
+      gvk,
+      subresource: '/status',
+      verbs: ['patch'],
+      purpose: 'status',
       reason: 'status of its resources',
     },
     owns && {
-      ...{ gvk, subresource: '/finalizers', verbs: ['update'], purpose: 'owners' },
+      gvk,
+      subresource: '/finalizers',
+      verbs: ['update'],
+      purpose: 'owners',
       reason: 'owner references of its children (OwnerReferencesPermissionEnforcement)',
     },
   ];
@@ -300,7 +322,9 @@ function keysRule(
   if (history === undefined) return [];
   return [
     {
-      ...{ apiGroup: '', resource: 'secrets', names: [historyKeysName] },
+      apiGroup: '',
+      resource: 'secrets',
+      names: [historyKeysName],
       verbs: [...watchVerbs, 'create', 'patch'],
       ...(namespace !== undefined && { namespaces: [namespace] }),
       purpose: 'history-keys',

@@ -6,12 +6,19 @@ import { rolesYaml, rulesYaml } from './roles-yaml.ts';
 
 const rules = mergeRules([
   {
-    ...{ apiGroup: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
-    ...{ purpose: 'children', reason: 'a: "web": its children' },
+    apiGroup: 'apps',
+    resource: 'deployments',
+    verbs: ['list', 'watch'],
+    purpose: 'children',
+    reason: 'a: "web": its children',
   },
   {
-    ...{ apiGroup: '', resource: 'secrets', names: ['one'], verbs: ['patch', 'get'] },
-    ...{ purpose: 'reads', reason: 'b' },
+    apiGroup: '',
+    resource: 'secrets',
+    names: ['one'],
+    verbs: ['patch', 'get'],
+    purpose: 'reads',
+    reason: 'b',
     namespaces: ['x', 'y'],
   },
 ]);

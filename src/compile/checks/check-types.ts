@@ -141,7 +141,10 @@ export function knownResults(
       const reference = references.find((each) => each.offset === offset);
       if (reference === undefined) return [];
       return valuesOf(reference, use, context, depth).map(({ found, mayBeFraction = false }) => ({
-        ...{ found, reference, offset, mayBeFraction },
+        found,
+        reference,
+        offset,
+        mayBeFraction,
       }));
     }
     const text = kind === 'string' ? result.value : undefined;

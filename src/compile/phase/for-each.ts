@@ -28,7 +28,8 @@ export function createForEach(
       const onFailure = missing && { ...missing, evaluated: async () => {} };
       // Evaluated before the paths are checked, so that a failure keeps its own message.
       const value = await render(template, {
-        ...{ scope, quotes: false },
+        scope,
+        quotes: false,
         ...(onFailure && { missing: onFailure }),
       });
       const all: PlainPath[] = [];

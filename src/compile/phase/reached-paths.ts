@@ -67,7 +67,10 @@ interface SlotPaths {
 }
 
 const noPaths: SlotPaths = {
-  ...{ always: [], inBranches: [], withDefault: [], hasList: false },
+  always: [],
+  inBranches: [],
+  withDefault: [],
+  hasList: false,
   reached: async () => [],
 };
 

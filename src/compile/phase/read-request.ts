@@ -33,7 +33,8 @@ function createRenderPlace(read: CompiledRead, options: RenderSelectorOptions): 
       const render = createRenderSelector(read.namespaceSelector, options);
       const allowed = allowedBy(crossNamespace);
       return async (scope, missing) => ({
-        ...{ kind: 'selected', selector: await render(scope, missing) },
+        kind: 'selected',
+        selector: await render(scope, missing),
         ...allowed,
       });
     }

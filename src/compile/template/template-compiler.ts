@@ -283,7 +283,8 @@ class TemplateCompilation {
     // Searched for when it is read: most places are never part of a message, and an edit of a comment moves them.
     const position = () => positionOf({ path: pointer, at }, source);
     return {
-      ...{ field, path: pointer },
+      field,
+      path: pointer,
       get file() {
         return fileOf(source);
       },

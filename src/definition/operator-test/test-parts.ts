@@ -52,8 +52,10 @@ export function testParts({ document }: OperatorTest): TestParts {
       ...statuses.map(({ value, path }) => {
         const pointer = `${path}/is`;
         return {
-          ...{ value: mapAt(document, pointer), path: pointer },
-          ...{ of: String(value.of), isStatus: true },
+          value: mapAt(document, pointer),
+          path: pointer,
+          of: String(value.of),
+          isStatus: true,
         };
       }),
     ],

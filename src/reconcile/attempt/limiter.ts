@@ -150,7 +150,11 @@ export function recordRejection(
       : Math.min(2 * before.changeRetryMs, Math.max(changeRetryMs, permanentMsOf(pass)));
   attempts.update(intent, {
     rejection: {
-      ...{ ...rejection, intent, live, resource, reads: new Map(reads) },
+      ...rejection,
+      intent,
+      live,
+      resource,
+      reads: new Map(reads),
       changeRetryMs: retryMs,
     },
   });

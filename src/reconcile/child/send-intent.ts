@@ -87,7 +87,10 @@ export function failedElement(
   const { plan } = desired;
   const { gvk, namespace } = desired.intent.ref;
   const failed = problemOfRequest(error, {
-    ...{ about: plan, gvk, namespace, place: plan.place },
+    about: plan,
+    gvk,
+    namespace,
+    place: plan.place,
     immutableRemedy: immutableRemedy(plan),
   });
   const problem = recordRejection(pass, desired.intent, { error, problem: failed, live });

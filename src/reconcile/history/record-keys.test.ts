@@ -17,8 +17,12 @@ async function started(more: Partial<RecordKeysOptions> = {}) {
   const create = () => {
     const keys = new RecordKeys(
       {
-        ...{ cluster, clock, random: createSystemRandom() },
-        ...{ definition: 'journal', namespace: 'default', ...more },
+        cluster,
+        clock,
+        random: createSystemRandom(),
+        definition: 'journal',
+        namespace: 'default',
+        ...more,
       },
       () => undefined,
     );
@@ -33,7 +37,9 @@ async function started(more: Partial<RecordKeysOptions> = {}) {
   await rest();
   const put = (data: Readonly<Record<string, string>>) =>
     cluster.server.put({
-      ...{ apiVersion: 'v1', kind: 'Secret', data },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      data,
       metadata: { name, namespace: 'default' },
     });
   return { cluster, clock, keys, create, rest, put };

@@ -36,7 +36,12 @@ function recordOf(kind = 'ConfigMap'): KubeObject {
   };
   const subject = { ownerUid: owner.uid, readId: 'all', namespace: 'default', name: 'app' };
   const manifest = recordManifest({
-    ...{ definition: 'journal', owner, readId: 'all', version: 3, state, uid: 'x' },
+    definition: 'journal',
+    owner,
+    readId: 'all',
+    version: 3,
+    state,
+    uid: 'x',
     series: seriesOf('journal', subject),
     now: '2026-01-01T00:00:00Z',
     clusterNamespace: 'homeostat-system',

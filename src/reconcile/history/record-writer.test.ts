@@ -29,7 +29,12 @@ async function started(limits: Partial<HistoryLimits>) {
   const cluster = new FakeCluster(types);
   const clock = new FakeClock();
   const recorder = new HistoryRecorder({
-    ...{ plan, history, cluster, clock, logger: silentLogger(), metrics: freshMetrics() },
+    plan,
+    history,
+    cluster,
+    clock,
+    logger: silentLogger(),
+    metrics: freshMetrics(),
     random: createSystemRandom(),
     clusterNamespace: 'default',
     keysNamespace: 'default',

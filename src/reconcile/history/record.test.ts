@@ -28,7 +28,12 @@ function recordOf(state: KubeObject, appliedBy: readonly string[] = [manager]): 
   const { namespace } = state.metadata;
   const subject = { ownerUid: owner.uid, readId: 'configs', namespace, name: 'app' };
   const object = recordManifest({
-    ...{ ...options, owner, readId: 'configs', version: 3, state, uid: 'object-uid' },
+    ...options,
+    owner,
+    readId: 'configs',
+    version: 3,
+    state,
+    uid: 'object-uid',
     series: seriesOf(definition, subject),
     now: '2026-01-01T00:00:00Z',
   });

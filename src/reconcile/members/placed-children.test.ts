@@ -795,7 +795,9 @@ describe('reconcile/members: a list that waits', () => {
   test('is reported as before while a member that may have its objects cannot be used', async () => {
     const harness = await started(listed, ['berlin', 'paris']);
     const list: KubeObject = {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { names: 'berlin,paris' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      data: { names: 'berlin,paris' },
       metadata: { name: 'list', namespace: 'default' },
     };
     harness.cluster.server.put(list);

@@ -23,7 +23,8 @@ function stray(name: string, hub = 'uid-of-the-hub'): KubeObject {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
-      ...{ name, namespace: 'default' },
+      name,
+      namespace: 'default',
       labels: {
         'app.kubernetes.io/managed-by': 'homeostat',
         'homeostat.dev/definition': 'podset',

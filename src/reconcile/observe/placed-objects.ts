@@ -176,7 +176,11 @@ export class PlacedObjects {
     const regarding = this.#members.object(member);
     if (regarding === undefined) return;
     cluster.events.record({
-      ...{ regarding, note, type: 'Warning', reason: 'UnknownOwners', action: 'Search' },
+      regarding,
+      note,
+      type: 'Warning',
+      reason: 'UnknownOwners',
+      action: 'Search',
       definition: plan.name,
     });
   }

@@ -22,7 +22,9 @@ const ended: FinishedChild = {
   status: {
     succeeded: 1,
     conditions: ['SuccessCriteriaMet', 'Complete'].map((type) => ({
-      ...{ type, status: 'True', reason: 'CompletionsReached' },
+      type,
+      status: 'True',
+      reason: 'CompletionsReached',
     })),
   },
 };

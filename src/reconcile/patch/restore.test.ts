@@ -340,7 +340,9 @@ describe('reconcile/patch restores', () => {
     let live: KubeObject['metadata'] = metadata;
     const put = (level: string) => {
       const { object } = harness.cluster.server.put({
-        ...{ apiVersion: 'v1', kind, data: { level } },
+        apiVersion: 'v1',
+        kind,
+        data: { level },
         metadata: { ...live, labels: { level } },
       } as KubeObject);
       live = object.metadata;

@@ -108,7 +108,10 @@ async function removeOne(
       });
     case 'held':
       return {
-        ...{ childId, object, state: 'held', heldBy: leave.message },
+        childId,
+        object,
+        state: 'held',
+        heldBy: leave.message,
         message: `${why}; ${leave.message}`,
       };
     case 'failed':

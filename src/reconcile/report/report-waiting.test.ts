@@ -54,7 +54,10 @@ async function withSecret(child = ''): Promise<OperatorHarness> {
 
 const eventsOf = (harness: OperatorHarness) =>
   harness.cluster.told.map(({ type, reason, note, isLasting = false }) => ({
-    ...{ type, reason, note, isLasting },
+    type,
+    reason,
+    note,
+    isLasting,
   }));
 
 describe('reconcile/report-waiting', () => {

@@ -93,7 +93,9 @@ async function migrate(
   }
   await migrating;
   const told = log.map(({ level, from, resources, rejected: named }) => ({
-    ...{ level, from, ...(named === undefined ? { resources } : { rejected: named }) },
+    level,
+    from,
+    ...(named === undefined ? { resources } : { rejected: named }),
   }));
   const crd = cluster.server.get(crdGvk, undefined, 'as.a.example.com')?.object;
   const after = crd && storedVersionsOf(crd);

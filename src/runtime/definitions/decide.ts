@@ -182,7 +182,9 @@ function finalize(
 ): FinalizeTask {
   const isReleased = isAbandoned && isDeleted;
   return {
-    ...{ kind: 'finalize', reason, message },
+    kind: 'finalize',
+    reason,
+    message,
     ...(isReleased && { isAbandoned: true }),
     ...(isPaused && !isReleased && { isPaused: true }),
   };

@@ -54,8 +54,13 @@ function setUp(
   const record = { ...recordOf(shadowObject(specs.a ?? {})), revisions, kinds, rollout };
   let changes = 0;
   const entry = new DefinitionEntry({
-    ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
-    ...{ logger: silentLogger(), metrics: freshMetrics(), record },
+    cluster,
+    clock,
+    notifier: new ViewChangeNotifier(clock),
+    random: createSystemRandom(),
+    logger: silentLogger(),
+    metrics: freshMetrics(),
+    record,
     timeSlicer: unlimitedTimeSlicer,
     signal: stopper.signal,
     onChange: () => {
@@ -228,7 +233,7 @@ describe('runtime/definitions/definition-entry: what is kept', () => {
       kinds: usual,
     });
     const rejection = { message: 'Wrong', diagnostics: [] };
-    entry.factsFor(record, { ...{ kind: 'finalize', reason: 'Rejected', message: '' }, rejection });
+    entry.factsFor(record, { kind: 'finalize', reason: 'Rejected', message: '', rejection });
     entry.factsFor(record, { kind: 'finalize', reason: 'Withdrawn', message: '' });
     assert.deepEqual(words(), ['b', 'a']);
     await run('b');

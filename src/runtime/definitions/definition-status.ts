@@ -110,7 +110,9 @@ function failing(before: JsonObject, { clusters }: DefinitionStatus): readonly S
         !known.some((each) => each.cluster === cluster && each.reason === reason),
     )
     .map(({ cluster, message }) => ({
-      ...{ type: 'Warning', reason: 'ClustersFailing', action: 'Load' },
+      type: 'Warning',
+      reason: 'ClustersFailing',
+      action: 'Load',
       note: `Cluster "${cluster}": ${message}`,
     }));
 }

@@ -61,7 +61,10 @@ function setUp(t: TestContext) {
   let done = 0;
   const unit = new DefinitionTaskRunner(
     {
-      ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
+      cluster,
+      clock,
+      notifier: new ViewChangeNotifier(clock),
+      random: createSystemRandom(),
       logger: createLogger({ level: 'info', destination }),
       metrics,
       timeSlicer: unlimitedTimeSlicer,

@@ -179,7 +179,8 @@ export class DefinitionTaskRunner {
   #createRunner(desired: DesiredDefinition): DefinitionRunner {
     return new DefinitionRunner({
       ...this.#options,
-      ...{ desired, definitionMetrics: this.metrics },
+      desired,
+      definitionMetrics: this.metrics,
       childKinds: () => this.#options.kinds().children,
       finalizeMeanwhile: (definition, signal) => this.#finalizeMeanwhile(definition, signal),
     });
@@ -209,7 +210,8 @@ export class DefinitionTaskRunner {
       },
       {
         ...this.#options,
-        ...{ signal, message: 'Definition cannot be finalized, will retry' },
+        signal,
+        message: 'Definition cannot be finalized, will retry',
         fields: { definition: name },
         onFailure: (error) => {
           this.#progress = messageOf(error);
@@ -327,7 +329,10 @@ function isSameTask(before: DefinitionTask, next: DefinitionTask): boolean {
   if (before.kind === 'wait' && next.kind === 'wait') return before.message === next.message;
   if (before.kind !== 'finalize' || next.kind !== 'finalize') return false;
   const about = ({ isAbandoned = false, isPaused = false, uninstall: request }: FinalizeTask) => ({
-    ...{ isAbandoned, isPaused, policy: request?.policy, sinceMs: request?.sinceMs },
+    isAbandoned,
+    isPaused,
+    policy: request?.policy,
+    sinceMs: request?.sinceMs,
     revision: request?.located.definition.revision,
   });
   return deepEqual(about(before), about(next));

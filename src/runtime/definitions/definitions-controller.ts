@@ -84,7 +84,10 @@ export class DefinitionsController {
     this.#reader = new SpecReader(check);
     this.#ownership = new ObjectOwnership(cluster, runtime);
     this.#reporter = new StatusReporter<DefinitionStatus>({
-      ...{ cluster, clock, limits, countsMs },
+      cluster,
+      clock,
+      limits,
+      countsMs,
       fieldManager: 'homeostat/operatordefinitions.status',
       writeOptionsOf: (name) => ({ flow: flowOf(name), pass: passTokenOf(name, 'controller') }),
       hasStatus: (object, status, ignoresCounts) =>
@@ -97,7 +100,11 @@ export class DefinitionsController {
     this.#controller = new Controller({
       name: 'homeostat.dev/operatordefinitions',
       reconciler: { reconcile: (name, turn) => this.#reconcile(name, turn) },
-      ...{ clock, logger, metrics, concurrency, maxDelayMs },
+      clock,
+      logger,
+      metrics,
+      concurrency,
+      maxDelayMs,
     });
   }
 
@@ -241,7 +248,11 @@ export class DefinitionsController {
     const { revisions } = this.#isOfOther(record) ? { revisions: [] } : (entry?.state ?? record);
     const recorded = revisions.flatMap((each) => this.#reader.revision(record.name, each) ?? []);
     const decision = decide({
-      ...{ record, runtime, readsObjects, recorded, stopDelayMs },
+      record,
+      runtime,
+      readsObjects,
+      recorded,
+      stopDelayMs,
       readSpec: () => this.#reader.read(record.object),
       confirmation,
       originState: manifests.originState(record.origin),

@@ -31,7 +31,9 @@ export interface MemberTasks {
 
 const unknownView: MembersView = {
   clusters: { selected: 0, running: 0, unreachable: [], failing: [] },
-  ...{ isSettled: false, remaining: [], revisions: [] },
+  isSettled: false,
+  remaining: [],
+  revisions: [],
   sums: { instances: 0, readyInstances: 0, orphaned: 0, queued: 0 },
 };
 
@@ -49,7 +51,8 @@ export function viewInMembers(
     kind: kind.gvk.kind,
     state: { kind: 'running' },
     problems: [],
-    ...{ clusters, ...sums },
+    clusters,
+    ...sums,
     ...(isSettled ? {} : { isSettling: true }),
     activeRevisions: [revision, ...revisions.filter((each) => each !== revision)],
   };

@@ -76,7 +76,10 @@ export class PersistedStateTracker {
       this.#state = next;
       if (before !== undefined && before.revision !== revision)
         this.#rollout = notStarted({
-          ...{ from: before.revision, to: revision, state: 'rolling', failed: [] },
+          from: before.revision,
+          to: revision,
+          state: 'rolling',
+          failed: [],
         });
     }
     this.keepPlaces(located);

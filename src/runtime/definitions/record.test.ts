@@ -94,8 +94,11 @@ describe('runtime/definitions/record', () => {
     } as const;
     const status = statusOf({
       facts: {
-        ...{ origin: { source: 'object', ref: 'shadow' }, warnings: [] },
-        ...{ isPaused: false, isDeleted: false, rollout },
+        origin: { source: 'object', ref: 'shadow' },
+        warnings: [],
+        isPaused: false,
+        isDeleted: false,
+        rollout,
         view: runningView(locatedThing('thing')),
         persisted: { revisions, kinds },
       },

@@ -35,7 +35,9 @@ const good = status('True');
 const failingIn = (...names: readonly string[]): DefinitionStatus => ({
   ...good,
   clusters: {
-    ...{ selected: 3, running: 3 - names.length, unreachable: 0 },
+    selected: 3,
+    running: 3 - names.length,
+    unreachable: 0,
     failing: names.map((cluster) => ({ cluster, reason: 'Rejected', message: 'No' })),
   },
 });

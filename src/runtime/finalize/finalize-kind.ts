@@ -66,7 +66,8 @@ export async function finalizeKind(
   const onRemoved = (key: string) => void removed.add(key);
   const operator = createFinalizingOperator({
     ...options,
-    ...{ kind, recordedKinds: childKinds },
+    kind,
+    recordedKinds: childKinds,
     enqueue(key, priority) {
       // Changed: it may have children again.
       removed.delete(key);

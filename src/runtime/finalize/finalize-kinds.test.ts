@@ -23,8 +23,11 @@ async function start(
   let isOver = false;
   const ended = finalizeKinds(
     {
-      ...{ cluster, clock, random: createSystemRandom() },
-      ...{ logger: silentLogger(), metrics: freshMetrics() },
+      cluster,
+      clock,
+      random: createSystemRandom(),
+      logger: silentLogger(),
+      metrics: freshMetrics(),
       timeSlicer: unlimitedTimeSlicer,
       name: 'shadow',
       kinds: { resources: [kindOf('Secret')], children: [kindOf('ConfigMap')] },

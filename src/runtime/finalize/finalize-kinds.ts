@@ -38,13 +38,18 @@ export async function finalizeKinds(
     // Its resources were deleted with the kind.
     if (served === undefined) return onRemaining(0);
     const finalized = {
-      ...{ kind: served, childKinds: kinds.children, isPaused, onRemaining },
+      kind: served,
+      childKinds: kinds.children,
+      isPaused,
+      onRemaining,
       ...(namespaces && { namespaces }),
     };
     await finalizeKind(options, finalized, signal);
   };
   const retrying = {
-    ...{ ...options, signal, fields: { definition: name } },
+    ...options,
+    signal,
+    fields: { definition: name },
     message: 'Resources cannot be finalized, will retry',
   } as const;
   await Promise.all(kinds.resources.map((kind) => retryUntilDone(() => finalize(kind), retrying)));

@@ -43,10 +43,16 @@ function start(
   const stopper = new AbortController();
   const result = uninstall(
     {
-      ...{ cluster, clock, random: createSystemRandom() },
-      ...{ logger: silentLogger(), metrics: freshMetrics() },
+      cluster,
+      clock,
+      random: createSystemRandom(),
+      logger: silentLogger(),
+      metrics: freshMetrics(),
       timeSlicer: unlimitedTimeSlicer,
-      ...{ name, located, policy: { children: true, crd: false }, childKinds: [] },
+      name,
+      located,
+      policy: { children: true, crd: false },
+      childKinds: [],
       sinceMs: clock.nowMs(),
       onProgress: (message) => progress.push(message),
     },
@@ -95,7 +101,8 @@ describe('runtime/finalize/uninstall', () => {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: {
-        ...{ name: 'one', namespace: 'default' },
+        name: 'one',
+        namespace: 'default',
         annotations: { 'homeostat.dev/paused': 'true' },
       },
     });

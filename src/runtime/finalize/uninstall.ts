@@ -100,7 +100,9 @@ async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promis
   };
   const reason = await removeCrd(
     {
-      ...{ definition, cluster, ...(hub && { hub }) },
+      definition,
+      cluster,
+      ...(hub && { hub }),
       finalizeResources: (ending) =>
         finalize(options, { onRemaining, staysWhenEmpty: true }, ending),
     },

@@ -16,7 +16,10 @@ async function started(t: TestContext) {
   const stopper = new AbortController();
   const changes: string[] = [];
   const informer = new OwnObjectInformer({
-    ...{ kind: operatorDefinitionKind, cluster, clock, logger: silentLogger() },
+    kind: operatorDefinitionKind,
+    cluster,
+    clock,
+    logger: silentLogger(),
     onEvent: () => {},
     onSynced: () => changes.push('synced'),
     onGone: () => changes.push('gone'),

@@ -26,7 +26,10 @@ function setUp() {
     return { stored: { object, bytes: 0 }, created: false } as never;
   };
   const reporter = new StatusReporter<Status>({
-    ...{ cluster: { apply }, clock, fieldManager: 'test', countsMs: 1_000 },
+    cluster: { apply },
+    clock,
+    fieldManager: 'test',
+    countsMs: 1_000,
     limits: { burst: 2, refillMs: 10_000 },
     writeOptionsOf: (name) => ({ flow: { name, priority: 'status' } }),
     hasStatus({ status }, { state, count }, ignoresCounts) {

@@ -96,13 +96,20 @@ export class Publisher implements PublishedManifests {
     this.#options = options;
     this.#writer = new ObjectWriter(cluster, clock);
     this.#source = new ManifestReader({
-      ...{ sources, clock, logger, check },
+      sources,
+      clock,
+      logger,
+      check,
       onManifests: (now) => this.#onManifests(now),
     });
     this.#controller = new Controller({
       name: 'homeostat.dev/publisher',
       reconciler: { reconcile: (name, turn) => this.#reconcile(name, turn) },
-      ...{ clock, logger, metrics, concurrency, maxDelayMs },
+      clock,
+      logger,
+      metrics,
+      concurrency,
+      maxDelayMs,
     });
   }
 
@@ -175,7 +182,9 @@ export class Publisher implements PublishedManifests {
     if (now === undefined || !objects.isSynced) return { kind: 'done' };
     const live = objects.get(name);
     const { step, rejected } = planStep({
-      ...{ live, runtime, deleteDelayMs },
+      live,
+      runtime,
+      deleteDelayMs,
       claims: now.claims.get(name) ?? [],
       manifests: now,
       nowMs: clock.nowMs(),
@@ -211,7 +220,9 @@ export class Publisher implements PublishedManifests {
     const { located, warnings, name, manifest } = document;
     if (located === undefined) return;
     const desired = publicationOf({
-      ...{ name, runtime, origin: manifest.origin },
+      name,
+      runtime,
+      origin: manifest.origin,
       document: located.document,
     });
     let stored = live;

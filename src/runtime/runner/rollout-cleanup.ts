@@ -50,7 +50,11 @@ export async function migrateResources(
   const { definition, cluster, clock, logger } = options;
   if (!definesCrd(definition)) return;
   await retryUntilDone(() => migrateStored({ ...options, definition }, signal), {
-    ...{ clock, cluster, logger, signal, delays: retryDelays },
+    clock,
+    cluster,
+    logger,
+    signal,
+    delays: retryDelays,
     message: 'Resources cannot be migrated to the new storage version, will retry',
   });
 }

@@ -303,11 +303,9 @@ describe('sandbox/controllers/volume-controller', () => {
         apply: ['PATCH', 'application/apply-patch+yaml', small],
       }[how] as [string, string, JsonObject];
       const answer = sandbox.handle({
-        ...{
-          method,
-          path: how === 'apply' ? `${path}?fieldManager=a&force=true` : path,
-          body: JSON.stringify(body),
-        },
+        method,
+        path: how === 'apply' ? `${path}?fieldManager=a&force=true` : path,
+        body: JSON.stringify(body),
         headers: { 'content-type': type },
       });
       assert.equal(answer.status, 422);

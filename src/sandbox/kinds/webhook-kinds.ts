@@ -10,7 +10,9 @@ function rulesOf(kind: string, plural: string, defaults: JsonObject): BuiltinRul
   return {
     names: resourceNames({
       apiVersion: 'admissionregistration.k8s.io/v1',
-      ...{ kind, plural, namespaced: false },
+      kind,
+      plural,
+      namespaced: false,
     }),
     hasGeneration: true,
     allowsUnconditionalUpdate: false,
@@ -48,8 +50,12 @@ function completed(webhook: Json, defaults: JsonObject): Json {
   const rules = listField(webhook, 'rules');
   return {
     ...withDefaults(webhook, {
-      ...{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 },
-      ...{ namespaceSelector: {}, objectSelector: {}, ...defaults },
+      failurePolicy: 'Fail',
+      matchPolicy: 'Equivalent',
+      timeoutSeconds: 10,
+      namespaceSelector: {},
+      objectSelector: {},
+      ...defaults,
     }),
     ...(service !== undefined && {
       clientConfig: { ...config, service: withDefaults(service, { port: 443 }) },

@@ -41,8 +41,15 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
   const references = found.references.map(moved);
   const elementPaths = found.elementPaths.map(moved);
   const expression = {
-    ...{ source: text, offset: 0, references, elementPaths, evaluate },
-    ...{ isPlainPath: false, results: [], comparisons: [], operands: [] },
+    source: text,
+    offset: 0,
+    references,
+    elementPaths,
+    evaluate,
+    isPlainPath: false,
+    results: [],
+    comparisons: [],
+    operands: [],
   };
   return { leaf: { kind: 'handlebars', expression }, problems };
 }
