@@ -46,8 +46,8 @@ describe('definition/yaml/kubectl-reading', () => {
     ['a: 1\na: 2', 'Field "a" is defined twice'],
     ['1: a\n"1": b', 'Field "1" is defined twice'],
     ['on: a\ntrue: b', 'Field "true" is defined twice'],
-    ['a: 9007199254740993', 'Number "9007199254740993" cannot be represented exactly'],
-    ['a: 0x7FFFFFFFFFFFFFFF', 'Number "0x7FFFFFFFFFFFFFFF" cannot be represented exactly'],
+    ['a: .inf', 'Number ".inf" cannot be represented exactly'],
+    ['18446744073709551615: a', 'Expected a field name, found "18446744073709551615"'],
     ['~: a', 'Expected a field name, found "~"'],
     ['a: !!int x', 'Expected a value of the tag "tag:yaml.org,2002:int", found "x"'],
     ['a: &a { <<: *a }', 'Alias "*a" contains itself'],
@@ -65,6 +65,11 @@ describe('definition/yaml/kubectl-reading', () => {
     ['a: { on: x }', '/a/true', 'Plain "on" is the boolean true, so the field is named "true"'],
     ['a: { 0400: x }', '/a/256', 'Plain "0400" is the number 256, so the field is named "256"'],
     ['a: !Ref x', '/a', 'Tag "!Ref" is ignored, as by kubectl'],
+    [
+      'a: 18446744073709551615',
+      '/a',
+      'Integer "18446744073709551615" needs more than 64 bits with a sign: it becomes 18446744073709552000, as by kubectl',
+    ],
   ] as const)
     test(`${JSON.stringify(text)} is a warning`, () => {
       const [document] = readDocuments(text, 'a.yaml', 'kubectl').documents;
@@ -72,6 +77,24 @@ describe('definition/yaml/kubectl-reading', () => {
         document?.warnings.map((warning) => [warning.path, warning.message]),
         [[path, message]],
       );
+    });
+
+  for (const [written, json] of [
+    ['9007199254740993', '9007199254740993'],
+    ['-9223372036854775808', '-9223372036854775808'],
+    ['9_223_372_036_854_775_807', '9223372036854775807'],
+    ['0x7FFFFFFFFFFFFFFF', '9223372036854775807'],
+    ['0777777777777777777777', '9223372036854775807'],
+    ['!!int 9007199254740993', '9007199254740993'],
+    ['!!float 9007199254740993', '9007199254740992'],
+    // A server holds no integer above 64 bits with a sign: both sides read a floating-point number.
+    ['9223372036854775808', '9223372036854776000'],
+    ['18446744073709551615', '18446744073709552000'],
+    ['100000000000000000000000', '1e+23'],
+  ] as const)
+    test(`the integer ${written} is ${json}`, () => {
+      const documents = read(`a: { b: [${written}] }\n9007199254740993: c\n`);
+      assert.equal(JSON.stringify(documents), `[{"a":{"b":[${json}]},"9007199254740993":"c"}]`);
     });
 
   test('fields are located by the names that they have, and merged fields where they are written', () => {

@@ -3,7 +3,7 @@
  * YAML 1.1 nor 1.2 to the letter. `0400` is octal, but `0o17` is a number too, and `12:30` is a string.
  */
 
-/** An integer beyond 2^53 is a BigInt: the caller rejects it instead of changing it. */
+/** An integer beyond 2^53 is a BigInt, up to the 64 bits that the library reads: -2^63 to 2^64 - 1. */
 export type KubectlScalar = string | number | bigint | boolean | null;
 
 const words: ReadonlyMap<string, KubectlScalar> = new Map<string, KubectlScalar>([
@@ -82,7 +82,7 @@ export function taggedScalar(tag: string, text: string): KubectlScalar | undefin
     case 'int':
       return integer(text.replaceAll('_', ''));
     case 'float':
-      return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
+      return typeof value === 'bigint' ? Number(value) : asNumber(value);
     case 'timestamp':
       return timestamp.test(text) ? text : undefined;
     case 'binary':
@@ -91,6 +91,9 @@ export function taggedScalar(tag: string, text: string): KubectlScalar | undefin
       return text;
   }
 }
+
+const asNumber = (value: KubectlScalar): number | undefined =>
+  typeof value === 'number' ? value : undefined;
 
 /** Tags that change how a value is read; kubectl ignores all others. */
 export const isKnownTag = (tag: string): boolean =>
@@ -111,6 +114,8 @@ function decodedBase64(text: string): string | undefined {
 /** The name of a field with this key. Undefined: kubectl rejects it. */
 export function kubectlFieldName(key: KubectlScalar, text: string): string | undefined {
   if (key === null) return undefined;
+  // The library has no name for an integer of 64 bits without a sign.
+  if (typeof key === 'bigint') return key < 2n ** 63n ? String(key) : undefined;
   if (typeof key !== 'number') return String(key);
   return integer(text.replaceAll('_', '')) === undefined ? floatName(key) : String(key);
 }

@@ -9,6 +9,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { integerOf } from '../../util/exact-json.ts';
 import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
 import { describeFound } from '../tree.ts';
 import type { InspectedNodes } from './inspect-nodes.ts';
@@ -244,18 +245,35 @@ function convertScalar(node: Scalar, conversion: Conversion): Json {
     return reportError({ node, message }, conversion);
   }
   if (conversion.openTargets.size > 0) conversion.aliasCharacters += String(value).length;
-  if (typeof value === 'bigint' || (typeof value === 'number' && !isExact(value, source))) {
-    const message = `Number ${describeFound(source ?? value)} cannot be represented exactly`;
-    return reportError({ node, message, hint: 'Quote it if it is a string' }, conversion);
-  }
+  const isNumber = typeof value === 'bigint' || typeof value === 'number';
+  if (isNumber && !isExact(value, source)) return convertInexact(node, value, conversion);
   if (conversion.reading === 'definition') warnOfAmbiguity(node, conversion);
   const isJson =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return isJson ? value : null;
 }
 
-function isExact(value: number, source = ''): boolean {
-  if (!Number.isFinite(value)) return false;
+/**
+ * An integer that JavaScript cannot hold as a number. Of objects it is exact up to the 64 bits of the API server, and a
+ * floating-point number above, as by kubectl. A definition that holds one is rejected.
+ */
+function convertInexact(node: Scalar, value: number | bigint, conversion: Conversion): Json {
+  const written = describeFound(node.source ?? value);
+  const hint = 'Quote it if it is a string';
+  if (conversion.reading === 'definition' || !Number.isFinite(Number(value)))
+    return reportError(
+      { node, message: `Number ${written} cannot be represented exactly`, hint },
+      conversion,
+    );
+  const exact = typeof value === 'bigint' ? integerOf(String(value)) : undefined;
+  if (exact !== undefined) return exact;
+  const message = `Integer ${written} needs more than 64 bits with a sign: it becomes ${Number(value)}, as by kubectl`;
+  warn({ node, message, hint }, conversion);
+  return Number(value);
+}
+
+function isExact(value: number | bigint, source = ''): boolean {
+  if (typeof value === 'bigint' || !Number.isFinite(value)) return false;
   return Number.isSafeInteger(value) || !/^[-+]?(?:[\d_]+|0[xob][\da-f_]+)$/i.test(source);
 }
 
