@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
+  customKind,
   statusOf,
   thing,
   thingDefinition,
@@ -14,7 +16,7 @@ import { useHomeostat } from '../support/homeostat.ts';
 const shared = useControlPlane({ audit: true, controllerManager: false });
 const startHomeostat = useHomeostat(shared);
 
-/** A workload whose replicas and history belong to the template unless `spec.auto`. */
+/** A workload whose replicas and history belong to the template unless `spec.auto`. A ReplicaSet has no history. */
 const workload = (kind: string, more = '') => `  children:
     - id: web
       ready: true
@@ -24,7 +26,7 @@ const workload = (kind: string, more = '') => `  children:
         metadata: { name: "\${ metadata.name }" }
         spec:
           replicas: "\${? spec.auto ? null : spec.size }"
-          revisionHistoryLimit: "\${? spec.auto ? null : 3 }"
+          ${kind === 'ReplicaSet' ? 'minReadySeconds' : 'revisionHistoryLimit'}: "\${? spec.auto ? null : 3 }"
           ${more}
           selector: { matchLabels: { app: "\${ metadata.name }" } }
           template:
@@ -48,10 +50,40 @@ const patched = `  patches:
       target: { apiVersion: apps/v1, kind: Deployment, name: "\${ metadata.name }" }
       patch: { spec: { replicas: "\${? spec.size }", minReadySeconds: "\${ spec.seconds }" } }
 `;
+const pool = `  children:
+    - id: pool
+      template:
+        apiVersion: pools.example.org/v1
+        kind: Pool
+        metadata: { name: "\${ metadata.name }" }
+        spec: { replicas: "\${? spec.auto ? null : spec.size }", color: "\${? spec.auto ? null : 'red' }" }
+`;
+/** A kind of another operator: nothing has a default, so a field that is dropped is removed. */
+const poolCrd = customKind({
+  group: 'pools.example.org',
+  kind: 'Pool',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: { replicas: { type: 'integer' }, color: { type: 'string' } },
+    },
+    status: { type: 'object', properties: { replicas: { type: 'integer' } } },
+  },
+  subresources: {
+    status: {},
+    scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+  },
+});
 const definitions = {
   'patched.yaml': thingDefinition('patched', patched),
   'deployed.yaml': thingDefinition('deployed', workload('Deployment')),
   'stateful.yaml': thingDefinition('stateful', workload('StatefulSet', 'serviceName: web')),
+  'replicated.yaml': thingDefinition('replicated', workload('ReplicaSet')),
+  'reported.yaml': thingDefinition(
+    'reported',
+    workload('Deployment').replace('- id: web\n', '- id: web\n      conflicts: Report\n'),
+  ),
+  'pooled.yaml': thingDefinition('pooled', pool),
 };
 
 interface Workload extends KubeObject {
@@ -65,10 +97,12 @@ interface Workload extends KubeObject {
 const kinds = [
   ['deployed', 'Deployment', 'deployments'],
   ['stateful', 'StatefulSet', 'statefulsets'],
+  ['replicated', 'ReplicaSet', 'replicasets'],
 ] as const;
 
 shared.describe('integration/replicas-released', () => {
   before(async () => {
+    await shared.client().installCrd(poolCrd);
     await startHomeostat(definitions);
   });
 
@@ -96,7 +130,8 @@ shared.describe('integration/replicas-released', () => {
       const since = shared.audit.mark();
       const after = await settled(namespace, { auto: true, size: 3 });
       assert.equal(after.spec.replicas, 3);
-      assert.equal(after.spec.revisionHistoryLimit, 10);
+      assert.equal(after.spec.revisionHistoryLimit, kind === 'ReplicaSet' ? undefined : 10);
+      assert.equal(after.spec.minReadySeconds, undefined);
       // The edit and one apply: at no time were there other replicas.
       assert.equal(after.metadata.generation, (before.metadata.generation ?? 0) + 1);
       const writes = shared.audit
@@ -126,6 +161,48 @@ shared.describe('integration/replicas-released', () => {
       assert.equal(made.spec.replicas, 1);
     });
   }
+
+  test('the replicas of a custom kind that leave the template keep their value, other fields are removed', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = `/apis/pools.example.org/v1/namespaces/${namespace}/pools/one`;
+    const untilSpec = async (spec: unknown, expected: unknown) => {
+      await client.apply(thing('pooled', namespace, spec));
+      await client.untilObject(path, (pool) => isDeepStrictEqual(pool?.spec, expected));
+    };
+    await untilSpec({ size: 3 }, { replicas: 3, color: 'red' });
+    await untilSpec({ size: 3, auto: true }, { replicas: 3 });
+    await client.patch(`${path}/scale`, { spec: { replicas: 6 } });
+    await shared.audit.quiet(1_500);
+    assert.deepEqual((await client.get(path))?.spec, { replicas: 6 });
+    await untilSpec({ size: 4 }, { replicas: 4, color: 'red' });
+  });
+
+  test('with "conflicts: Report", released replicas are taken back without a conflict, unless another manager has taken them over', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments/one`;
+    const untilReason = async (spec: unknown, expected: string) => {
+      const applied = await client.apply(thing('reported', namespace, spec));
+      return client.untilObject(
+        thingPath('reported', namespace),
+        (object) =>
+          conditionOf(object)?.reason === expected &&
+          conditionOf(object)?.observedGeneration === applied.metadata.generation,
+      );
+    };
+    const replicas = async () => (await client.get<Workload>(path))?.spec.replicas;
+    await untilReason({ size: 3 }, 'AllReady');
+    await untilReason({ size: 3, auto: true }, 'AllReady');
+    assert.equal(await replicas(), 3);
+    await untilReason({ size: 4 }, 'AllReady');
+    assert.equal(await replicas(), 4);
+    await untilReason({ size: 4, auto: true }, 'AllReady');
+    await client.patch(`${path}/scale`, { spec: { replicas: 6 } });
+    const conflict = await untilReason({ size: 5 }, 'Conflict');
+    assert.match(conditionOf(conflict)?.message ?? '', /spec\.replicas/);
+    assert.equal(await replicas(), 6);
+  });
 
   test('the replicas that leave a patch keep their value', async () => {
     const namespace = await shared.namespace();
