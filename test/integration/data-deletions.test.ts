@@ -5,6 +5,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
+  customKind,
   statusOf,
   textMap,
   thing,
@@ -27,6 +28,85 @@ interface ClaimOptions {
   /** @default '1Gi' */
   readonly size?: string;
 }
+
+/** One child of each kind that holds data: what is deleted with it is lost. */
+const dataObjects = {
+  PersistentVolumeClaim: claim(),
+  PersistentVolume: child('volume', 'v1', 'PersistentVolume', {
+    capacity: '{ storage: 1Gi }',
+    accessModes: '[ReadWriteOnce]',
+    persistentVolumeReclaimPolicy: 'Retain',
+    storageClassName: 'none',
+    claimRef: '{ namespace: default, name: no-claim }',
+    hostPath: '{ path: /nowhere }',
+  }),
+  Namespace: `
+    - id: namespace
+      crossNamespace: { namespaces: ["test-*"] }
+      template:
+        apiVersion: v1
+        kind: Namespace
+        metadata: { name: "test-\${ metadata.namespace }" }`,
+  CustomResourceDefinition: `
+    - id: crd
+      crossNamespace: true
+      template:
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: { name: "\${ metadata.namespace }s.held.example.com" }
+        spec:
+          group: held.example.com
+          names: { kind: Held, plural: "\${ metadata.namespace }s" }
+          scope: Namespaced
+          versions:
+            - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }`,
+  StatefulSet: child('stateful', 'apps/v1', 'StatefulSet', {
+    replicas: '0',
+    serviceName: 'none',
+    selector: '{ matchLabels: { app: held } }',
+    persistentVolumeClaimRetentionPolicy: '{ whenDeleted: Delete, whenScaled: Retain }',
+    template:
+      '{ metadata: { labels: { app: held } }, spec: { containers: [{ name: a, image: a }] } }',
+    volumeClaimTemplates:
+      '[{ metadata: { name: data }, spec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } } }]',
+  }),
+  VolumeSnapshot: child('snapshot', 'snapshot.storage.k8s.io/v1', 'VolumeSnapshot', {}),
+  VolumeGroupSnapshot: child(
+    'groupSnapshot',
+    'groupsnapshot.storage.k8s.io/v1',
+    'VolumeGroupSnapshot',
+    {},
+  ),
+};
+
+/** Cluster-scoped objects are named after the namespace of the test, too. */
+function child(
+  id: string,
+  apiVersion: string,
+  kind: string,
+  spec: Readonly<Record<string, string>>,
+): string {
+  const fields = Object.entries(spec).map(([field, value]) => `          ${field}: ${value}\n`);
+  return `
+    - id: ${id}
+      ready: true
+      ${kind === 'PersistentVolume' ? 'crossNamespace: true' : ''}
+      template:
+        apiVersion: ${apiVersion}
+        kind: ${kind}
+        metadata: { name: "\${ metadata.namespace }-${id.toLowerCase()}" }
+        spec:${fields.length === 0 ? ' {}' : `\n${fields.join('')}`}`.trimEnd();
+}
+
+/** The CRDs of snapshots are not part of a server. */
+const snapshotKinds = [
+  ['snapshot.storage.k8s.io', 'VolumeSnapshot'],
+  ['groupsnapshot.storage.k8s.io', 'VolumeGroupSnapshot'],
+].map(([group = '', kind = '']) => {
+  const crd = customKind({ group, kind, properties: { spec: { type: 'object' } } });
+  const annotations = { 'api-approved.kubernetes.io': 'unapproved, for a test' };
+  return { ...crd, metadata: { ...crd.metadata, annotations } };
+});
 
 /** A child that is a claim. */
 function claim({ id = 'claim', name = 'data', more = '', size = '1Gi' }: ClaimOptions = {}) {
@@ -103,6 +183,26 @@ shared.describe('integration/data-deletions', () => {
     want(renamed, revision);
     await untilNames('persistentvolumeclaims', ['one-volume']);
     await manager.untilSettled(revision);
+  });
+
+  test('an object of each kind that holds data is kept until its deletion is approved', async () => {
+    for (const crd of snapshotKinds) await shared.client().installCrd(crd);
+    const name = 'kinds';
+    const all = Object.values(dataObjects).join('');
+    const { namespace, manager, want, untilNames } = await begin(name, textMap('other') + all);
+    await shared
+      .client()
+      .untilObject(thingPath(name, namespace), (object) => conditionOf(object)?.status === 'True');
+    const revision = want(textMap('other'));
+    const { rollout } = await manager.until('the deletions to be held', isHeld);
+    assert.deepEqual(
+      rollout?.dataObjects?.map((each) => each.replace(/ .*/, '')).toSorted(),
+      Object.keys(dataObjects).toSorted(),
+    );
+    await untilNames('persistentvolumeclaims', ['one-data']);
+    want(textMap('other'), revision);
+    await manager.untilSettled(revision);
+    await untilNames('persistentvolumeclaims', []);
   });
 
   test('the claims of resources that were all edited while they were held are kept over a restart, and over a change', async () => {
