@@ -72,10 +72,8 @@ shared.describe('integration/older-servers', () => {
       await shared.client().apply(parseYaml(text) as unknown as KubeObject);
   });
 
-  const untilDefinition = (
-    name: string,
-    isMet: (object: KubeObject | undefined) => boolean,
-  ): Promise<KubeObject> => shared.client().untilObject(`${collection}/${name}`, isMet);
+  const untilDefinition = (name: string, isMet: (object: KubeObject | undefined) => boolean) =>
+    shared.client().untilObject(`${collection}/${name}`, isMet);
 
   test('a definition with a field of CRDs that the server lacks is rejected with the name of the field, else the field is used', async () => {
     if (!hasSelectableFields) {
