@@ -11,6 +11,7 @@ import {
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import { definitionLabel, finalizerOf } from '../util/stored-names.ts';
 import { rightText } from './failure.ts';
 import { type InactivePlanOptions, inactivePlan } from './finalize/inactive-plan.ts';
 import { detectOrphaning } from './finalize/prepare-deletion.ts';
@@ -19,7 +20,6 @@ import type { WaitingStates } from './history/object-track.ts';
 import { kindsByText } from './identity.ts';
 import { Members } from './members/members.ts';
 import { createRoutedCluster } from './members/routed-cluster.ts';
-import { definitionLabel, finalizerOf } from './names.ts';
 import { PlacedObjects } from './observe/placed-objects.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { createBudget, type OperatorContext, type Uninstall } from './pass/context.ts';

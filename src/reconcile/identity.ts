@@ -2,7 +2,7 @@ import type { ObjectRef } from '../kube/roles.ts';
 import { type GroupKind, type Gvk, gvkIn, gvkKey, gvkOf } from '../util/gvk.ts';
 import { type KubeObject, keyOf } from '../util/kube-object.ts';
 import { memberOf } from '../util/member-cluster.ts';
-import { childLabel } from './names.ts';
+import { childLabel } from '../util/stored-names.ts';
 
 /** The id of the child by the object's own label; empty if there is none. */
 export function childIdOf({ metadata }: Pick<KubeObject, 'metadata'>): string {

@@ -1,14 +1,3 @@
-export { createFinalizingOperator, createOperator } from './create-operator.ts';
-export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
-export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
-export { rightText } from './failure.ts';
-export { type ListedRecord, listedRecord, storedVersions } from './history/listed-record.ts';
-export { kindText, parseKinds } from './identity.ts';
-export { covers } from './intent/compare.ts';
-export type { Intent } from './intent/intent.ts';
-export { appliedHashOf, withPathHash as stamped } from './intent/marks.ts';
-export { pathHash } from './intent/path-hash.ts';
-export { prepare } from './intent/prepare.ts';
 export {
   adoptedAnnotation,
   appliedAnnotation,
@@ -22,7 +11,18 @@ export {
   ownerUidLabel,
   pausedAnnotation,
   statusManagerOf,
-} from './names.ts';
+} from '../util/stored-names.ts';
+export { createFinalizingOperator, createOperator } from './create-operator.ts';
+export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
+export type { DeletionGuard, PruneCandidate } from './deletion-guard.ts';
+export { rightText } from './failure.ts';
+export { type ListedRecord, listedRecord, storedVersions } from './history/listed-record.ts';
+export { kindText, parseKinds } from './identity.ts';
+export { covers } from './intent/compare.ts';
+export type { Intent } from './intent/intent.ts';
+export { appliedHashOf, withPathHash as stamped } from './intent/marks.ts';
+export { pathHash } from './intent/path-hash.ts';
+export { prepare } from './intent/prepare.ts';
 export type { Operator, OperatorOptions, Readiness } from './operator.ts';
 export type { Uninstall } from './pass/context.ts';
 export { DeletionHold } from './preview/deletion-hold.ts';

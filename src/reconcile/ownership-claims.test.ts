@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OwnerReference } from '../util/kube-object.ts';
-import { definitionLabel, ownerUidLabel } from './names.ts';
+import { definitionLabel, ownerUidLabel } from '../util/stored-names.ts';
 import { claimsOf, ownerText } from './ownership-claims.ts';
 
 const labels = {

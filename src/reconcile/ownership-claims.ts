@@ -8,7 +8,7 @@ import {
   managedByValue,
   ownerUidLabel,
   pausedAnnotation,
-} from './names.ts';
+} from '../util/stored-names.ts';
 
 /** Whether the labels name this definition, with any resource. Not a proof of ownership: operators copy labels. */
 export function isLabelledBy(object: KubeObject, definition: string): boolean {

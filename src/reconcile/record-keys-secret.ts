@@ -1,5 +1,5 @@
 import { type Gvk, groupKindKey, gvkOf } from '../util/gvk.ts';
-import { recordKeysName } from './names.ts';
+import { recordKeysName } from '../util/stored-names.ts';
 
 const secret = groupKindKey(gvkOf('v1', 'Secret'));
 

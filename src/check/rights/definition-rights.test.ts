@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { shippedText, thingDefinition } from '../../../test/support/definitions.ts';
 import { bundledPlural, bundledSchemas } from '../../compile/index.ts';
-import { recordKeysName } from '../../reconcile/names.ts';
+import { recordKeysName } from '../../util/stored-names.ts';
 import { checkDefinitions } from '../check-definitions.ts';
 import { definitionRights } from './definition-rights.ts';
 

@@ -7,6 +7,7 @@ import {
   statusKindOf,
 } from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
+import { recordKeysName } from '../../util/stored-names.ts';
 import {
   type AccessRule,
   createPluralOf,
@@ -27,8 +28,6 @@ interface DefinitionRights {
   readonly warnings: readonly string[];
 }
 
-/** As `reconcile/names.ts` has it; a test compares both. */
-const historyKeysName = 'homeostat-history-keys';
 /** Read-only verbs. A watch covers a whole kind in all namespaces, or one name. */
 const watchVerbs = ['list', 'watch'];
 
@@ -324,7 +323,7 @@ function keysRule(
     {
       apiGroup: '',
       resource: 'secrets',
-      names: [historyKeysName],
+      names: [recordKeysName],
       verbs: [...watchVerbs, 'create', 'patch'],
       ...(namespace !== undefined && { namespaces: [namespace] }),
       purpose: 'history-keys',

@@ -7,6 +7,7 @@ import { createSystemClock } from '../../util/clock.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
+import { stoppedAnnotation } from '../../util/stored-names.ts';
 import { CliError } from '../exit-code.ts';
 import { type SessionContext, withCluster } from './cluster-session.ts';
 import { type KeptSandbox, startKeptSandbox } from './dev-cluster.ts';
@@ -19,8 +20,6 @@ export interface DevMember extends KeptSandbox {
   readonly persist?: string;
 }
 
-/** Annotation on a `Cluster` of `homeostat dev`, `"true"`: its simulated API server does not respond. */
-const stoppedAnnotation = 'homeostat.dev/dev-stopped';
 /** Labels that the examples in `operators/clusters` select. */
 const exampleLabels = { gpu: 'true', agents: 'true', web: 'true' };
 const fieldManager = 'homeostat-dev';

@@ -4,6 +4,7 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { withDescendants } from '../../util/object-tree/created-kinds.ts';
 import { buildTree, type TreeNode } from '../../util/object-tree/object-tree.ts';
+import { hubLabel } from '../../util/stored-names.ts';
 
 export interface TreeWatcherOptions {
   readonly watcher: Watcher;
@@ -90,7 +91,7 @@ export class TreeWatcher {
 
 /** Has it a resource on a hub? */
 function isPlaced({ metadata: { labels = {} } }: KubeObject): boolean {
-  return labels['homeostat.dev/hub'] !== undefined;
+  return labels[hubLabel] !== undefined;
 }
 
 function release({ informer, unsubscribe }: WatchedKind): void {

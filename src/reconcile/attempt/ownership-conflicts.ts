@@ -2,12 +2,12 @@ import type { ChildPlan } from '../../compile/index.ts';
 import { type Cluster, KubeError, type PassToken, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
+import { appliedAnnotation, fieldManagerOf } from '../../util/stored-names.ts';
 import type { Problem } from '../failure.ts';
 import { differences } from '../intent/compare.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import { holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import { type Intent, isSameIntent } from '../intent/intent.ts';
-import { appliedAnnotation, fieldManagerOf } from '../names.ts';
 import { type Disclosure, fieldTexts } from '../secrecy.ts';
 import type { AttemptContext, RepairBackoff, RepairedField, Repairs } from './attempt-history.ts';
 

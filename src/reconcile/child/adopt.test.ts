@@ -4,7 +4,11 @@ import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { deletionPolicyAnnotation, managedByLabel, ownerUidLabel } from '../names.ts';
+import {
+  deletionPolicyAnnotation,
+  managedByLabel,
+  ownerUidLabel,
+} from '../../util/stored-names.ts';
 
 const key = 'default/a';
 

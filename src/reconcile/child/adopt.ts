@@ -1,7 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { withAnnotation } from '../intent/marks.ts';
-import { pathHash } from '../intent/path-hash.ts';
 import {
   definitionLabel,
   deletionPolicyAnnotation,
@@ -9,7 +7,9 @@ import {
   managedByLabel,
   managedByValue,
   ownerUidLabel,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import { withAnnotation } from '../intent/marks.ts';
+import { pathHash } from '../intent/path-hash.ts';
 import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';

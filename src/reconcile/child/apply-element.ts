@@ -1,11 +1,11 @@
 import type { ChildPlan, Element } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import { ownerUidLabel } from '../../util/stored-names.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { applyBlocker, forgetRejection } from '../attempt/limiter.ts';
 import { ongoingConflict } from '../attempt/ownership-conflicts.ts';
 import { problemOfValue, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
-import { ownerUidLabel } from '../names.ts';
 import { addObserved, isUnobserved } from '../observe/observe-children.ts';
 import { memberProblem } from '../observe/observe-members.ts';
 import { isLabelledBy, isTerminating } from '../ownership-claims.ts';

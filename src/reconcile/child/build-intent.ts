@@ -2,11 +2,6 @@ import type { ChildPlan } from '../../compile/index.ts';
 import { apiVersionOf, gvkIn } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
-import type { Problem } from '../failure.ts';
-import { identityOfRef, refTo } from '../identity.ts';
-import type { Intent } from '../intent/intent.ts';
-import { pathHash } from '../intent/path-hash.ts';
-import { prepare } from '../intent/prepare.ts';
 import {
   childLabel,
   definitionLabel,
@@ -20,7 +15,12 @@ import {
   ownerUidLabel,
   pruneAnnotation,
   selectedByAnnotation,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import type { Problem } from '../failure.ts';
+import { identityOfRef, refTo } from '../identity.ts';
+import type { Intent } from '../intent/intent.ts';
+import { pathHash } from '../intent/path-hash.ts';
+import { prepare } from '../intent/prepare.ts';
 import { type Placement, placementOf } from '../ownership/placement.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { isNamePublic } from '../secrecy.ts';

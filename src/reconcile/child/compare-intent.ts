@@ -1,10 +1,10 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import { fieldManagerOf } from '../../util/stored-names.ts';
 import { covers, differenceDigest, differences } from '../intent/compare.ts';
 import type { Difference } from '../intent/difference.ts';
 import { type Intent, isSameIntent } from '../intent/intent.ts';
 import { appliedHashOf, intentHash, intentHashOf } from '../intent/marks.ts';
-import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import type { DesiredElement } from './element-result.ts';

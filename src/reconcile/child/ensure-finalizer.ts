@@ -1,7 +1,5 @@
 import type { HistoryPlan } from '../../compile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { Problem } from '../failure.ts';
-import { type Placements, placementsText, recordedUid } from '../members/placements.ts';
 import {
   clustersAnnotationOf,
   finalizerManagerOf,
@@ -9,7 +7,9 @@ import {
   historyAnnotationOf,
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import type { Problem } from '../failure.ts';
+import { type Placements, placementsText, recordedUid } from '../members/placements.ts';
 import { memberProblem } from '../observe/observe-members.ts';
 import { clustersAfter, remainingObjects } from '../ownership/maintain-inventory.ts';
 import { currentPlacements, isGivenUp } from '../ownership/placement.ts';

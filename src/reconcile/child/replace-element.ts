@@ -1,9 +1,9 @@
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
+import { hubLabel, ownerUidLabel } from '../../util/stored-names.ts';
 import { tryReplace } from '../attempt/limiter.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
-import { hubLabel, ownerUidLabel } from '../names.ts';
 import { isOfAnotherHub } from '../ownership/is-child.ts';
 import { isLabelledBy, ownerText } from '../ownership-claims.ts';
 import {

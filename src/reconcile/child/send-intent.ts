@@ -1,12 +1,12 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { fieldManagerOf } from '../../util/stored-names.ts';
 import { forgetRejection, recordRejection } from '../attempt/limiter.ts';
 import { recordRepair } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { fieldsOf } from '../intent/difference.ts';
 import { appliedHashOf, withIntentHash, withPathHash } from '../intent/marks.ts';
-import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { entriesFor } from '../pass/inventory.ts';

@@ -1,6 +1,6 @@
 import type { OperatorPlan } from '../../compile/index.ts';
+import { onDeleteAnnotationOf, skipOnDeleteAnnotation } from '../../util/stored-names.ts';
 import type { Problem } from '../failure.ts';
-import { onDeleteAnnotationOf, skipOnDeleteAnnotation } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 

@@ -1,7 +1,7 @@
 import type { ReconcileResult } from '../../controller/index.ts';
+import { historyAnnotationOf } from '../../util/stored-names.ts';
 import type { Problem } from '../failure.ts';
 import { identityOfObject } from '../identity.ts';
-import { historyAnnotationOf } from '../names.ts';
 import { hasFinalizer, isControlledBy, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn, Uninstall } from '../pass/context.ts';
 import {

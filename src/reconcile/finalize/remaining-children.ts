@@ -1,5 +1,6 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
+import { inventoryAnnotationOf } from '../../util/stored-names.ts';
 import {
   type Problem,
   problemOfMember,
@@ -9,7 +10,6 @@ import {
 } from '../failure.ts';
 import { identityOfObject, inFixedOrder, kindsByText, kindText, parseKinds } from '../identity.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
-import { inventoryAnnotationOf } from '../names.ts';
 import { observeMembers } from '../observe/observe-members.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { checkInventory } from '../ownership/maintain-inventory.ts';

@@ -1,9 +1,9 @@
 import type { Informer, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { historyAnnotationOf, recordOfLabel } from '../../util/stored-names.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isRecord, revisionKind, secretKind } from '../history/record.ts';
 import { refOfStored } from '../identity.ts';
-import { historyAnnotationOf, recordOfLabel } from '../names.ts';
 import { childPlanOf, isInInventory } from '../ownership/is-child.ts';
 import { isControlledBy, isTerminating } from '../ownership-claims.ts';
 import {

@@ -9,9 +9,9 @@ import {
 import { type Gauge, metricCatalogue, silentMetrics } from '../../telemetry/roles.ts';
 import { groupKindKey } from '../../util/gvk.ts';
 import { mayBeNewer } from '../../util/resource-version.ts';
+import { recordKeysName } from '../../util/stored-names.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import { type Problem, problemOfWatch } from '../failure.ts';
-import { recordKeysName } from '../names.ts';
 import { isRecordKeys } from '../record-keys-secret.ts';
 import { settled } from '../watch/informer-waits.ts';
 import { historyProblem } from './history-problem.ts';

@@ -6,7 +6,7 @@ import {
   recordKeysNamespaces,
   recordManagerOf,
   recordObjectAnnotation,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
 import { parseRecord, revisionKind, secretKind } from './record.ts';
 import { type Authenticity, authenticityOf, KeyRing, keyRingIn } from './record-signature.ts';
 import { signedAnnotations } from './record-upgrade.ts';

@@ -9,7 +9,6 @@ import { encodeBase64 } from '../../util/base64.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
-import { orAborted } from '../../util/when-aborted.ts';
 import {
   managedByLabel,
   managedByValue,
@@ -17,7 +16,8 @@ import {
   recordKeysName,
   recordKeysNamespaces,
   recordKeysType,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import { orAborted } from '../../util/when-aborted.ts';
 import { secretKind } from './record.ts';
 import { KeyRing, keyRingIn } from './record-signature.ts';
 

@@ -13,7 +13,7 @@ import {
   recordOwnerAnnotation,
   recordReadLabel,
   recordSignatureAnnotation,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
 
 /** A key that signs records. */
 export interface RecordKey {

@@ -2,7 +2,7 @@ import type { HistoryEntry } from '../../compile/index.ts';
 import type { CacheEvent, Informer, InformerState, StoredObject } from '../../kube/roles.ts';
 import { type Gvk, groupKindKey, gvkOf } from '../../util/gvk.ts';
 import { keyOf, parseKey } from '../../util/kube-object.ts';
-import { recordedByLabel } from '../names.ts';
+import { recordedByLabel } from '../../util/stored-names.ts';
 import { IgnoredRecords } from './ignored-records.ts';
 import { parseRecord, type StateRecord } from './record.ts';
 import { RecordKeys } from './record-keys.ts';

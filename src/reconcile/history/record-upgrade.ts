@@ -6,7 +6,7 @@ import {
   recordManagerOf,
   recordOwnerAnnotation,
   recordSignatureAnnotation,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
 import type { IgnoredRecord } from './ignored-records.ts';
 import { type RecordOwner, refOfRecord } from './record.ts';
 import { deletionSignatureOf, type RecordKey, signatureOf } from './record-signature.ts';

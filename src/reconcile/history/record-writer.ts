@@ -1,10 +1,14 @@
 import { KubeError, type WriteOptions } from '../../kube/roles.ts';
 import { type Counter, metricCatalogue, seriesOf } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import {
+  deletedAtAnnotation,
+  deletionSignatureAnnotation,
+  recordManagerOf,
+} from '../../util/stored-names.ts';
 import type { PruneCandidate } from '../deletion-guard.ts';
 import type { Problem } from '../failure.ts';
 import { refOfStored } from '../identity.ts';
-import { deletedAtAnnotation, deletionSignatureAnnotation, recordManagerOf } from '../names.ts';
 import type { ObjectTrack, PendingState, SeenState } from './object-track.ts';
 import {
   isRecord,

@@ -18,7 +18,7 @@ import {
   recordOwnerAnnotation,
   recordReadLabel,
   recordSecretType,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
 
 /** The kind that stores versions of Secrets, and the kind that stores all others. */
 export const secretKind = gvkOf('v1', 'Secret');

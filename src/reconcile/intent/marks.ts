@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { appliedAnnotation, intentAnnotation, managedByLabel } from '../names.ts';
+import { appliedAnnotation, intentAnnotation, managedByLabel } from '../../util/stored-names.ts';
 
 /**
  * A hash of an intent with its values. It distinguishes a change of the intent from a change of the object by another manager. It includes

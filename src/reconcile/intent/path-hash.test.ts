@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { appliedAnnotation } from '../names.ts';
+import { appliedAnnotation } from '../../util/stored-names.ts';
 import { withPathHash } from './marks.ts';
 import { pathHash } from './path-hash.ts';
 

@@ -1,6 +1,6 @@
 import { anyType, type ListType, type SchemaType } from '../../compile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { appliedAnnotation } from '../names.ts';
+import { appliedAnnotation } from '../../util/stored-names.ts';
 import { type Fields, isFields } from './intent.ts';
 import { keyValue } from './list-keys.ts';
 

@@ -2,7 +2,7 @@ import type { OperatorPlan } from '../../compile/index.ts';
 import { mayBeIn } from '../../definition/index.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { clustersAnnotationOf } from '../names.ts';
+import { clustersAnnotationOf } from '../../util/stored-names.ts';
 
 /** The member clusters that may have objects of a resource, with the start of the UID of each. */
 export type Placements = ReadonlyMap<string, string>;

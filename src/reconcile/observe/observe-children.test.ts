@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { OperatorHarness } from '../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { ownerUidLabel } from '../names.ts';
+import { ownerUidLabel } from '../../util/stored-names.ts';
 
 const key = 'default/a';
 

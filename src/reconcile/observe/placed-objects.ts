@@ -5,9 +5,9 @@ import { gvkIn } from '../../util/gvk.ts';
 import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { Waker } from '../../util/pause.ts';
+import { definitionLabel, finalizerOf, hubLabel, ownerUidLabel } from '../../util/stored-names.ts';
 import type { Members } from '../members/members.ts';
 import { kindsPlacedIn } from '../members/placements.ts';
-import { definitionLabel, finalizerOf, hubLabel, ownerUidLabel } from '../names.ts';
 import type { OperatorContext } from '../pass/context.ts';
 import { isKnown, untilInformer } from '../watch/informer-waits.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { finishedAnnotationOf } from '../names.ts';
+import { finishedAnnotationOf } from '../../util/stored-names.ts';
 import { finishedText, parseFinished } from './finished-text.ts';
 
 /** The record of a child that has finished: stored on the resource, for the time when the object has removed itself. */

@@ -1,8 +1,8 @@
 import type { PatchPlan, RenderedPatch, ReportPhase } from '../../compile/index.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { onceAnnotationOf } from '../../util/stored-names.ts';
 import { type Problem, problemOfRender, problemOfValue, problemOfWaiting } from '../failure.ts';
-import { onceAnnotationOf } from '../names.ts';
 import type { Pass, PassInput } from '../pass/pass.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 import { objectText } from '../secrecy.ts';

@@ -2,6 +2,7 @@ import type { PatchPlan, ReadPlan, RenderedPatch } from '../../compile/index.ts'
 import type { KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
+import { patchManagerOf } from '../../util/stored-names.ts';
 import { applyBlocker, recordRejection } from '../attempt/limiter.ts';
 import { ongoingConflict, recordRepair } from '../attempt/ownership-conflicts.ts';
 import { releaseScale } from '../child/release-scale.ts';
@@ -13,7 +14,6 @@ import { type Difference, fieldName } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
-import { patchManagerOf } from '../names.ts';
 import { clusterWrite, countApply, type Pass, type PassInput, requestError } from '../pass/pass.ts';
 import { fieldText } from '../secrecy.ts';
 import { isChanged, type PatchWithKind } from './patch-target.ts';

@@ -1,5 +1,5 @@
+import { approveDeletionsAnnotation } from '../../util/stored-names.ts';
 import type { DeletionGuard, PruneCandidate } from '../deletion-guard.ts';
-import { approveDeletionsAnnotation } from '../names.ts';
 
 interface DeletionHoldOptions {
   /** The revision of the rollout. */

@@ -3,9 +3,6 @@ import { isDataObject } from '../../definition/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { memberOf } from '../../util/member-cluster.ts';
-import type { PruneCandidate } from '../deletion-guard.ts';
-import { type Problem, problemOfRender } from '../failure.ts';
-import { childIdOf, identityOfObject, kindOf, refOfStored } from '../identity.ts';
 import {
   childLabel,
   deleteWhenAnnotation,
@@ -13,7 +10,10 @@ import {
   holdsDataAnnotation,
   indexAnnotation,
   pruneAnnotation,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
+import { type Problem, problemOfRender } from '../failure.ts';
+import { childIdOf, identityOfObject, kindOf, refOfStored } from '../identity.ts';
 import { childPlanOf, disclosureOf, planOfChild } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';

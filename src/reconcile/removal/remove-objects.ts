@@ -1,15 +1,15 @@
 import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
-import { deletionBlocker, recordDeletionRejection } from '../attempt/limiter.ts';
-import { problemOfRequest } from '../failure.ts';
-import { childIdOf, identityOfRef, refOfStored } from '../identity.ts';
 import {
   childAnnotations,
   childLabels,
   fieldManagerOf,
   managedByLabel,
   managedByValue,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import { deletionBlocker, recordDeletionRejection } from '../attempt/limiter.ts';
+import { problemOfRequest } from '../failure.ts';
+import { childIdOf, identityOfRef, refOfStored } from '../identity.ts';
 import { disclosureOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import {

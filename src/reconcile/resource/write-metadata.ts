@@ -1,5 +1,3 @@
-import type { Problem } from '../failure.ts';
-import { refOfStored } from '../identity.ts';
 import {
   clustersAnnotationOf,
   finalizerOf,
@@ -7,7 +5,9 @@ import {
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
   orphaningAnnotationOf,
-} from '../names.ts';
+} from '../../util/stored-names.ts';
+import type { Problem } from '../failure.ts';
+import { refOfStored } from '../identity.ts';
 import { clusterWrite, type Pass, problemOfResource, requestError } from '../pass/pass.ts';
 
 /**

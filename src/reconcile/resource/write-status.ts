@@ -4,7 +4,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { statusManagerOf } from '../names.ts';
+import { statusManagerOf } from '../../util/stored-names.ts';
 import { type Pass, type PassInput, requestError } from '../pass/pass.ts';
 import { differsInPlacesOnly } from '../places.ts';
 import {

@@ -1,6 +1,7 @@
 import type { ReconcileResult } from '../../controller/index.ts';
 import { pathLength } from '../../util/json.ts';
 import { conditionsOf, type KubeObject, parseKey } from '../../util/kube-object.ts';
+import { pausedAnnotation } from '../../util/stored-names.ts';
 import { applyChildren, forgetUndesired } from '../child/apply-tiers.ts';
 import {
   ensureEarlyFinalizer,
@@ -13,7 +14,6 @@ import {
   removeUnneededFinalizer,
   uninstallResource,
 } from '../finalize/finalize.ts';
-import { pausedAnnotation } from '../names.ts';
 import { observeReads } from '../observe/observe-reads.ts';
 import { hasFinalizer, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';

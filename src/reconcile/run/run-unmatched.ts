@@ -1,9 +1,9 @@
 import type { ReconcileResult } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { type KubeObject, parseKey } from '../../util/kube-object.ts';
+import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../../util/stored-names.ts';
 import { observeExisting } from '../finalize/prepare-deletion.ts';
 import { refTo } from '../identity.ts';
-import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';

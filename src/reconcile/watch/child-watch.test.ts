@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import type { CacheEvent, StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { definitionLabel, ownerUidLabel } from '../names.ts';
+import { definitionLabel, ownerUidLabel } from '../../util/stored-names.ts';
 import { watchChildren } from './child-watch.ts';
 import type { Watches } from './watches.ts';
 

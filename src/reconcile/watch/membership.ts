@@ -5,7 +5,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { formatSelector, matchesSelector } from '../../util/label-selector.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { finalizerOf } from '../names.ts';
+import { finalizerOf } from '../../util/stored-names.ts';
 import { isRecordKeys } from '../record-keys-secret.ts';
 import { settled } from './informer-waits.ts';
 

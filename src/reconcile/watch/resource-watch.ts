@@ -4,7 +4,7 @@ import type { CacheEvent, Informer, StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { matchesGlob } from '../../util/glob.ts';
 import { type KubeObject, keyOf, parseKey } from '../../util/kube-object.ts';
-import { finalizerOf } from '../names.ts';
+import { finalizerOf } from '../../util/stored-names.ts';
 import { conditionTypesOf, isForeign, statusKeysOf, statusOf } from '../status-fields.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import { contentChanged, differingPath, isReplaced, metadataChanged } from './object-change.ts';

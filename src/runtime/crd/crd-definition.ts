@@ -5,7 +5,7 @@ import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { hubAnnotation } from '../objects/names.ts';
+import { hubAnnotation } from '../../util/stored-names.ts';
 import type { Hub, RuntimeCluster } from '../runner-options.ts';
 
 /** A definition with a CRD, and its cluster. */

@@ -14,7 +14,7 @@ import {
   stamped,
 } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { hubAnnotation, runtimeLabel } from '../objects/names.ts';
+import { hubAnnotation, runtimeLabel } from '../../util/stored-names.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
 import {
   acquireCrd,

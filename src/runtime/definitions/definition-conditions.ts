@@ -1,9 +1,9 @@
 import type { ConditionContent } from '../../util/condition.ts';
 import { assertNever } from '../../util/homeostat-error.ts';
+import { abandonAnnotation } from '../../util/stored-names.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import { type DefinitionOrigin, originText, type Rejection } from '../desired-definition.ts';
 import { truncated } from '../error-message.ts';
-import { abandonAnnotation } from '../objects/names.ts';
 import type { RecordedKinds, RecordedRevision } from './record.ts';
 
 /** Condition types that Homeostat writes; others in the list are kept. */

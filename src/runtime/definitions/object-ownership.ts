@@ -1,12 +1,7 @@
 import type { Writer } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import {
-  definitionFinalizer,
-  definitionGvk,
-  flowOf,
-  passTokenOf,
-  runtimeLabel,
-} from '../objects/names.ts';
+import { definitionFinalizer, runtimeLabel } from '../../util/stored-names.ts';
+import { definitionGvk, flowOf, passTokenOf } from '../objects/names.ts';
 import type { Decision } from './decide.ts';
 import type { DefinitionRecord } from './record.ts';
 

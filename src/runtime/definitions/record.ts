@@ -2,15 +2,15 @@ import { kindText, parseKinds } from '../../reconcile/index.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { RolloutRecord } from '../definition-view.ts';
-import type { DefinitionOrigin } from '../desired-definition.ts';
 import {
   abandonAnnotation,
   definitionFinalizer,
   rejectedAnnotation,
   runtimeLabel,
   sourceRefAnnotation,
-} from '../objects/names.ts';
+} from '../../util/stored-names.ts';
+import type { RolloutRecord } from '../definition-view.ts';
+import type { DefinitionOrigin } from '../desired-definition.ts';
 import { controlsOf } from '../publish/definition-controls.ts';
 import { originOfPublished, withdrawnAtMs } from '../publish/publication.ts';
 

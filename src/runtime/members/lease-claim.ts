@@ -5,9 +5,9 @@ import { foreignText } from '../../util/foreign-text.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
+import { definitionLabel, hubAnnotation } from '../../util/stored-names.ts';
 import { errorMessage, isMissingRight } from '../error-message.ts';
 import { leaseGvk, recordOf } from '../leadership/lease.ts';
-import { hubAnnotation } from '../objects/names.ts';
 import { type ObjectWatch, watchObject } from '../objects/watch-object.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
@@ -129,7 +129,7 @@ export class LeaseClaim {
         name: this.#name,
         // Only creates it.
         resourceVersion: '1',
-        labels: { 'homeostat.dev/definition': definition },
+        labels: { [definitionLabel]: definition },
         annotations: { [hubAnnotation]: hub },
       },
       spec: { holderIdentity: hub },

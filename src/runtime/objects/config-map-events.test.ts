@@ -4,8 +4,8 @@ import { settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
 import { createLogger } from '../../telemetry/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { definitionsLabel } from '../../util/stored-names.ts';
 import { ConfigMapEvents } from './config-map-events.ts';
-import { definitionsLabel } from './names.ts';
 
 const namespace = 'homeostat-system';
 const message = 'info Part of a ConfigMap is ignored';

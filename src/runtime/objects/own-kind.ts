@@ -15,6 +15,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { schemaAnnotation } from '../../util/stored-names.ts';
 import { crdGvk } from '../crd/crd-definition.ts';
 import type { RuntimeCluster } from '../runner-options.ts';
 
@@ -30,9 +31,6 @@ export interface OwnKind {
   /** Schema of the whole object. */
   readonly schema: () => JsonObject;
 }
-
-/** Annotation on the CRD: its schema number. */
-const schemaAnnotation = 'homeostat.dev/schema';
 
 /** Builds the CRD. Pure. */
 export function createOwnCrd(own: OwnKind): KubeObject {

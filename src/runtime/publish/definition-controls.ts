@@ -1,14 +1,18 @@
 import { approveDeletionsAnnotation, pausedAnnotation } from '../../reconcile/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
+import {
+  approveDeletionsInTextAnnotation,
+  pausedInTextAnnotation,
+} from '../../util/stored-names.ts';
 
 /**
  * Controls in a manifest have their own annotations on the object: with the same annotation they would override the users'. Stored on the
  * object, so that they survive a manifest that cannot be read.
  */
 const inManifest = {
-  [pausedAnnotation]: 'homeostat.dev/paused-in-text',
-  [approveDeletionsAnnotation]: 'homeostat.dev/approve-deletions-in-text',
+  [pausedAnnotation]: pausedInTextAnnotation,
+  [approveDeletionsAnnotation]: approveDeletionsInTextAnnotation,
 } as const;
 
 /** Annotations for the controls in a manifest. */

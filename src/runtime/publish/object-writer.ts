@@ -12,14 +12,12 @@ import type { Clock } from '../../util/clock.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import {
-  definitionGvk,
-  flowOf,
-  passTokenOf,
   rejectedAnnotation,
   sourceLabel,
   sourceRefAnnotation,
   withdrawnAnnotation,
-} from '../objects/names.ts';
+} from '../../util/stored-names.ts';
+import { definitionGvk, flowOf, passTokenOf } from '../objects/names.ts';
 import { WriteRateLimiter } from '../objects/write-rate-limiter.ts';
 import { controlAnnotations } from './definition-controls.ts';
 import {

@@ -11,17 +11,17 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-selector.ts';
-import type { DefinitionOrigin } from '../desired-definition.ts';
-import { truncated } from '../error-message.ts';
 import {
   definitionFinalizer,
-  definitionGvk,
   rejectedAnnotation,
   runtimeLabel,
   sourceLabel,
   sourceRefAnnotation,
   withdrawnAnnotation,
-} from '../objects/names.ts';
+} from '../../util/stored-names.ts';
+import type { DefinitionOrigin } from '../desired-definition.ts';
+import { truncated } from '../error-message.ts';
+import { definitionGvk } from '../objects/names.ts';
 import { controlAnnotations, manifestControls } from './definition-controls.ts';
 
 /** Field manager of published content: `spec`, labels and annotations of a manifest. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../util/kube-object.ts';
+import { sourceRefAnnotation } from '../../util/stored-names.ts';
 import { type DefinitionOrigin, isSameOrigin, originText } from '../desired-definition.ts';
-import { sourceRefAnnotation } from '../objects/names.ts';
 import type { SourceManifest } from '../sources/definition-source.ts';
 import type { Manifests } from './manifest-reader.ts';
 import type { NamedDocument } from './parsed-manifest.ts';

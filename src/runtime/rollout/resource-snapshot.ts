@@ -1,8 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-
-const reconcileAt = 'homeostat.dev/reconcile-at';
+import { reconcileAtAnnotation } from '../../util/stored-names.ts';
 
 /** Identity and content of a resource, to detect whether it was recreated or edited. */
 export interface ResourceSnapshot {
@@ -18,7 +17,7 @@ export function snapshotOf(resource: KubeObject): ResourceSnapshot {
   return {
     uid,
     generation,
-    reconcileAt: annotations?.[reconcileAt],
+    reconcileAt: annotations?.[reconcileAtAnnotation],
     content: generation === undefined ? contentOf(resource) : undefined,
   };
 }

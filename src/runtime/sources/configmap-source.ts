@@ -1,8 +1,8 @@
 import type { Informer, InformerState, Watcher } from '../../kube/roles.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { definitionsLabel } from '../../util/stored-names.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { definitionsLabel } from '../objects/names.ts';
 import { isChildOfResource, isDefinitionFile } from './definition-names.ts';
 import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { outcomeAnnotation } from '../../util/stored-names.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, type ObjectKey, partOf } from './controller-client.ts';
@@ -12,9 +13,6 @@ const nodeName = 'sandbox-node';
 
 /** The outcome of a pod: `ready` and `never-ready` while it runs; `fail` only applies to a pod that is not restarted. */
 export type PodOutcome = 'ready' | 'never-ready' | 'fail';
-
-/** The annotation with which authors select an outcome. */
-const outcomeAnnotation = 'sandbox.homeostat.dev/outcome';
 
 /**
  * Simulates scheduler and kubelet: pods are bound, run and are ready at once; those that are not restarted succeed. The

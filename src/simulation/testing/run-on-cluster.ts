@@ -26,6 +26,7 @@ import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
+import { testLabel } from '../../util/stored-names.ts';
 import { errorLogger } from '../error-logger.ts';
 import { isCluster } from '../members/cluster-object.ts';
 import { isInternalRequest } from '../operator-requests.ts';
@@ -64,9 +65,6 @@ const pollMs = 200;
 const quietMs = 1_000;
 /** For the start of the operators, and for the deletion of what a test leaves, in ms. */
 const patienceMs = 60_000;
-
-/** Label of the namespace of a test. */
-const testLabel = 'homeostat.dev/test';
 
 /**
  * Runs tests on a real cluster: each in a namespace of its own, with the operators in this process. {@link close} removes the CRDs that

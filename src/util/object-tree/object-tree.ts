@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube-object.ts';
+import { ownerUidLabel } from '../stored-names.ts';
 import { type ChildFailure, failedChildren } from './child-failure.ts';
 
 /** An object with the objects that it owns, and the failed children of a resource that do not exist. */
@@ -9,9 +10,6 @@ export interface TreeNode {
   readonly failure?: ChildFailure;
   readonly children: readonly TreeNode[];
 }
-
-/** Label with the UID of the owner, for children that cannot have an owner reference: other namespaces, other scopes. */
-const ownerLabel = 'homeostat.dev/owner-uid';
 
 /**
  * The objects below each root, by controller references. Sorted by kind, namespace and name. A root that belongs to another root is
@@ -74,7 +72,7 @@ function createDescendantCheck(roots: readonly KubeObject[], objects: readonly K
 function ownerUid({ metadata }: KubeObject): string {
   const owners = metadata.ownerReferences ?? [];
   const owner = owners.find(({ controller }) => controller === true) ?? owners[0];
-  return owner?.uid ?? metadata.labels?.[ownerLabel] ?? '';
+  return owner?.uid ?? metadata.labels?.[ownerUidLabel] ?? '';
 }
 
 function compareObjects(a: KubeObject, b: KubeObject): number {

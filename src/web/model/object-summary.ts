@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { objectState } from '../../util/object-tree/object-state.ts';
 import { readinessOf } from '../../util/readiness/readiness-of.ts';
+import { pausedAnnotation } from '../../util/stored-names.ts';
 import type { ResourceRef } from '../contract.ts';
 
 /** What colors and glyphs mean. */
@@ -101,7 +102,7 @@ export function definitionSummary(object: KubeObject): DefinitionSummary {
   const status = isJsonObject(object.status) ? object.status : {};
   const { group, kind } = gvkOf(textOf(status.apiVersion), textOf(status.kind));
   const resources = numberOf(status.instances);
-  const paused = object.metadata.annotations?.['homeostat.dev/paused'] === 'true';
+  const paused = object.metadata.annotations?.[pausedAnnotation] === 'true';
   return {
     ...summaryOf(object),
     ...lastError(object),

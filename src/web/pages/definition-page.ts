@@ -1,4 +1,5 @@
 import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { approveDeletionsAnnotation, rejectedAnnotation } from '../../util/stored-names.ts';
 import { BackendError } from '../backend-error.ts';
 import type { ConsoleBackend, DefinitionGraph, DefinitionView, RightView } from '../contract.ts';
 import { type DefinitionSummary, definitionSummary, textOf } from '../model/object-summary.ts';
@@ -40,7 +41,7 @@ export function definitionNeeds(
 ): Needs {
   const object = definitionObjects(store).find(({ metadata }) => metadata.name === name);
   const resources = object && resourcesNeed(definitionSummary(object));
-  const rejected = object?.metadata.annotations?.['homeostat.dev/rejected'] ?? '';
+  const rejected = object?.metadata.annotations?.[rejectedAnnotation] ?? '';
   return {
     lists: [
       definitionsNeed,
@@ -265,7 +266,7 @@ function rollout(view: View, object: KubeObject, summary: DefinitionSummary): Co
               action: 'Approve',
               run: () =>
                 annotate(view, object, {
-                  annotations: { 'homeostat.dev/approve-deletions': to },
+                  annotations: { [approveDeletionsAnnotation]: to },
                   done: 'The deletions are approved',
                 }),
             }),

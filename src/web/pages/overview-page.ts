@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../util/kube-object.ts';
+import { pausedAnnotation } from '../../util/stored-names.ts';
 import { countText, matches } from '../model/format.ts';
 import {
   type DefinitionSummary,
@@ -146,7 +147,7 @@ export function pauseButton(view: View, { name, isPaused }: DefinitionSummary): 
     () =>
       actions.run(() =>
         annotate(view, object, {
-          annotations: { 'homeostat.dev/paused': isPaused ? null : 'true' },
+          annotations: { [pausedAnnotation]: isPaused ? null : 'true' },
           done: isPaused ? `Definition "${name}" resumes` : `Definition "${name}" is paused`,
         }),
       ),

@@ -2,6 +2,7 @@ import { type GroupKind, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { withDescendants } from '../../util/object-tree/created-kinds.ts';
+import { ownerUidLabel, pausedAnnotation, requestAnnotation } from '../../util/stored-names.ts';
 import { errorOfResponse } from '../backend-error.ts';
 import type { ConsoleBackend, ResourceRef, ResourceView } from '../contract.ts';
 import { findNode, type LiveNode, liveTree, nodeId } from '../model/live-tree.ts';
@@ -34,9 +35,6 @@ import { nodeDetail, openObjectKey } from './node-detail.ts';
 import { timeline } from './timeline.ts';
 
 type ResourceRoute = ResourcePageView['route'];
-
-const pausedAnnotation = 'homeostat.dev/paused';
-const requestAnnotation = 'homeostat.dev/reconcile-requested-at';
 
 /** The list that holds the resource: of its namespace, which its tree needs too if a child has its kind. */
 function ownNeed({ resource }: ResourceRoute): ListNeed {
@@ -99,8 +97,6 @@ function childNeeds(
   }
   return [...needs.values()];
 }
-
-const ownerUidLabel = 'homeostat.dev/owner-uid';
 
 function isCreatedByControllers(direct: readonly GroupKind[], { group, kind }: GroupKind): boolean {
   const others = direct

@@ -1,6 +1,6 @@
-import { sha256Hex } from '../util/sha256.ts';
+import { sha256Hex } from './sha256.ts';
 
-/** Labels, annotations and field managers that are stored in clusters. None of them may ever change. */
+/** Labels, annotations, finalizers and field managers that are stored in clusters. None of them may ever change. */
 
 /** Marks an object as managed by Homeostat. The value is {@link managedByValue}. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
@@ -158,3 +158,39 @@ export const recordKeysManager = 'homeostat.history-keys';
 export function recordManagerOf(definition: string): string {
   return `homeostat/${definition}.history`;
 }
+
+/** Label on a ConfigMap, `"true"`: its keys contain definitions. */
+export const definitionsLabel = 'homeostat.dev/definitions';
+/** Label on a published `OperatorDefinition`: `configmap` or `directory`. Without it, a user created the object. */
+export const sourceLabel = 'homeostat.dev/source';
+/** Annotation on a published object: the manifest's origin, `namespace/name/key` or a path. */
+export const sourceRefAnnotation = 'homeostat.dev/source-ref';
+
+/** Label on an object of a definition and on its CRD: the runtime that owns it. */
+export const runtimeLabel = 'homeostat.dev/runtime';
+/** Annotation on CRDs and Leases in a member: the UID of the hub that owns them. */
+export const hubAnnotation = 'homeostat.dev/hub';
+/** Annotation on a published object: errors of its newest manifest. */
+export const rejectedAnnotation = 'homeostat.dev/rejected';
+/** Annotation on a published object: when its manifest was removed. */
+export const withdrawnAnnotation = 'homeostat.dev/withdrawn';
+/** Annotation on an `OperatorDefinition` that is being deleted, `"true"`: orphan its resources. */
+export const abandonAnnotation = 'homeostat.dev/abandon';
+/** Finalizer on every `OperatorDefinition` that a runtime owns. */
+export const definitionFinalizer = 'homeostat.dev/definition';
+
+/** Annotation on the CRDs of our own kinds: the number of their schema. */
+export const schemaAnnotation = 'homeostat.dev/schema';
+/** Annotations on a published object: the controls of its manifest. */
+export const pausedInTextAnnotation = 'homeostat.dev/paused-in-text';
+export const approveDeletionsInTextAnnotation = 'homeostat.dev/approve-deletions-in-text';
+/** Annotation on a resource: a change of it runs the resource, also one that a roll-out has not reached. */
+export const reconcileAtAnnotation = 'homeostat.dev/reconcile-at';
+/** Annotation on a resource: the console asked for a reconcile at this time. */
+export const requestAnnotation = 'homeostat.dev/reconcile-requested-at';
+/** Label on the namespaces of tests on a real cluster: the test. */
+export const testLabel = 'homeostat.dev/test';
+/** Annotation on a `Cluster` of `homeostat dev`, `true`: a user stopped its API server. */
+export const stoppedAnnotation = 'homeostat.dev/dev-stopped';
+/** Annotation on a Pod or its template: its simulated outcome. */
+export const outcomeAnnotation = 'sandbox.homeostat.dev/outcome';
