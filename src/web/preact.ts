@@ -6,6 +6,7 @@ import {
   createElement,
   type JSX,
 } from 'preact';
+import { printable } from '../util/printable-text.ts';
 
 export { Component, createRef, render } from 'preact';
 
@@ -30,5 +31,24 @@ export function h(
   attributes: object | null,
   ...children: readonly Content[]
 ): VNode {
-  return createElement(type as string, attributes, ...children);
+  return createElement(type as string, shownAttributes(attributes), ...children.map(shown));
+}
+
+/** Text of the cluster: control characters, and those that change the order of the text around them, are shown as escapes. */
+function shown(content: Content): Content {
+  if (typeof content === 'string') return printable(content);
+  return Array.isArray(content) ? content.map(shown) : content;
+}
+
+/** Attributes that browsers and screen readers show as text. */
+const textAttributes = ['title', 'aria-label'];
+
+function shownAttributes(attributes: object | null): object | null {
+  if (attributes === null || !textAttributes.some((name) => name in attributes)) return attributes;
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'string' && textAttributes.includes(name) ? printable(value) : value,
+    ]),
+  );
 }

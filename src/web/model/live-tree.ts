@@ -6,6 +6,7 @@ import {
   childHealth,
   type Health,
   healthOrder,
+  messageText,
   refOf,
   summaryOf,
   textOf,
@@ -87,7 +88,7 @@ function liveNode({ object, failure, children }: TreeNode, isFolded: boolean): L
     ...(failure !== undefined && {
       health: 'failing' as const,
       state: 'Failed',
-      message: failure.message,
+      message: messageText(failure.message),
     }),
     children: shown,
     hidden: nodes.length - shown.length,
@@ -117,7 +118,7 @@ function absentChildren({ status }: KubeObject): readonly LiveNode[] {
         name: textOf(child.name) || textOf(child.id),
         ...(namespace !== '' && { namespace }),
       },
-      { state, message: textOf(child.message), health: childHealth(state) },
+      { state, message: messageText(child.message), health: childHealth(state) },
     );
   });
 }
@@ -131,7 +132,7 @@ function explainedChild(child: ChildView): readonly LiveNode[] {
     ];
   return verdict === 'unchanged' || verdict === 'pruned'
     ? []
-    : [absentNode(ref, { state, message, health: childHealth(state) })];
+    : [absentNode(ref, { state, message: messageText(message), health: childHealth(state) })];
 }
 
 function absentNode(

@@ -33,7 +33,7 @@ export function summaryOf(object: KubeObject): ObjectSummary {
   const isCustom = ready !== undefined && object.kind !== 'Pod';
   const reason = textOf(ready?.reason);
   if (isCustom && ready?.status === 'True') return { health: 'ready', state: 'Ready', message: '' };
-  const message = isCustom ? textOf(ready?.message) : readiness.message;
+  const message = messageText(isCustom ? ready?.message : readiness.message);
   const health = healthOf(readiness.state);
   if (health === 'ready') return { health, state: objectState(object) || 'Current', message: '' };
   const state = isCustom && reason !== '' ? reason : objectState(object) || readiness.state;
@@ -124,7 +124,7 @@ export function definitionSummary(object: KubeObject): DefinitionSummary {
 function lastError(object: KubeObject): Partial<ObjectSummary> {
   const accepted = conditionsOf(object).find(({ type }) => type === 'Accepted');
   if (accepted?.status !== 'False') return {};
-  const [first = ''] = textOf(accepted.message).split('\n');
+  const [first = ''] = messageText(accepted.message).split('\n');
   return { health: 'failing', state: textOf(accepted.reason) || 'Rejected', message: first };
 }
 
@@ -156,6 +156,17 @@ export function placeOf({ namespace, name }: Pick<ResourceRef, 'namespace' | 'na
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** Of a message in a page. Messages of API servers and of Homeostat are shorter; the YAML of the object has the whole text. */
+const maxMessageLength = 4_000;
+
+/** A message of an object, without its middle if it is very long: a page has many. */
+export function messageText(value: unknown): string {
+  const text = textOf(value);
+  if (text.length <= maxMessageLength) return text;
+  const half = maxMessageLength / 2;
+  return `${text.slice(0, half)} … (${text.length} characters) … ${text.slice(-half)}`;
 }
 
 function numberOf(value: unknown): number {

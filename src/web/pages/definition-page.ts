@@ -2,7 +2,12 @@ import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { approveDeletionsAnnotation, rejectedAnnotation } from '../../util/stored-names.ts';
 import { BackendError } from '../backend-error.ts';
 import type { ConsoleBackend, DefinitionGraph, DefinitionView, RightView } from '../contract.ts';
-import { type DefinitionSummary, definitionSummary, textOf } from '../model/object-summary.ts';
+import {
+  type DefinitionSummary,
+  definitionSummary,
+  messageText,
+  textOf,
+} from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import {
   button,
@@ -318,7 +323,7 @@ export function conditionsTable(object: KubeObject): VNode {
             },
             { title: 'Status', className: 'narrow', cell: ({ status }) => textOf(status) },
             { title: 'Reason', className: 'narrow', cell: ({ reason }) => textOf(reason) },
-            { title: 'Message', className: 'wide', cell: ({ message }) => textOf(message) },
+            { title: 'Message', className: 'wide', cell: ({ message }) => messageText(message) },
           ],
         }),
   );

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { textOf } from '../model/object-summary.ts';
+import { messageText, textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import { emptyBox, listProblem, staleNote, stateText } from '../parts/elements.ts';
 import { age } from '../parts/moment.ts';
@@ -38,7 +38,7 @@ function eventRow(event: KubeObject): EventRow {
       (event.metadata.creationTimestamp ?? ''),
     isWarning: event.type === 'Warning',
     reason: textOf(event.reason),
-    message: textOf(event.message) || textOf(event.note),
+    message: messageText(event.message) || messageText(event.note),
     count,
   };
 }

@@ -2,7 +2,7 @@ import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import type { ReconciledChild, ReconcileRecord, RequestView, ResourceRef } from '../contract.ts';
 import { clockText, durationText } from '../model/format.ts';
 import { nodeId } from '../model/live-tree.ts';
-import { type Health, placeOf, textOf } from '../model/object-summary.ts';
+import { type Health, messageText, placeOf, textOf } from '../model/object-summary.ts';
 import { dataTable } from '../parts/data-table.ts';
 import { code, emptyBox, glyph, link, muted, section, stateText } from '../parts/elements.ts';
 import { age, clock } from '../parts/moment.ts';
@@ -276,7 +276,7 @@ function conditionMoments(resource: KubeObject): readonly Moment[] {
     time: textOf(lastTransitionTime),
     isBad: status !== 'True' && (type === 'Ready' || type === 'Available'),
     what: `${textOf(type)} is ${textOf(status)}`,
-    message: [textOf(reason), textOf(message)].filter((text) => text !== '').join(': '),
+    message: [textOf(reason), messageText(message)].filter((text) => text !== '').join(': '),
   }));
 }
 
