@@ -84,7 +84,12 @@ class LeaseElection implements LeaderElection {
     this.#fence = new WriteFence(clock);
     // A client of its own: the Lease is renewed across outages, and a follower needs no other client.
     this.#cluster = createKubeCluster({
-      ...{ config, clock, random, logger, metrics, availability },
+      config,
+      clock,
+      random,
+      logger,
+      metrics,
+      availability,
       ...this.clusterOptions,
     });
     this.#elector = new LeaderElector({

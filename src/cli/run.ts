@@ -53,20 +53,35 @@ export async function run(
   const availability = new ServerAvailability({ clock, logger, metrics });
   const shared = { config, clock, random, logger, metrics, availability };
   const election = createLeaderElection({
-    ...{ ...shared, flags: options, isElected, namespace },
+    ...shared,
+    flags: options,
+    isElected,
+    namespace,
     exitNow: environment.exitNow,
   });
   // A namespace from the user or the Pod belongs to this runtime, and so does one with a Lease that its replicas compete for. Otherwise it is
   // only the default of an installation.
   const ownsNamespace = (options.namespace ?? config.ownNamespace) !== undefined || isElected;
   const runtimes = {
-    ...{ clock, random, logger, metrics, namespace, ownsNamespace },
-    ...{ options, output, kinds, manifests, ...(first && { initialCheck: first }) },
+    clock,
+    random,
+    logger,
+    metrics,
+    namespace,
+    ownsNamespace,
+    options,
+    output,
+    kinds,
+    manifests,
+    ...(first && { initialCheck: first }),
     ...(records && { observer: records.recorder }),
   };
   await serve(
     {
-      ...{ ...shared, http: options.http, election, servers },
+      ...shared,
+      http: options.http,
+      election,
+      servers,
       startFields: countsOf(first),
       ...(records && { records }),
       loadRuntimeFactory: async () => {

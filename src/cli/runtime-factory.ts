@@ -98,7 +98,12 @@ export function createRuntimeFactory(
   const secrets = { namespace, allowed: options.clusterSecrets ?? [namespace] };
   return (cluster, connect) =>
     new ClusterRuntime({
-      ...{ clock, random, logger, metrics, cluster, check },
+      clock,
+      random,
+      logger,
+      metrics,
+      cluster,
+      check,
       ...capacity,
       ...(observer && { observer }),
       sources: createSources({ ...sources, cluster }),

@@ -178,7 +178,12 @@ class RuntimeSupervisor {
   #createCluster(onLost?: (why: ClusterLossReason) => void): KubeCluster {
     const { config, clock, random, logger, metrics, election, availability } = this.#serving;
     return createKubeCluster({
-      ...{ config, clock, random, logger, metrics, availability },
+      config,
+      clock,
+      random,
+      logger,
+      metrics,
+      availability,
       ...election.clusterOptions,
       ...(onLost && { onLost }),
     });

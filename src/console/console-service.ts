@@ -127,7 +127,9 @@ export class ConsoleService implements ConsoleBackend {
     const isWrite = method !== 'GET';
     if (isWrite) this.#requireEdits(path.name);
     const api: ApiRequest = {
-      ...{ method, path: request.path, flow },
+      method,
+      path: request.path,
+      flow,
       query: { ...path.query, ...(method === 'PATCH' && { fieldManager }) },
       ...(path.isDiscovery && { accept: aggregatedDiscoveryTypes }),
       ...(body !== undefined && { body }),
@@ -175,7 +177,8 @@ export class ConsoleService implements ConsoleBackend {
     const document = documents.find((each) => each.name === name);
     const located = document?.plan === undefined ? undefined : document.located;
     return {
-      ...{ name, ...source },
+      name,
+      ...source,
       diagnostics: diagnosticViews(diagnostics),
       ...(located !== undefined && {
         graph: definitionGraph(explainDefinition(located, bundledSchemas())),

@@ -28,7 +28,9 @@ export function definitionGraph(explanation: Explanation): DefinitionGraph {
       const made = (target?.expressions ?? []).filter((each) => isMadeBy(each, from));
       const isOrdered = made.length === 0 && target?.waitsFor.includes(from.replace(/^child_/, ''));
       return {
-        ...{ from, to, isDotted: isDotted || isRead },
+        from,
+        to,
+        isDotted: isDotted || isRead,
         reasons: isOrdered === true ? ['after'] : reasonsOf(made),
       };
     }),

@@ -20,7 +20,10 @@ const maxLength = 2_000;
 
 export function diagnosticViews(diagnostics: readonly Diagnostic[]): readonly DiagnosticView[] {
   return diagnostics.map(({ severity, message, hint, line, column }) => ({
-    ...{ severity, message, line, column },
+    severity,
+    message,
+    line,
+    column,
     ...(hint !== undefined && { hint }),
   }));
 }
@@ -29,7 +32,8 @@ export function diagnosticViews(diagnostics: readonly Diagnostic[]): readonly Di
 export function resourceView(explanation: ResourceExplanation): ResourceView {
   const { definition, isReconciled, children, others, changes } = explanation;
   return {
-    ...{ definition, isReconciled },
+    definition,
+    isReconciled,
     children: [
       ...children.flatMap(({ isNameOpen, decisions, expressions }) =>
         decisions.map((decision) =>
@@ -37,7 +41,9 @@ export function resourceView(explanation: ResourceExplanation): ResourceView {
             decision,
             isNameOpen,
             expressions.map(({ field, text, line, reads }) => ({
-              ...{ field, text, line },
+              field,
+              text,
+              line,
               reads: reads.map(({ reference, value }) => ({
                 name: reference,
                 value: valueText(value),
@@ -67,8 +73,15 @@ function childView(
   expressions: ChildView['expressions'],
 ): ChildView {
   return {
-    ...{ id: childId, kind, apiVersion, namespace, name: isNameOpen ? name : '' },
-    ...{ verdict: verdict.kind, state, message, expressions },
+    id: childId,
+    kind,
+    apiVersion,
+    namespace,
+    name: isNameOpen ? name : '',
+    verdict: verdict.kind,
+    state,
+    message,
+    expressions,
   };
 }
 
@@ -82,7 +95,10 @@ export function changeView({
   fields,
 }: PlannedChange): ChangeView {
   return {
-    ...{ action, apiVersion, kind, name },
+    action,
+    apiVersion,
+    kind,
+    name,
     ...(losesData && { losesData }),
     ...(namespace !== undefined && { namespace }),
     fields: fields.map((field) => ({

@@ -72,7 +72,9 @@ export class RemoteRecords implements ReconcileRecords {
     const { client, clock, cluster } = this.#options;
     const { apiVersion, kind, namespace, name } = resource;
     const query = {
-      ...{ apiVersion, kind, name },
+      apiVersion,
+      kind,
+      name,
       ...(namespace !== undefined && { namespace }),
       ...(cluster !== undefined && { cluster }),
     };

@@ -100,14 +100,18 @@ export class RunningReconcile {
       time: new Date(clock.nowMs()).toISOString(),
       durationMs: rounded(nowMs - this.#startMs),
       queuedMs: since === undefined ? 0 : rounded(this.#startMs - since),
-      ...{ trigger, revision },
+      trigger,
+      revision,
       children: children.map((child) => this.#childOf(child)),
       requests: this.#requests,
       phases: this.#phases.map(({ name, durationMs }) => ({
         name,
         durationMs: rounded(durationMs),
       })),
-      ...{ status, isReady, end: end.kind, reason: reasonOf(end) },
+      status,
+      isReady,
+      end: end.kind,
+      reason: reasonOf(end),
     };
   }
 
@@ -118,7 +122,12 @@ export class RunningReconcile {
   #childOf(child: ChildDecision): ReconciledChild {
     const { childId, kind, apiVersion, namespace, name, cluster, verdict, message } = child;
     return {
-      ...{ id: childId, kind, apiVersion, namespace, name, message },
+      id: childId,
+      kind,
+      apiVersion,
+      namespace,
+      name,
+      message,
       ...(cluster !== undefined && { cluster }),
       verdict: verdict.kind,
       detail: detailOf(verdict),

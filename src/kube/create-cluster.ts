@@ -213,7 +213,13 @@ class ClientCluster implements KubeCluster {
     this.#rights = createRightsWatcher({ api, clock, logger });
     const rights = this.#rights;
     this.#informers = createInformerSet({
-      ...{ api, discovery, rights, clock, random, logger, metrics },
+      api,
+      discovery,
+      rights,
+      clock,
+      random,
+      logger,
+      metrics,
       suspectOutage: () => api.suspectOutage(),
       onRollback: () => onLost?.('restored'),
       ...(limits && { settings: settingsOf(limits, jsonLimits) }),

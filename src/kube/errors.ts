@@ -111,7 +111,9 @@ export function errorFromTransport(error: unknown, context: FailureContext): Kub
   if (error instanceof KubeError) return error;
   if (error instanceof ServerNotAllowedError)
     return new KubeError('unavailable', error.message, {
-      ...{ status: 0, cause: error, isServerNotAllowed: true },
+      status: 0,
+      cause: error,
+      isServerNotAllowed: true,
     });
   const found = transportCode(error);
   const code = codeOfTransport(found, context);
@@ -120,7 +122,8 @@ export function errorFromTransport(error: unknown, context: FailureContext): Kub
     ? `The certificate of the API server cannot be verified (${found})`
     : transportMessage(code, found);
   return new KubeError(code, message, {
-    ...{ status: 0, cause: error },
+    status: 0,
+    cause: error,
     ...(isUntrusted && { isUntrusted }),
   });
 }

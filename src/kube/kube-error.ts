@@ -165,7 +165,11 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     const { isServerNotAllowed } = this;
     const { right, notFound, missing, denial, unknownFieldVersion } = this;
     return new KubeError(code, message, {
-      ...{ status, causes, isUntrusted, isServerNotAllowed, cause: this },
+      status,
+      causes,
+      isUntrusted,
+      isServerNotAllowed,
+      cause: this,
       ...(reason !== undefined && { reason }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       ...(right && { right }),

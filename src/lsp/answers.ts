@@ -36,7 +36,10 @@ export function completionsOf(
   const { proposals, ...word } = complete(parsed, document.offsetAt(position), knowledge);
   const range = rangeOf(document, word);
   return proposals.map(({ label, kind, detail, documentation, text, rank, isContinued }) => ({
-    ...{ label, kind, detail, documentation: markdown(documentation) },
+    label,
+    kind,
+    detail,
+    documentation: markdown(documentation),
     sortText: `${rank} ${label}`,
     filterText: label,
     // The lines of a text have their indentation.

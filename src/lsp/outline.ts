@@ -45,8 +45,13 @@ function outlineOfDocument({ kind, tree }: ParsedDocument): readonly OutlineItem
   const spot = name ?? { start: tree.start, end: tree.start };
   return [
     {
-      ...{ name: title, detail, kind: SymbolKind.Class },
-      ...{ start: tree.start, end: tree.end, nameStart: spot.start, nameEnd: spot.end },
+      name: title,
+      detail,
+      kind: SymbolKind.Class,
+      start: tree.start,
+      end: tree.end,
+      nameStart: spot.start,
+      nameEnd: spot.end,
       items: (kind === 'Object' ? [] : sections).flatMap(([path, by, symbol]) => {
         const parent = nodeAtSteps(tree, path.slice(0, -1));
         const section = entryAt(parent, path.at(-1) ?? '');
@@ -54,7 +59,9 @@ function outlineOfDocument({ kind, tree }: ParsedDocument): readonly OutlineItem
           ? []
           : [
               {
-                ...{ name: path.slice(1).join('.'), detail: '', kind: SymbolKind.Namespace },
+                name: path.slice(1).join('.'),
+                detail: '',
+                kind: SymbolKind.Namespace,
                 ...spanOfEntry(section),
                 items: partsOf(section.value, by, symbol),
               },
@@ -67,7 +74,9 @@ function outlineOfDocument({ kind, tree }: ParsedDocument): readonly OutlineItem
 function partsOf(node: YamlNode, by: string | undefined, kind: SymbolKind): readonly OutlineItem[] {
   if (node.kind === 'map' && by === undefined)
     return node.entries.map((entry) => ({
-      ...{ name: entry.key, detail: '', kind },
+      name: entry.key,
+      detail: '',
+      kind,
       ...spanOfEntry(entry),
       items: [],
     }));
@@ -78,8 +87,13 @@ function partsOf(node: YamlNode, by: string | undefined, kind: SymbolKind): read
     const manifestKind = nodeAtSteps(item, ['template', 'kind']) ?? nodeAtSteps(item, ['kind']);
     return [
       {
-        ...{ name: textOf(name), detail: textOf(manifestKind) },
-        ...{ kind, start: item.start, end: item.end, nameStart: name.start, nameEnd: name.end },
+        name: textOf(name),
+        detail: textOf(manifestKind),
+        kind,
+        start: item.start,
+        end: item.end,
+        nameStart: name.start,
+        nameEnd: name.end,
         items: [],
       },
     ];

@@ -36,7 +36,7 @@ const workspace: Workspace = new Workspace({
   onRestart: () => app?.restart(),
   onOpened: showResult,
 });
-app = startApp({ ...{ clock, window, root, backend }, workbench: workspace });
+app = startApp({ clock, window, root, backend, workbench: workspace });
 const fragment = location.hash;
 // The files of a link are not a page.
 if (isShareLink(fragment)) history.replaceState(null, '', '#/');

@@ -68,21 +68,33 @@ export class SandboxSession implements PageAnswers {
     this.#options = options;
     const { kubernetesVersion, ...schemas } = builtinDocuments();
     this.#sandbox = createSandbox({
-      ...{ clock, random, schemas, kubernetesVersion, patternProblem },
+      clock,
+      random,
+      schemas,
+      kubernetesVersion,
+      patternProblem,
       parseYaml: (text) => parseYaml(text, 'kubectl'),
-      ...{ controllers: true, runsPods: true },
+      controllers: true,
+      runsPods: true,
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),
     });
     this.#cluster = this.#connect('homeostat');
     this.#consoleCluster = this.#connect('homeostat-console');
     const records = new ReconcileRecorder({
-      ...{ clock, random },
+      clock,
+      random,
       queues: () => queuesOf(this.#runtime.view),
     });
     this.#runtime = new ClusterRuntime({
-      ...{ clock, random, logger, metrics: silentMetrics, cluster: this.#cluster },
+      clock,
+      random,
+      logger,
+      metrics: silentMetrics,
+      cluster: this.#cluster,
       timeSlicer: new FairTimeSlicer({ defer: (callback) => void nextTurn().then(callback) }),
-      ...{ sources: [this.#source], check: this.#check, observer: records },
+      sources: [this.#source],
+      check: this.#check,
+      observer: records,
       allowBreakingChanges: true,
       readsObjects: true,
       guardedNamespaces: new Set(),
@@ -92,7 +104,11 @@ export class SandboxSession implements PageAnswers {
       onFindings: () => undefined,
     });
     this.#service = new ConsoleService({
-      ...{ clock, random, logger, records, check: this.#check },
+      clock,
+      random,
+      logger,
+      records,
+      check: this.#check,
       cluster: this.#consoleCluster,
       info: { home: 'playground', version, cluster: 'playground', canEdit: true },
       // Sources are edited beside the pages.
@@ -299,7 +315,10 @@ export class SandboxSession implements PageAnswers {
     const { clock, random, logger } = this.#options;
     const schemas = bundledSchemas();
     return createClusterOn(new SandboxClient({ sandbox: this.#sandbox, userAgent }), {
-      ...{ clock, random, logger, metrics: silentMetrics },
+      clock,
+      random,
+      logger,
+      metrics: silentMetrics,
       knownSchema: (gvk: Gvk) => schemas.schemaFor(gvk),
     });
   }

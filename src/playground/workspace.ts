@@ -27,8 +27,14 @@ export interface WorkspaceOptions {
 }
 
 const empty: WorkbenchState = {
-  ...{ title: '', files: [], opened: 0, applies: 0 },
-  ...{ isApplying: false, applied: undefined, isBusy: false, problem: undefined },
+  title: '',
+  files: [],
+  opened: 0,
+  applies: 0,
+  isApplying: false,
+  applied: undefined,
+  isBusy: false,
+  problem: undefined,
 };
 
 /** Definitions and samples that are edited in the page, and applied to the sandbox of its worker. */
@@ -149,7 +155,9 @@ export class Workspace implements Workbench {
   #open(title: string, files: readonly ManifestText[], problem?: WorkbenchState['problem']): void {
     this.#original = files;
     this.#set({
-      ...{ title, problem, opened: this.#state.opened + 1 },
+      title,
+      problem,
+      opened: this.#state.opened + 1,
       files: files.map(({ file, text }): WorkbenchFile => ({ file, text, applied: undefined })),
     });
     void this.apply();

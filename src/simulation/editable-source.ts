@@ -34,7 +34,9 @@ export class EditableSource implements DefinitionSource {
 
   #report(): void {
     const texts = this.#files.map(({ file, text }) => ({
-      ...{ file, text, sinceMs: 0 },
+      file,
+      text,
+      sinceMs: 0,
       origin: { source: 'directory', ref: file } as const,
     }));
     this.#listener?.onManifests(texts);

@@ -19,10 +19,15 @@ export function permissiveCrd(
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${gvk.group}`, ...(isProtected && { annotations }) },
     spec: {
-      ...{ group: gvk.group, names, scope: isCluster ? 'Cluster' : 'Namespaced' },
+      group: gvk.group,
+      names,
+      scope: isCluster ? 'Cluster' : 'Namespaced',
       versions: [
         {
-          ...{ name: gvk.version, served: true, storage: true, subresources: { status: {} } },
+          name: gvk.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
           schema: {
             openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
           },

@@ -92,7 +92,8 @@ export class Simulation {
     this.#random = createSeededRandom(options.seed ?? 1);
     const { state, seed = 1, basePath = '', onRequest } = options;
     this.sandbox = this.#createSandbox({
-      ...{ random: this.#random, basePath },
+      random: this.#random,
+      basePath,
       ...(state !== undefined && { snapshot: state }),
     });
     this.members = new SimulatedMembers({
@@ -113,10 +114,14 @@ export class Simulation {
     const { kubernetesVersion, ...schemas } = builtinDocuments();
     const { simulatesControllers = true, controllers = true, hasEvents, logger } = this.#options;
     return createSandbox({
-      ...{ clock: this.clock, schemas, kubernetesVersion, patternProblem },
+      clock: this.clock,
+      schemas,
+      kubernetesVersion,
+      patternProblem,
       parseYaml: (text) => parseYaml(text, 'kubectl'),
       loadDescriptions: loadBuiltinDescriptions,
-      ...{ controllers, runsPods: simulatesControllers },
+      controllers,
+      runsPods: simulatesControllers,
       ...(hasEvents !== undefined && { hasEvents }),
       ...own,
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),

@@ -95,7 +95,8 @@ class App {
   #createStore(): ConsoleStore {
     const { backend, clock } = this.#options;
     const store: ConsoleStore = new ConsoleStore({
-      ...{ backend, clock },
+      backend,
+      clock,
       onChange: () => {
         if (store === this.#store) this.#schedule();
       },
@@ -164,7 +165,8 @@ class App {
     const view: View = {
       route: parseRoute(window.location.hash),
       store: this.#store,
-      ...{ backend, info },
+      backend,
+      info,
       ...shared,
       nowMs: clock.nowMs(),
       isNarrow: window.matchMedia(narrowQuery).matches,

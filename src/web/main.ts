@@ -7,6 +7,8 @@ const clock = createSystemClock();
 const root = document.getElementById('console');
 if (root === null) throw new Error('The page has no element "console"');
 startApp({
-  ...{ clock, window, root },
+  clock,
+  window,
+  root,
   backend: new FetchBackend({ base: new URL('.', document.baseURI).href, clock }),
 });

@@ -59,7 +59,8 @@ export async function withCluster<T>(
   const config = await loadClusterConfig({ ...chosen, ...(context !== undefined && { context }) });
   const logger = createTextLogger({ level: 'error', print: (line) => output.error(line) });
   const shared = {
-    ...{ logger, metrics: silentMetrics },
+    logger,
+    metrics: silentMetrics,
     clock: createSystemClock(),
     random: createSystemRandom(),
   };

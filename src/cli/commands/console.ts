@@ -65,7 +65,8 @@ export async function serveConsole(
       logger,
       runtimeNamespace: flags.runtimeNamespace,
       records: new RemoteRecords({
-        ...{ client, clock },
+        client,
+        clock,
         ...(member !== undefined && { cluster: member }),
       }),
       info: {

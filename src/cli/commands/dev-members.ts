@@ -70,13 +70,11 @@ function memberFile(hubFile: string, member: string): string {
 export function devMemberClient({ name, url }: DevMember, logger: Logger, random: Random) {
   const credentials = { load: async () => ({ headers: {} }) };
   return createKubeCluster({
-    ...{
-      name,
-      logger: logger.child({ cluster: name }),
-      random,
-      metrics: silentMetrics,
-      clock: createSystemClock(),
-    },
+    name,
+    logger: logger.child({ cluster: name }),
+    random,
+    metrics: silentMetrics,
+    clock: createSystemClock(),
     config: { server: url, namespace: 'default', credentials },
   });
 }

@@ -176,7 +176,12 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   });
   const server = records
     ? await startDevConsole({
-        ...{ records, folder, cluster, clock, random, logger },
+        records,
+        folder,
+        cluster,
+        clock,
+        random,
+        logger,
         isSandbox: devCluster !== undefined,
       })
     : undefined;

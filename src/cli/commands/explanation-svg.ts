@@ -91,7 +91,9 @@ function sized({ nodes, edges }: Graph) {
     const length = Math.max(...node.lines.map((line) => line.length));
     const { shape } = node;
     return {
-      ...{ ...node, width: Math.round(length * characterWidth) + 28, height: nodeHeight },
+      ...node,
+      width: Math.round(length * characterWidth) + 28,
+      height: nodeHeight,
       minLayer: shape === 'resource' ? 0 : 1,
       isLast: shape === 'status',
     };

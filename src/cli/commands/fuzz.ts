@@ -86,7 +86,12 @@ async function jobsOf(
     .map((name): FuzzJob => {
       const own = limits.find(({ definition }) => definition === name);
       return {
-        ...{ kind: 'fuzz', name, definitions, samples, runs, seed },
+        kind: 'fuzz',
+        name,
+        definitions,
+        samples,
+        runs,
+        seed,
         ...(own && { limits: own }),
       };
     });

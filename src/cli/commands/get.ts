@@ -94,7 +94,9 @@ async function watchOne(
   const print = (row: readonly string[]) => session.output.print(tableLine(row, widths));
   for (const row of [header, ...first]) print(row);
   await watchTables(session, {
-    ...{ kind, selection, accept: tableAccept },
+    kind,
+    selection,
+    accept: tableAccept,
     resourceVersion: versionOf(table) ?? '',
     onTable(changed) {
       // Later tables have no columns.

@@ -130,7 +130,8 @@ function convertedTexts({ name, kind }: StarterNames, conversion: Conversion): T
     .filter(isChecked)
     .map(({ apiVersion, kind: of, metadata: { name: own, namespace } }) => ({
       object: {
-        ...{ apiVersion, kind: of },
+        apiVersion,
+        kind: of,
         metadata: { name: own, ...(namespace !== undefined && { namespace }) },
       },
     }));
@@ -175,7 +176,11 @@ function convert(
   if (objects.length === 0) throw new CliError('There is no object that a definition can create');
   const schemas = bundledSchemas();
   const conversion = convertManifests({
-    ...{ name, kind, plural, group, objects },
+    name,
+    kind,
+    plural,
+    group,
+    objects,
     isNamespaced: (object) =>
       !isClusterKind(object, prerequisites) &&
       schemas.isNamespaced(gvkOf(object.apiVersion, object.kind)) !== false,

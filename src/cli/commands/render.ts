@@ -73,7 +73,8 @@ async function renderOnce(
     });
   const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with, output);
   const result = await renderResource({
-    ...{ definitions: texts, resource: resource.object },
+    definitions: texts,
+    resource: resource.object,
     given: given?.objects.map(({ object }) => object) ?? [],
     simulatesControllers: flags.simulate,
     onStarted: () => stopMarking(process),
@@ -105,7 +106,8 @@ function mistakesIn(
 
 function jsonOf({ children, missing, status, problem }: RenderResult): string {
   const rendered = children.map(({ child, waitsFor, cluster, manifest }) => ({
-    ...{ child, waitsFor },
+    child,
+    waitsFor,
     ...(cluster !== undefined && { cluster }),
     manifest,
   }));

@@ -31,7 +31,8 @@ export async function testOnCluster(
   const allowsOutside = flags.outsideFiles ?? false;
   const checker = new TestChecker({ check, load: loadTestFiles, allowsOutside });
   const cluster = new RealClusterTests({
-    ...{ config, check },
+    config,
+    check,
     clock: createSystemClock(),
     random: createSystemRandom(),
   });

@@ -27,7 +27,8 @@ export async function watchFiles(
       // Before the work, so that no change is missed; each time, because a folder may be another one of the same name.
       stop();
       stop = watchFolders({
-        ...{ folders, clock },
+        folders,
+        clock,
         onChange: () => changed.resolve(),
         onFailure: (error) => output.error(`homeostat: Cannot watch: ${fileReason(error)}`),
       });

@@ -236,7 +236,10 @@ class WriteThroughWriter implements Reader, Writer {
       try {
         const { body: answer } = await this.#send(
           {
-            ...{ method: 'PUT', path, body, flow },
+            method: 'PUT',
+            path,
+            body,
+            flow,
             query: { fieldManager, fieldValidation: 'Ignore' },
             ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
           },

@@ -120,7 +120,12 @@ export class Reflector {
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
       {
-        ...{ api, type, decode, query: this.#query, store: this.#store, pageSize: this.#pageSize },
+        api,
+        type,
+        decode,
+        query: this.#query,
+        store: this.#store,
+        pageSize: this.#pageSize,
         isForeign: budget !== undefined,
       },
       signal,

@@ -36,7 +36,9 @@ export class SharedInformer {
       context.onRollback();
     };
     this.store = new ObjectStore({
-      ...{ selects, onFault, onRollback },
+      selects,
+      onFault,
+      onRollback,
       ...(retainFields && { retainFields }),
     });
     this.store.subscribe(() => this.#reportSize(this.store.size));

@@ -289,7 +289,8 @@ class SocketGroup {
       const { hostname: host, port } = target;
       const { guard } = this.#options;
       const httpSocket = connectSocket({
-        ...{ host, port: port === '' ? 443 : Number(port) },
+        host,
+        port: port === '' ? 443 : Number(port),
         ...(guard && { lookup: guard.lookup }),
       });
       this.#add(httpSocket);

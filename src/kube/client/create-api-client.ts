@@ -140,7 +140,10 @@ class PooledApiClient implements ClosableApiClient {
       options.availability ?? new ServerAvailability({ clock, logger, metrics: options.metrics });
     const { onOutage, identity, servers } = options;
     this.#connections = new Connections({
-      ...{ config, clock, logger, connections },
+      config,
+      clock,
+      logger,
+      connections,
       ...(identity && { verify: () => this.#verify() }),
       ...(servers && { guard: new ServerGuard(config, servers) }),
     });

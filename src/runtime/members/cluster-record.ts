@@ -42,7 +42,9 @@ export function clusterRecordOf(object: KubeObject): ClusterRecord {
   const secretRef = mapOf(kubeconfig.secretRef);
   const status = liveStatus(object);
   return {
-    ...{ object, name, labels },
+    object,
+    name,
+    labels,
     createdMs: Date.parse(creationTimestamp),
     secret: {
       namespace: textOf(secretRef.namespace),

@@ -80,7 +80,9 @@ function connectedCondition({ connection }: ClusterFacts): ConditionContent {
   switch (connection.kind) {
     case 'connecting':
       return {
-        ...{ type, status: 'Unknown', reason: 'Connecting' },
+        type,
+        status: 'Unknown',
+        reason: 'Connecting',
         message: connection.failure?.message ?? '',
       };
     case 'connected': {

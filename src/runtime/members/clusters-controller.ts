@@ -71,7 +71,10 @@ export class ClustersController implements MemberClusters, MemberTasks {
     });
     const { cluster, clock } = options;
     this.#reporter = new StatusReporter<ClusterStatus>({
-      ...{ cluster, clock, limits, countsMs },
+      cluster,
+      clock,
+      limits,
+      countsMs,
       fieldManager: 'homeostat/clusters.status',
       writeOptionsOf: (name) => ({ flow, pass: { key: name, definition: passName } }),
       hasStatus: hasClusterStatus,
@@ -106,7 +109,11 @@ export class ClustersController implements MemberClusters, MemberTasks {
     const controller = new Controller({
       name: passName,
       reconciler: { reconcile: (name, context) => this.#reconcile(name, context) },
-      ...{ clock, logger, metrics, concurrency, maxDelayMs },
+      clock,
+      logger,
+      metrics,
+      concurrency,
+      maxDelayMs,
     });
     this.#controller = controller;
     const unsubscribe = this.#options.notifier.subscribeChecks(() => this.#checkStatuses());
@@ -265,7 +272,9 @@ export class ClustersController implements MemberClusters, MemberTasks {
     await cluster.editMetadata(
       { gvk: clusterKind.gvk, name },
       {
-        ...{ flow, uid, cached: object },
+        flow,
+        uid,
+        cached: object,
         change: (live) =>
           live.labels?.[runtimeLabel] === undefined
             ? { labels: { [runtimeLabel]: runtime } }

@@ -107,7 +107,11 @@ export class LeaseClaim {
     const { cluster, clock, logger, definition } = this.#options;
     const { signal } = this.#stopper;
     void retryUntilDone(() => this.#apply(signal), {
-      ...{ cluster, clock, logger, signal, fields: { definition } },
+      cluster,
+      clock,
+      logger,
+      signal,
+      fields: { definition },
       message: 'The Lease of a definition in a member cluster cannot be created, will retry',
       onFailure: (error) => {
         this.#error = error;

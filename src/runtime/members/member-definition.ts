@@ -94,8 +94,12 @@ export class MemberDefinition {
       this.#onChange();
     };
     const claim = new LeaseClaim({
-      ...{ cluster, clock, logger, definition: name },
-      ...{ hub: hub.uid, onChange },
+      cluster,
+      clock,
+      logger,
+      definition: name,
+      hub: hub.uid,
+      onChange,
     });
     const runner = new DefinitionTaskRunner(
       {
@@ -281,7 +285,10 @@ function entryOf(
     failed: rollout.failed,
   };
   return {
-    ...{ name, state: shown, resources: instances, ready: readyInstances },
+    name,
+    state: shown,
+    resources: instances,
+    ready: readyInstances,
     ...(failure && { reason: failure.reason, message: failure.message }),
     ...(recorded && { rollout: recorded }),
   };

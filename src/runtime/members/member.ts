@@ -89,7 +89,9 @@ export class Member {
       this.#definitions.set(name, new MemberDefinition({ name, recorded, onChange }));
     }
     this.#connection = new MemberConnection({
-      ...{ clock, random, onChange },
+      clock,
+      random,
+      onChange,
       logger: options.logger.child({ cluster: record.name }),
       connect: (config, events) => this.#createClient(config, events),
       admit: async (uid) => {
@@ -154,7 +156,11 @@ export class Member {
       .map((each) => each.report());
     const status = clusterStatusOf(
       {
-        ...{ connection, isPaused, uid, version, placed: this.#placed },
+        connection,
+        isPaused,
+        uid,
+        version,
+        placed: this.#placed,
         definitions: definitions.map(({ entry }) => entry),
       },
       { object, now: new Date(this.#options.clock.nowMs()).toISOString() },

@@ -113,7 +113,9 @@ export function convertManifests(options: ConversionOptions): Conversion {
   return {
     definition,
     sample,
-    ...{ objects, sources, namespace: namespaces.own },
+    objects,
+    sources,
+    namespace: namespaces.own,
     prerequisites: leftOut.map(cleanObject),
     notes: [
       ...(namespaces.others.length > 0 ? [severalNamespaces(namespaces)] : []),

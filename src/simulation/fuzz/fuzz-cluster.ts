@@ -63,7 +63,9 @@ export class FuzzCluster {
   private constructor(options: FuzzClusterOptions) {
     const { definitions, check, seed, place } = options;
     this.simulation = new Simulation({
-      ...{ definitions, check, seed },
+      definitions,
+      check,
+      seed,
       logger: errorLogger((line) => this.logged.push(line)),
       onRequest: (request, member) => this.#onRequest(request, member ?? testHub),
     });
@@ -204,7 +206,10 @@ export class FuzzCluster {
     const id: unknown = labels[childLabel];
     if (typeof id === 'string' && labels[definitionLabel] !== undefined)
       this.#applied.set(key, {
-        ...{ id, cluster, path, manifest },
+        id,
+        cluster,
+        path,
+        manifest,
         ownerUid: labels[ownerUidLabel] ?? '',
       });
     // A released object loses its labels, and stays by intention.

@@ -289,7 +289,10 @@ export class FuzzRun {
   #failure(rule: FuzzRule, message: string, expected?: Json): FuzzFailure | undefined {
     if (this.#target.skip.has(rule)) return undefined;
     return {
-      ...{ rule, message, after: this.#after, disturbances: this.#disturbances },
+      rule,
+      message,
+      after: this.#after,
+      disturbances: this.#disturbances,
       ...(expected !== undefined && { expected }),
     };
   }
@@ -351,7 +354,8 @@ function expectedChild(
   const { name, namespace } = metadata as { readonly name: string; readonly namespace?: string };
   const [field = ''] = path?.split('[') ?? [];
   const identity = {
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: { name, ...(namespace !== undefined && { namespace }) },
   };
   const expected =

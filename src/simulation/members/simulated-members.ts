@@ -90,7 +90,9 @@ export class SimulatedMembers {
       },
     });
     const cluster = createClusterOn(client, {
-      ...{ ...shared, name, instance: 'homeostat' },
+      ...shared,
+      name,
+      instance: 'homeostat',
       ...(labels && { labels }),
       ...(onLost && { onLost }),
     });

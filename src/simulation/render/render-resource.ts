@@ -116,7 +116,8 @@ async function simulate(
   const failed: FailedValue[] = [];
   const run: RunResourceOptions = {
     ...options,
-    ...{ manifests, definitions: accepted.map((each) => each.located) },
+    manifests,
+    definitions: accepted.map((each) => each.located),
     coverage: {
       declare: () => undefined,
       reach: () => undefined,
@@ -161,8 +162,12 @@ async function simulate(
     if (!(error instanceof KubeError || error instanceof UnknownReferenceError)) throw error;
     const { message } = error;
     return {
-      ...{ children: [], missing: [], failures: [], status: undefined },
-      ...{ problem: message, isRejected: true },
+      children: [],
+      missing: [],
+      failures: [],
+      status: undefined,
+      problem: message,
+      isRejected: true,
     };
   }
 }

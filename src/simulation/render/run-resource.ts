@@ -109,7 +109,8 @@ class RunOperators {
     this.#definitions = definitions;
     this.#name = name;
     this.simulation = new Simulation({
-      ...{ logger: silentLogger, simulatesControllers },
+      logger: silentLogger,
+      simulatesControllers,
       hasEvents: definitions.some(readsEvents),
       definitions: this.#hasMembers ? manifests : [],
       ...(onRequest && { onRequest }),

@@ -62,8 +62,11 @@ async function runBoth({ definition, resources, given }: SideBySideOptions): Pro
   const { located } = checked;
   const [first, second] = resources;
   const options = {
-    ...{ definitions: [located], manifests: [definition], given },
-    ...{ resource: first, simulatesControllers: true },
+    definitions: [located],
+    manifests: [definition],
+    given,
+    resource: first,
+    simulatesControllers: true,
   };
   try {
     return await runResource(options, located.definition, async ({ simulation, found }) => {

@@ -53,7 +53,8 @@ export function clusterFor(
   const missing = [...needed].filter((name) => !known.has(name));
   return {
     given: [...crds.values(), ...inputs, ...missing.map(namespaceOf)],
-    ...{ unchecked, unserved },
+    unchecked,
+    unserved,
   };
 }
 

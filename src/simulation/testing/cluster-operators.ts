@@ -39,7 +39,11 @@ export class ClusterOperators {
     this.definitions = definitions;
     this.#cluster = createKubeCluster({ ...options, logger, metrics, beforeWrite: onWrite });
     this.#runners = new DefinitionRunners({
-      ...{ clock, random, logger, metrics, cluster: this.#cluster },
+      clock,
+      random,
+      logger,
+      metrics,
+      cluster: this.#cluster,
       definitions: definitions.map((located) => restricted(located, namespace)),
     });
     this.#ended = this.#runners.run(this.#stopper.signal);

@@ -117,7 +117,8 @@ function deploymentOf({ apiVersion, kind, metadata, spec }: JsonObject): JsonObj
   });
   const pod = { ...template.spec, volumes: [...volumes, ...claimed] };
   return {
-    ...{ apiVersion, kind: 'Deployment' },
+    apiVersion,
+    kind: 'Deployment',
     ...(metadata !== undefined && { metadata }),
     spec: { selector, template: { ...template, spec: pod } },
   };

@@ -13,7 +13,10 @@ export class CheckServer {
   constructor() {
     const { kubernetesVersion, ...schemas } = builtinDocuments();
     this.#sandbox = createSandbox({
-      ...{ clock: this.#clock, random: createSeededRandom(1), schemas, kubernetesVersion },
+      clock: this.#clock,
+      random: createSeededRandom(1),
+      schemas,
+      kubernetesVersion,
       patternProblem,
       parseYaml: (text) => parseYaml(text, 'kubectl'),
       runsPods: false,

@@ -111,7 +111,9 @@ export class TestChecker {
     const options = { schemas: bundledSchemas(), check: this.#check };
     const { accepted, diagnostics } = checkDefinitions(definitions, options);
     return {
-      ...{ step, check: this.objectCheck(definitions), errors: diagnostics.filter(isError) },
+      step,
+      check: this.objectCheck(definitions),
+      errors: diagnostics.filter(isError),
       located: accepted.map(({ located }) => located),
     };
   }

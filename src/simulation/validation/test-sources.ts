@@ -78,7 +78,9 @@ export async function readTestSources(
   const all = [...paths, ...files, ...test.steps.flatMap(({ definition }) => definition ?? [])];
   const places = all.map((path) => besideTest(test, path));
   return {
-    ...{ definitions, later, applied },
+    definitions,
+    later,
+    applied,
     manifests: [...definitions, ...later.flatMap((phase) => phase.definitions), ...applied],
     folders: places.flatMap((place) => [place, dirname(place)]),
     rejected: [

@@ -27,7 +27,8 @@ export class FetchBackend extends AskingBackend {
     this.#base = base;
     this.#fetch = send;
     this.#streams = new StreamConnection({
-      ...{ clock, url: `${base}streams` },
+      clock,
+      url: `${base}streams`,
       send: (url, init) => this.#send(url, init),
     });
   }

@@ -83,7 +83,9 @@ function liveNode({ object, failure, children }: TreeNode, isFolded: boolean): L
     ? summaryOf(object)
     : { health: 'failing' as const, state: 'Failed', message: '' };
   return {
-    ...{ id: nodeId(ref), ref, object: doesExist ? object : undefined },
+    id: nodeId(ref),
+    ref,
+    object: doesExist ? object : undefined,
     ...summary,
     ...(failure !== undefined && {
       health: 'failing' as const,

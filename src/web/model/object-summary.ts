@@ -112,7 +112,9 @@ export function definitionSummary(object: KubeObject): DefinitionSummary {
       const time = textOf(lastTransitionTime);
       return time > last ? time : last;
     }, ''),
-    ...{ kind, group, resources },
+    kind,
+    group,
+    resources,
     revision: textOf(status.revision),
     ready: numberOf(status.readyInstances),
     isPaused: paused,

@@ -108,7 +108,9 @@ class ResourceEditor extends Component<Props, State> {
         ),
         mode === 'form' && schema !== undefined && object !== undefined
           ? schemaForm({
-              ...{ schema, value: object.spec, diagnostics },
+              schema,
+              value: object.spec,
+              diagnostics,
               onChange: (spec) => this.#set(`${yamlText({ ...object, spec })}\n`),
             })
           : h(TextEditorView, {

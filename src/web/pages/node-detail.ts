@@ -175,7 +175,9 @@ function ordered({
   ...others
 }: KubeObject & { readonly spec?: unknown; readonly status?: unknown }) {
   return {
-    ...{ apiVersion, kind, metadata },
+    apiVersion,
+    kind,
+    metadata,
     ...(spec !== undefined && { spec }),
     ...others,
     ...(status !== undefined && { status }),

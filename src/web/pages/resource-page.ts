@@ -322,7 +322,10 @@ function treeTab(view: ResourcePageView, resource: KubeObject): Content {
     isLoading && root.children.length === 0
       ? loadingBox('the tree')
       : treeView({
-          ...{ root, selected: node.id, touched, isNarrow },
+          root,
+          selected: node.id,
+          touched,
+          isNarrow,
           hrefOf: ({ id }) => hrefOf({ ...route, node: id }),
         }),
     root.hidden > 0 || ui.isUnfolded

@@ -79,7 +79,10 @@ export class SourceEditor extends Component<Props, State> {
           muted([' ', code(file), ' ', errors === 0 ? 'no errors' : countText(errors, 'error')]),
         ),
         h(TextEditorView, {
-          ...{ text, diagnostics, language: 'yaml', label: `Source ${file}` },
+          text,
+          diagnostics,
+          language: 'yaml',
+          label: `Source ${file}`,
           onChange: (next: string) => this.#set(next),
         }),
         diagnostics.map((each) =>

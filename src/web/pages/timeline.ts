@@ -283,6 +283,9 @@ function conditionMoments(resource: KubeObject): readonly Moment[] {
 function eventMoments({ store }: ResourcePageView, resource: KubeObject): readonly Moment[] {
   return eventRows(store, resource).map(({ uid, time, isWarning, reason, message }) => ({
     key: uid,
-    ...{ time, isBad: isWarning, what: reason, message },
+    time,
+    isBad: isWarning,
+    what: reason,
+    message,
   }));
 }

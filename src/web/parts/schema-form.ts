@@ -34,7 +34,10 @@ export interface SchemaFormOptions {
 export function schemaForm({ schema, value, diagnostics, onChange }: SchemaFormOptions): VNode {
   const problems = { all: diagnostics, shown: new Set<DiagnosticView>() };
   const fields = fieldsOf({
-    ...{ schema, value, path: 'spec', problems },
+    schema,
+    value,
+    path: 'spec',
+    problems,
     onChange: (next) => onChange(next ?? {}),
   });
   const others = diagnostics.filter((problem) => !problems.shown.has(problem));
@@ -55,7 +58,11 @@ function fieldsOf({ schema, value, path, problems, onChange }: Group): Content {
   return Object.entries(properties).map(([name, property]) =>
     isJsonObject(property)
       ? field({
-          ...{ name, schema: property, value: object[name], path: `${path}.${name}`, problems },
+          name,
+          schema: property,
+          value: object[name],
+          path: `${path}.${name}`,
+          problems,
           isRequired: required.includes(name),
           onChange: (next) => onChange(withField(object, name, next)),
         })
@@ -149,7 +156,11 @@ function map({
         'div',
         { class: 'item', key: `${path}.${name}` },
         field({
-          ...{ name, schema: values, value: item, path: `${path}.${name}`, problems },
+          name,
+          schema: values,
+          value: item,
+          path: `${path}.${name}`,
+          problems,
           isRequired: false,
           onChange: (next) => onChange(withField(object, name, next)),
         }),
@@ -180,14 +191,12 @@ function list({ schema, value, path, problems, onChange }: Field): Content {
         'div',
         { class: 'item', key: `${path}[${index}]` },
         field({
-          ...{
-            name: String(index),
-            schema: of,
-            value: item,
-            path: `${path}[${index}]`,
-            problems,
-            isRequired: false,
-          },
+          name: String(index),
+          schema: of,
+          value: item,
+          path: `${path}[${index}]`,
+          problems,
+          isRequired: false,
           onChange: (next) => onChange(items.with(index, next ?? initial(of))),
         }),
         button('Remove', () => onChange(items.toSpliced(index, 1))),

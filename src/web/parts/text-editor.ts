@@ -66,7 +66,10 @@ export class TextEditorView extends Component<TextEditorProps, { isReady: boolea
     if (host === null || !this.#isMounted) return;
     const { label, language, isReadOnly = false, diagnostics = [] } = this.props;
     this.#editor = createTextEditor(host, {
-      ...{ label, language, isReadOnly, text: this.#text },
+      label,
+      language,
+      isReadOnly,
+      text: this.#text,
       onChange: (text) => this.#changed(text),
     });
     this.#editor.setDiagnostics(diagnostics);

@@ -197,7 +197,9 @@ export class ConsoleStore {
   ): Followed<ObjectList> {
     const { backend, clock, onChange } = this.#options;
     const list = new ObjectList({
-      ...{ backend, clock, onChange },
+      backend,
+      clock,
+      onChange,
       path: collectionPath(kind, namespace),
       query: {
         ...(fieldSelector !== undefined && { fieldSelector }),

@@ -135,7 +135,10 @@ export class FilesPane extends Component<Props, State> {
       { id: 'file-panel', role: 'tabpanel', 'aria-labelledby': tabId(file.file) },
       h(TextEditorView, {
         key: file.file,
-        ...{ text: file.text, diagnostics, language: 'yaml', label: `File ${file.file}` },
+        text: file.text,
+        diagnostics,
+        language: 'yaml',
+        label: `File ${file.file}`,
         onChange: (text: string) => this.#edit(file, text),
       }),
       h(

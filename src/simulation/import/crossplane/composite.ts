@@ -32,7 +32,9 @@ export function readComposite({ apiVersion, spec }: JsonObject): Composite | und
   const names = claim ?? spec.names;
   return {
     kind: { group: spec.group, version: String(version.name), kind: String(names.kind) },
-    ...{ names, isClaim, isNamespaced: isClaim || (spec.scope ?? legacy) === 'Namespaced' },
+    names,
+    isClaim,
+    isNamespaced: isClaim || (spec.scope ?? legacy) === 'Namespaced',
     schema: openApiOf(version),
     machinery: new Map(),
   };

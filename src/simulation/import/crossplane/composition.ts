@@ -170,7 +170,9 @@ function addTemplates(
     const patches = own.flatMap((each) => inlined(each, patchSets, report));
     const isNew = base !== undefined;
     draft.templates.set(name, {
-      ...{ name, label, pointer: isNew ? at : (before?.pointer ?? at) },
+      name,
+      label,
+      pointer: isNew ? at : (before?.pointer ?? at),
       base: base ?? before?.base ?? {},
       patches: [...(isNew ? [] : (before?.patches ?? [])), ...patches],
       readinessChecks: listOf(value.readinessChecks).filter(isJsonObject),

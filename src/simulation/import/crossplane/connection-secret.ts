@@ -98,7 +98,11 @@ export class ConnectionSecret {
       const place = namespace && templateOf(namespace);
       const permission = typeof place === 'string' ? permissionOf(place) : undefined;
       this.reads.push({
-        ...{ id: read, apiVersion: 'v1', kind: 'Secret', name: templateOf(name), optional: true },
+        id: read,
+        apiVersion: 'v1',
+        kind: 'Secret',
+        name: templateOf(name),
+        optional: true,
         ...(place !== undefined && { namespace: place }),
         ...(permission !== undefined && { crossNamespace: permission }),
       });

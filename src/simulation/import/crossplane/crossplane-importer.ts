@@ -191,7 +191,9 @@ function convertComposition(
   } as unknown as JsonObject;
   const isRead = environment.reads.length > 0;
   return {
-    ...{ name, kind: composite.kind, definition },
+    name,
+    kind: composite.kind,
+    definition,
     sampleOf: (each) => sampleOf(each, document.value, composite),
     ...(isRead && { given: configs.map(({ value }) => value as unknown as KubeObject) }),
   };

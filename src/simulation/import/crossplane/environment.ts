@@ -46,7 +46,9 @@ export class Environment {
       const isList = read.selector !== undefined;
       const { isMultiple, ...fields } = read;
       this.reads.push({
-        ...{ id, apiVersion: this.#apiVersion, kind: 'EnvironmentConfig' },
+        id,
+        apiVersion: this.#apiVersion,
+        kind: 'EnvironmentConfig',
         ...(fields as JsonObject),
         ...(isOptional && !isList && { optional: true }),
       });

@@ -54,7 +54,9 @@ export function withTreeAt(
   const length = Math.max(items.length, Number(first) + 1);
   const all = Array.from({ length }, (_, index): Tree => items[index] ?? treeOf(null));
   return {
-    ...{ kind: 'list', more, isCreated: tree === undefined || tree.isCreated === true },
+    kind: 'list',
+    more,
+    isCreated: tree === undefined || tree.isCreated === true,
     items: all.map((each, index) =>
       index === first ? withTreeAt(items[index], rest, change) : each,
     ),

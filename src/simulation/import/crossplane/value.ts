@@ -48,7 +48,10 @@ export function typeOfSchema(schema: JsonObject | undefined): SchemaType {
 export function pathValue(text: string, isAlways: boolean, schema?: JsonObject): Value {
   const choices = Array.isArray(schema?.enum) ? schema.enum : undefined;
   return {
-    ...{ text, level: level.path, type: typeOfSchema(schema), schema },
+    text,
+    level: level.path,
+    type: typeOfSchema(schema),
+    schema,
     presence: isAlways ? 'always' : 'maybe',
     needs: isAlways ? [] : [text],
     ...(choices && { choices }),

@@ -131,7 +131,9 @@ function graphContext(parts: {
   const compiler = createSchemaCompiler();
   const openApi = { type: 'object', properties: { spec: specSchema } };
   return {
-    ...{ report, parse, leftOut },
+    report,
+    parse,
+    leftOut,
     instanceType: schemaOfCustomResource(openApi, kind),
     isNamespaced: schema.scope !== 'Cluster',
     resources: new Map(resources.map((each) => [each.id, each])),

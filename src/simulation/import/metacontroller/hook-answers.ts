@@ -73,7 +73,10 @@ export function answersFor(
     );
     return [
       {
-        ...{ document, children, response, pointer },
+        document,
+        children,
+        response,
+        pointer,
         documents: asked === undefined ? [document] : [asked, document],
         parent: parent as unknown as KubeObject,
         observed: observed as unknown as readonly KubeObject[],

@@ -169,7 +169,10 @@ function convertRule(
   } as unknown as JsonObject;
   reportSettings(spec, report);
   return {
-    ...{ name, kind: parent.gvk, definition, todos },
+    name,
+    kind: parent.gvk,
+    definition,
+    todos,
     recorded: synced.map((answer) => ({
       parent: sampleFrom(answer.parent, parent.gvk),
       objects: answer.children.map(({ object }) => object),

@@ -55,10 +55,13 @@ export function parentKind(
   report.converted(place, notes);
   if (!isOwn)
     return {
-      ...{ gvk, isNamespaced, crd: document },
+      gvk,
+      isNamespaced,
+      crd: document,
       fields: () => ({
         for: {
-          ...{ apiVersion, kind: gvk.kind },
+          apiVersion,
+          kind: gvk.kind,
           ...(labelSelector !== undefined && { selector: labelSelector }),
           ...(annotationSelector !== undefined && { annotationSelector }),
         },
@@ -67,7 +70,9 @@ export function parentKind(
   if (document !== undefined)
     report.in(document.source).converted({ name: 'CustomResourceDefinition', pointer: '/spec' });
   return {
-    ...{ gvk, isNamespaced, crd: document },
+    gvk,
+    isNamespaced,
+    crd: document,
     // The kind exists where the controller runs.
     fields: (status) => ({
       crd: crdSpec(spec, gvk, status),

@@ -95,7 +95,9 @@ function childOf(first: Recorded, observations: readonly Recorded[]): RecordedCh
   );
   const template = explainer.explain(values);
   return {
-    ...{ object: first.object, answer: first.answer, pointer: first.pointer },
+    object: first.object,
+    answer: first.answer,
+    pointer: first.pointer,
     template: isJsonObject(template) ? template : {},
     used: explainer.used,
     unexplained: explainer.unexplained,
@@ -108,7 +110,8 @@ function withoutNamespace(object: KubeObject, { parent }: HookAnswer): Json {
   const isOwn = namespace === parent.metadata.namespace;
   const { apiVersion, kind, metadata: _, ...rest } = object;
   return {
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: isOwn || namespace === undefined ? metadata : { namespace, ...metadata },
     ...rest,
   } as unknown as Json;

@@ -100,7 +100,10 @@ class RuleConversion {
       if (filter !== undefined)
         this.#notes.push(`reads all; the names are those of "reads.${id}[${filter}]"`);
       return {
-        ...{ id, apiVersion: apiVersionOf(gvk), kind: gvk.kind, ...target },
+        id,
+        apiVersion: apiVersionOf(gvk),
+        kind: gvk.kind,
+        ...target,
         ...(namespace !== undefined && { namespace }),
         ...(isEverywhere && { namespaces: '*' }),
         ...(isEverywhere && { crossNamespace: true }),

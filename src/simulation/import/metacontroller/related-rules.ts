@@ -47,7 +47,9 @@ function rulesOf(answer: HookAnswer): readonly RecordedRule[] {
     isJsonObject(rule)
       ? [
           {
-            ...{ rule, answer, name: `relatedResources[${index}]` },
+            rule,
+            answer,
+            name: `relatedResources[${index}]`,
             pointer: pointerTo(`${answer.pointer}/relatedResources`, index),
             names: Array.isArray(rule.names) ? rule.names : [],
           },
