@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { provenance } from '../results-page.ts';
+import { benchHostile, type HostileResult } from './hostile.ts';
 import { benchIdle, type IdleResult } from './idle.ts';
 import { benchSpread, type SpreadResult } from './spread.ts';
 import { startStage } from './stage.ts';
@@ -13,7 +14,7 @@ const usage = `npm run bench -- members [options]
   --edits N       of one series of latencies (default 400)
   --idle N        connected members with nothing selected, played by one process (default 300)
   --reps N        in turns (default 2)
-  --only PARTS    spread,unreachable,idle (default all)
+  --only PARTS    spread,unreachable,hostile,idle (default all)
   --bundle FILE   runs the bundle (default: the source)
   --write         writes RESULTS-members.md
 `;
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     edits: { type: 'string', default: '400' },
     idle: { type: 'string', default: '300' },
     reps: { type: 'string', default: '2' },
-    only: { type: 'string', default: 'spread,unreachable,idle' },
+    only: { type: 'string', default: 'spread,unreachable,hostile,idle' },
     bundle: { type: 'string' },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -42,7 +43,7 @@ async function bench(): Promise<void> {
     values.idle,
   ].map(Number) as [number, number, number, number, number];
   const parts = new Set(values.only.split(','));
-  const needed = parts.has('spread') || parts.has('unreachable') ? members : 0;
+  const needed = parts.has('spread') || parts.has('unreachable') ? members : 1;
   const stage = await startStage(needed);
   const sections: string[] = [];
   const add = (section: string) => {
@@ -54,6 +55,7 @@ async function bench(): Promise<void> {
       add(spreadTable(await benchSpread(stage, { resources, reps }), { members, resources }));
     if (parts.has('unreachable'))
       add(latencyTable(await benchUnreachable(stage, { edits, reps }), members));
+    if (parts.has('hostile')) add(hostileTable(await benchHostile(stage, { edits, reps })));
     if (parts.has('idle')) add(idleTable(await benchIdle(stage.hub, idle)));
   } finally {
     await stage.stop();
@@ -107,6 +109,33 @@ function latencyTable(results: readonly LatencyResult[], members: number): strin
     ...states.map((last) => row(`all ${last}`, allOf(last))),
     '',
     `Ratio of p99 of all: ${ratioOf('frozen')} frozen, ${ratioOf('stopped')} stopped (target: at most 1.1).`,
+  ].join('\n');
+}
+
+function hostileTable(results: readonly HostileResult[]): string {
+  const all = (others: HostileResult['others'], of: 'latenciesMs' | 'probesMs') =>
+    results
+      .filter((each) => each.others === others)
+      .flatMap((each) => each[of])
+      .sort((a, b) => a - b);
+  const row = (others: HostileResult['others']) => {
+    const [edits, probes] = [all(others, 'latenciesMs'), all(others, 'probesMs')];
+    const figures = [shareOf(edits, 0.5), shareOf(edits, 0.99), probes.at(-1) ?? Number.NaN];
+    return `| ${others} | ${edits.length} | ${figures.map((ms) => ms.toFixed(1)).join(' | ')} |`;
+  };
+  const p99 = (others: HostileResult['others']) => shareOf(all(others, 'latenciesMs'), 0.99);
+  const ratio = (p99('three hostile') / p99('none')).toFixed(2);
+  return [
+    '## Three hostile members',
+    '',
+    'From an edit in a healthy member until its child has changed. The others send 16 MiB as their version, events without a pause, lines without an end, and values nested deep; or they respond byte by byte. The heap has 358 MiB.',
+    '',
+    '| others | edits | p50, ms | p99, ms | slowest /healthz, ms |',
+    '| --- | --- | --- | --- | --- |',
+    row('none'),
+    row('three hostile'),
+    '',
+    `Ratio of p99: ${ratio} (target: at most 1.2; /healthz below 1,000 ms).`,
   ].join('\n');
 }
 

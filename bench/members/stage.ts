@@ -50,8 +50,13 @@ export function kindNamed(name: string, more = ''): BenchKind {
 /** In every member. */
 export const everywhere = '  controller: { clusters: { selector: all } }\n';
 
-export function launch(hub: ControlPlane, kinds: readonly BenchKind[]): HomeostatProcess {
+export function launch(
+  hub: ControlPlane,
+  kinds: readonly BenchKind[],
+  env: Readonly<Record<string, string>> = {},
+): HomeostatProcess {
   return new HomeostatProcess({
+    env,
     kubeconfig: hub.kubeconfigPath('operator'),
     definitions: Object.fromEntries(kinds.map(({ name, text }) => [`${name}.yaml`, text])),
     flags: ['--namespace', 'homeostat-bench', '--cluster-secrets', secretNamespace],

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ChildWatch } from '../isolation/child-watch.ts';
-import { bodyOf, collectionOf } from '../isolation/definitions.ts';
-import { everywhere, kindNamed, launch, register, type Stage, untilMetric } from './stage.ts';
+import { createResources, EditLatencies, resourceNames } from './edit-latencies.ts';
+import {
+  clusters,
+  everywhere,
+  kindNamed,
+  launch,
+  register,
+  type Stage,
+  untilMetric,
+} from './stage.ts';
 
 export interface LatencyResult {
   readonly last: 'reachable' | 'frozen' | 'stopped';
   /** One for each edit, ascending. */
   readonly latenciesMs: readonly number[];
 }
-
-const perMember = 20;
-const everyMs = 50;
-const limitMs = 60_000;
 
 /** From an edit in a member until its child has changed, while the last member is reachable, frozen or stopped, in turns. */
 export async function benchUnreachable(
@@ -23,53 +26,26 @@ export async function benchUnreachable(
   const others = members.slice(0, -1);
   if (last === undefined || others.length === 0) throw new Error('Expected two members at least');
   const homeostat = launch(hub, [kind]);
-  const watches = others.map((member) => new ChildWatch(member.client()));
+  const latencies = new EditLatencies(kind, others);
   try {
-    await hub.client().untilList('/apis/homeostat.dev/v1alpha1/clusters', () => true);
+    await hub.client().untilList(clusters, () => true);
     for (const [index, member] of members.entries())
       await register(hub.client(), `late-${index}`, member.kubeconfig('operator'));
-    const names = Array.from({ length: perMember }, (_, index) => `late-${index}`);
-    for (const member of members) {
-      await member.client().untilList(`/apis/${kind.group}/v1/things`, () => true);
-      for (const name of names)
-        await member.client().create(collectionOf(kind), bodyOf(kind, name, 'a'));
-    }
+    await createResources(kind, members);
     const labels = { definition: kind.name, ready: 'True' };
-    await untilMetric(homeostat, 'homeostat_resources', perMember * members.length, labels);
-    for (const watch of watches) await watch.start();
-    let turn = 0;
-    const edit = async (): Promise<number> => {
-      const index = turn % others.length;
-      const name = names[Math.floor(turn / others.length) % names.length] ?? '';
-      const value = `turn-${turn++}`;
-      const path = `${collectionOf(kind)}/${name}`;
-      await others[index]?.client().patch(path, { spec: { value } });
-      const startMs = performance.now();
-      for (;;) {
-        const seenMs = watches[index]?.seenMs(name, value);
-        if (seenMs !== undefined) return Math.max(0, seenMs - startMs);
-        if (performance.now() - startMs > limitMs) throw new Error(`"${value}" was not seen`);
-        await sleep(1);
-      }
-    };
-    const latencies = async () => {
-      const found: Promise<number>[] = [];
-      for (let count = 0; count < edits; count++) {
-        found.push(edit());
-        await sleep(everyMs);
-      }
-      return (await Promise.all(found)).sort((a, b) => a - b);
-    };
+    const count = resourceNames.length * members.length;
+    await untilMetric(homeostat, 'homeostat_resources', count, labels);
+    await latencies.start();
     const results: LatencyResult[] = [];
     const note = async (state: LatencyResult['last']) => {
-      results.push({ last: state, latenciesMs: await latencies() });
+      results.push({ last: state, latenciesMs: await latencies.measure(edits) });
     };
     const pid = () => last.pids.apiServer ?? 0;
     const untilBack = () =>
       untilMetric(homeostat, 'homeostat_cluster_connected', members.length).then(() =>
         sleep(3_000),
       );
-    await latencies();
+    await latencies.measure(edits);
     for (let rep = 0; rep < reps; rep++) {
       await note('reachable');
       process.kill(pid(), 'SIGSTOP');
@@ -84,7 +60,7 @@ export async function benchUnreachable(
     }
     return results;
   } finally {
-    for (const watch of watches) await watch.stop();
+    await latencies.stop();
     await homeostat.stop();
   }
 }

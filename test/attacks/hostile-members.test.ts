@@ -20,7 +20,7 @@ import { patienceMs } from '../support/patience.ts';
 const clusters = '/apis/homeostat.dev/v1alpha1/clusters';
 /** 70 % of the memory limit of the chart. */
 const heapMiB = 358;
-const edits = 60;
+const edits = 20;
 
 const maps = thingDefinition(
   'maps',

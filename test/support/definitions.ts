@@ -132,6 +132,7 @@ export interface Condition {
   readonly reason: string;
   readonly message: string;
   readonly observedGeneration?: number;
+  readonly lastTransitionTime?: string;
 }
 
 /** The status of a resource, empty when it has none yet. */

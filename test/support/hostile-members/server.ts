@@ -58,46 +58,65 @@ function watched(member: string, path: string): Iterable<string> {
   return many(1e9, () => `{"type":"ADDED","object":{"metadata":${nested(9_000)}}}\n`);
 }
 
-/** Answers a request that shows neither the identity nor the kinds. */
-function answered(member: string, path: string): Iterable<string> {
+/** A list that is too large, and values nested deep. */
+function answered(member: string): Iterable<string> {
   if (member === 'lines') return many(15, (index) => (index === 0 ? `{"a":[${maps}` : maps));
-  // The list is right, once it has been read: one byte after the other.
-  if (path === '/apis/apiextensions.k8s.io/v1/customresourcedefinitions') return slow;
   return many(200, () => nested(9_000));
 }
 
-const slow: readonly string[] = [];
+/** Sends one byte after the other. */
+function drip(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 100);
+  response.on('close', () => clearInterval(timer));
+}
+
+/** What shows the identity and the kinds of a member. */
+function knownBody(member: string, path: string): string | undefined {
+  switch (path) {
+    case '/version':
+      return '{"gitVersion":"v1.36.0"}';
+    case '/api/v1/namespaces/kube-system':
+      return namespaceOf(member, 1);
+    case '/api/v1/namespaces':
+      return `{"metadata":{"resourceVersion":"1"},"items":[${namespaceOf(member, 1)}]}`;
+    case '/api':
+      return '{"kind":"APIVersions","versions":["v1"]}';
+    case '/apis':
+      return '{"kind":"APIGroupList","apiVersion":"v1","groups":[]}';
+    default:
+      return kindsAt(path);
+  }
+}
+
+function kindsAt(path: string): string | undefined {
+  const types = Object.entries(resources).find(([prefix]) => prefix === path)?.[1];
+  if (types === undefined) return undefined;
+  return JSON.stringify({
+    kind: 'APIResourceList',
+    groupVersion: path.replace(/^\/apis?\//, ''),
+    resources: types.map((type) => ({ ...type, namespaced: true, verbs })),
+  });
+}
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://server');
   const [, member = '', path = ''] = /^\/(version|lines|nested)(\/.*)$/.exec(pathname) ?? [];
   response.setHeader('content-type', 'application/json');
   request.resume();
-  const end = (body: unknown) =>
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  const known = knownBody(member, path);
   if (member === 'version')
-    return void send(
+    void send(
       response,
       many(16, () => maps),
     );
-  if (searchParams.get('watch') !== null) return void send(response, watched(member, path));
-  if (path === '/version') return end({ gitVersion: 'v1.36.0' });
-  if (path === '/api/v1/namespaces/kube-system') return end(namespaceOf(member, 1));
-  if (path === '/api/v1/namespaces')
-    return end(`{"metadata":{"resourceVersion":"1"},"items":[${namespaceOf(member, 1)}]}`);
-  if (path === '/api') return end({ kind: 'APIVersions', versions: ['v1'] });
-  if (path === '/apis') return end({ kind: 'APIGroupList', apiVersion: 'v1', groups: [] });
-  const types = Object.entries(resources).find(([prefix]) => prefix === path)?.[1];
-  if (types !== undefined)
-    return end({
-      kind: 'APIResourceList',
-      groupVersion: path.replace(/^\/apis?\//, ''),
-      resources: types.map((type) => ({ ...type, namespaced: true, verbs })),
-    });
-  const texts = answered(member, path);
-  if (texts !== slow) return void send(response, texts);
-  const timer = setInterval(() => response.write(' '), 100);
-  response.on('close', () => clearInterval(timer));
+  else if (searchParams.get('watch') !== null) void send(response, watched(member, path));
+  else if (known !== undefined) response.end(known);
+  else if (
+    path === '/apis/apiextensions.k8s.io/v1/customresourcedefinitions' &&
+    member === 'nested'
+  )
+    drip(response);
+  else void send(response, answered(member));
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
