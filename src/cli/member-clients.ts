@@ -43,15 +43,17 @@ export function memberClients({
   ...shared
 }: MemberClientOptions): ConnectMember {
   const cacheLength = heapBytes * shareOfHeap;
+  /** A warning is logged once for each member. */
+  const noted = new Set<string>();
   const together = new SharedBudget(heapBytes * shareOfMembers);
   const jsonLimits = { fromLength: 0, maxCost: Math.min(cacheLength, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
   return (config, { beforeWrite, onExceeded, onServerNote, ...options }) => {
     const logger = shared.logger.child({ cluster: options.name });
-    const noted = new Set<ServerNote>();
     const onNote = (note: ServerNote) => {
-      if (!noted.has(note)) logger.warn({ note }, 'The address of a member cluster is unusual');
-      noted.add(note);
+      const key = `${options.name} ${note}`;
+      if (!noted.has(key)) logger.warn({ note }, 'The address of a member cluster is unusual');
+      noted.add(key);
       onServerNote?.(note);
     };
     const share = together.open(() => onExceeded?.('together'));

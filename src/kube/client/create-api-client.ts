@@ -52,7 +52,7 @@ export interface ApiClientOptions {
   readonly isForeign?: boolean;
   /** Which addresses may be connected to. @default all */
   readonly servers?: ServerGuardOptions;
-  /** How much is read of responses and watches; then requests and watches wait. @default not limited */
+  /** How much is read of responses and watches, with 2 KiB for each event; then requests and watches wait. @default not limited */
   readonly readRate?: ReadRate;
   /** Called with the bytes of responses that are being received: they are added, and subtracted when the response has ended. @default no action */
   readonly onHeld?: (bytes: number) => void;
@@ -439,7 +439,7 @@ class PooledApiClient implements ClosableApiClient {
     const untilReadable = () => this.#untilReadable(signal);
     async function* chunks() {
       for await (const chunk of stream.chunks) {
-        unread?.take(chunk.length);
+        unread?.take(chunk.length + linesIn(chunk) * lineBytes);
         yield chunk;
         await untilReadable();
       }
@@ -462,6 +462,15 @@ function textOf({ body, maxBodyLength = Number.POSITIVE_INFINITY }: ApiRequest):
   const text = escapedJson(body);
   if (text.length <= maxBodyLength) return text;
   throw new KubeError('too-large', `Expected at most ${maxBodyLength} bytes`, { status: 413 });
+}
+
+/** What an event of a watch costs beside its text: it is decoded, stored and delivered. */
+const lineBytes = 2_048;
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
 }
 
 function bucketOf({ burst, perSecond }: ReadRate, clock: Clock): TokenBucket {

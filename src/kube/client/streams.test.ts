@@ -87,6 +87,17 @@ describe('kube/api-client streams', () => {
     assert.equal(isNext, false);
     await clock.advance(20_000);
     await next;
+    // Lines count more than their text.
+    second?.write('\n\n');
+    await chunks.next();
+    second?.write('z');
+    const third = chunks.next();
+    await othersServed();
+    await clock.advance(5_000);
+    await othersServed();
+    assert.equal(await Promise.race([third, 'waiting']), 'waiting');
+    await clock.advance(5_000);
+    await third;
     stream.close();
   });
 
