@@ -62,6 +62,19 @@ describe('console/remote-records', () => {
     await ended;
   });
 
+  test('asks no faster when two processes answer in turn', async () => {
+    const answers = Array.from({ length: 100 }, (_, index) => ({
+      process: index % 2 === 0 ? 'p' : 'q',
+      records: recordsOf(1),
+    }));
+    const { clock, asked, stop, ended } = followed(answers);
+    await settle();
+    for (let second = 0; second < 3; second++) await clock.advance(1_000);
+    assert.ok(asked.length <= 8, `${asked.length} requests`);
+    stop();
+    await ended;
+  });
+
   test('does not keep a page waiting for a runtime that is slow, and asks one that answered no more', async () => {
     const clock = new FakeClock();
     const answers: PromiseWithResolvers<unknown>[] = [];

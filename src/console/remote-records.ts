@@ -85,7 +85,8 @@ export class RemoteRecords implements ReconcileRecords {
       // Another process counts from 1 again.
       const isOther = process !== '' && page.process !== process;
       process = page.process;
-      if (isOther) {
+      // An answer from the first record on is complete, also if processes answer in turn.
+      if (isOther && after > 0) {
         after = 0;
         continue;
       }

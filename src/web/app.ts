@@ -7,7 +7,8 @@ import { connecting } from './pages/shell.ts';
 import { render } from './preact.ts';
 import { hrefOf, parseRoute } from './route.ts';
 import { ConsoleStore } from './store/console-store.ts';
-import type { Actions, Notice, Theme, UiState, View } from './view.ts';
+import { storedTheme, storeTheme } from './stored-theme.ts';
+import type { Actions, Notice, UiState, View } from './view.ts';
 import type { Workbench } from './workbench/workbench.ts';
 
 export interface AppOptions {
@@ -32,7 +33,6 @@ const narrowQuery = '(max-width: 720px)';
 const ageMs = 5_000;
 /** How long the result of an action is shown. */
 const noticeMs = 6_000;
-const themeKey = 'homeostat.theme';
 
 /** Runs the console in an element. */
 export function startApp(options: AppOptions): RunningApp {
@@ -157,7 +157,7 @@ class App {
     const shared = { ui: this.#ui, actions: this.#actions, ...(workbench && { workbench }) };
     const { info } = this.#store;
     window.document.documentElement.dataset.theme = this.#ui.theme;
-    window.localStorage.setItem(themeKey, this.#ui.theme);
+    storeTheme(window, this.#ui.theme);
     if (info === undefined) {
       render(connecting(this.#store.error, shared), root);
       return;
@@ -195,9 +195,4 @@ function pageTitle(route: View['route']): string {
     default:
       return 'Overview';
   }
-}
-
-function storedTheme({ localStorage }: Window): Theme {
-  const stored = localStorage.getItem(themeKey);
-  return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
