@@ -386,3 +386,13 @@ export interface ServerUnreachable {
   /** Time since the first failed attempt, in ms. */
   readonly forMs: number;
 }
+
+export {
+  type HttpTransport,
+  HttpTransportError,
+  type HttpTransportErrorCode,
+  largeAnswerBytes,
+  type TransportAnswer,
+  type TransportRequest,
+  type TransportTls,
+} from './outbound/outbound-http.ts';
