@@ -12,6 +12,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   kube: ['util', 'telemetry', 'files'],
   controller: ['util', 'telemetry/roles'],
   reconcile: ['util', 'definition', 'compile', 'controller', 'kube/roles', 'telemetry/roles'],
+  'http-objects': ['util', 'compile/language', 'controller', 'kube/roles', 'telemetry/roles'],
   sandbox: ['util', 'kube/roles'],
   runtime: engine(),
   plan: [...engine(), 'runtime'],
