@@ -1,0 +1,60 @@
+import { confirmAbsent } from './confirm-absent.ts';
+import { endpointGate, settledDamaged } from './endpoint-gate.ts';
+import { type FarRequest, type ObjectRecord, withId } from './record.ts';
+import { recover } from './recover.ts';
+import { later, settled, settledFailure, settledMissingId } from './settle.ts';
+import { failureIn, isBlocked, type Step, type View } from './view.ts';
+
+/** Annotation that ends a deletion without a confirmation of the API. */
+export const giveUpAnnotation = 'homeostat.dev/give-up';
+
+/** What to do about an object that is being deleted. Needs no valid spec. */
+export function decideDeletion(view: View, record: ObjectRecord | undefined): Step {
+  const { approvals, deletion, endpoint } = view;
+  if (approvals.givesUp) return release('Given up');
+  if (record === undefined) return settledDamaged();
+  if (!mayExist(record)) return release('Nothing to delete');
+  if (deletion.policy === 'Orphan') return release('Orphaned');
+  const isGone = endpoint === undefined || endpoint.blocked?.isGone === true;
+  if (isGone && deletion.whenGone === 'Orphan') return release('Orphaned: the endpoint is missing');
+  return endpointGate(view, record) ?? deleteFar(view, record);
+}
+
+/** Whether the record has an object of the API. */
+export function mayExist({ isOwned, pending }: ObjectRecord): boolean {
+  return isOwned === true || pending !== undefined;
+}
+
+/** Deletes the object of a record in the API. Releases only after the API has confirmed it. */
+export function deleteFar(view: View, record: ObjectRecord): Step {
+  const { identity, pending } = record;
+  const { plan, seen } = view;
+  if (identity === undefined || !mayExist(record)) return release('Nothing to delete');
+  if (pending !== undefined) {
+    const hasSecret = !isBlocked(plan) && plan.hasOneTimeSecret;
+    return recover(view, { record, identity, pending, hasSecret, isRepeatable: false });
+  }
+  const owner = view.conflictOf('recorded');
+  if (owner !== undefined) return release(`HttpObject "${owner}" manages it`);
+  if (identity.delete === undefined) return release('There is no request that deletes it');
+  const request = withId(identity.delete, identity.id);
+  const observe = withId(identity.observe, identity.id);
+  if (request === undefined || observe === undefined) return settledMissingId();
+  if (seen.answers.delete === undefined) return { kind: 'send', role: 'delete', request };
+  const failure = failureIn(seen, 'delete');
+  if (failure !== undefined) return settledFailure({ ...failure, reason: 'DeleteFailed' });
+  return confirmDeleted(view, observe);
+}
+
+function confirmDeleted(view: View, request: FarRequest): Step {
+  const answer = view.seen.answers.observe;
+  if (answer === undefined) return { kind: 'send', role: 'observe', request };
+  if (answer.kind === 'failed')
+    return settledFailure({ ...answer.failure, reason: 'DeleteFailed' });
+  if (answer.kind === 'absent') return confirmAbsent(view) ?? release('Deleted');
+  return settled('Deleting', 'Waiting until the API has deleted the object', later);
+}
+
+function release(note: string): Step {
+  return { kind: 'release', note };
+}

@@ -1,0 +1,161 @@
+import type { ConditionContent } from '../../util/condition.ts';
+import type { ObjectMeta } from '../../util/kube-object.ts';
+import type { Answer, Failure, Found, Role } from './answer.ts';
+import type { ObjectPlan } from './plan.ts';
+import { type FarRequest, type ObjectRecord, printRecord } from './record.ts';
+
+/** Everything that `decide` depends on. */
+export interface View {
+  readonly metadata: ObjectMeta;
+  readonly approvals: Approvals;
+  /** Undefined: the endpoint does not exist. */
+  readonly endpoint: EndpointView | undefined;
+  /** What the spec asks for, or why it cannot be followed. */
+  readonly plan: ObjectPlan | Blocked;
+  /** Of the spec, also if the rest of it is not valid. */
+  readonly deletion: {
+    readonly policy: 'Delete' | 'Orphan';
+    readonly whenGone: 'Wait' | 'Orphan';
+  };
+  /** Undefined: the annotation is damaged. */
+  readonly record: ObjectRecord | undefined;
+  readonly writes: WriteHistory;
+  readonly seen: Seen;
+  readonly nowMs: number;
+  /**
+   * The HttpObject to which the object in the API belongs. Undefined: to this one. `recorded`: the object of the record, `planned`: also
+   * that of the spec.
+   */
+  readonly conflictOf: (which: 'recorded' | 'planned') => string | undefined;
+  /** The other HttpObject that owns the object with an id. Undefined: none does. */
+  readonly ownerOf: (id: string) => string | undefined;
+}
+
+/** Updates whose effect did not last. */
+export interface WriteHistory {
+  /** In a row. */
+  readonly lost: number;
+  /** Whether another one may be sent although three were lost. */
+  readonly isDue: boolean;
+}
+
+/** Annotations of users. */
+export interface Approvals {
+  readonly endpoint: string | undefined;
+  /** The id of the object that a pending create made. */
+  readonly id: string | undefined;
+  /** Key of a pending create that created nothing. */
+  readonly create: string | undefined;
+  readonly givesUp: boolean;
+}
+
+export interface EndpointView {
+  readonly uid: string;
+  /** Origin and base path. */
+  readonly location: string;
+  readonly isTerminating: boolean;
+  readonly checkPath: string | undefined;
+  readonly timeoutMs: number;
+  /** Undefined: requests can be sent. */
+  readonly blocked: Blocked | undefined;
+}
+
+/** Why nothing is sent. */
+export interface Blocked {
+  /** CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  /** The endpoint or its credentials are missing: `whenGone` decides at deletion. */
+  readonly isGone?: boolean;
+}
+
+/** What this reconcile has done. */
+export interface Seen {
+  /** Answers since the last request that writes, and the answer to that one. */
+  readonly answers: Readonly<Partial<Record<Role, Answer>>>;
+  /** Key of the pending create that this reconcile has stored. */
+  readonly armed?: string;
+  /** The Secret for values of the answer exists, without values. */
+  readonly isSecretPrepared?: boolean;
+  /** Whether the Secret has the values of the answer to the pending or last create, and the id that is stored with them. */
+  readonly secret?: SecretState;
+}
+
+export type SecretState =
+  | { readonly kind: 'stored'; readonly id?: string }
+  | { readonly kind: 'lost' };
+
+/** What the reconcile does next. */
+export type Step =
+  /** Stores the record, with the finalizer. `arms`: the key of a create that is sent next. */
+  | { readonly kind: 'store'; readonly record: ObjectRecord; readonly arms?: string }
+  /** Makes sure that the Secret for values of the answer exists, without values. */
+  | { readonly kind: 'prepareSecret' }
+  /** Stores the values of the answer to `create` in the Secret, with the id. */
+  | { readonly kind: 'storeSecret'; readonly key: string; readonly id: string | undefined }
+  /** Reads whether the Secret has the values of the answer to a create. Undefined: this object was not created. */
+  | { readonly kind: 'recallSecret'; readonly key: string | undefined }
+  | { readonly kind: 'send'; readonly role: Role; readonly request: FarRequest }
+  /** Removes the record and the finalizer. */
+  | { readonly kind: 'release'; readonly note: string }
+  | { readonly kind: 'settle'; readonly state: Settled };
+
+/** The end of a reconcile. */
+export interface Settled {
+  readonly synced: Omit<ConditionContent, 'type'>;
+  /** Whether the last observation shows the current object. If not, its values are kept. */
+  readonly isObserved: boolean;
+  readonly next: Next;
+}
+
+/** When the object is reconciled again without an event. */
+export type Next =
+  /** At the next scheduled observation. */
+  | { readonly kind: 'look' }
+  | { readonly kind: 'after'; readonly ms: number }
+  | { readonly kind: 'backoff'; readonly baseDelayMs: number; readonly maxDelayMs: number }
+  | { readonly kind: 'event' };
+
+export const nothingSeen: Seen = { answers: {} };
+
+export function isBlocked(plan: ObjectPlan | Blocked): plan is Blocked {
+  return 'reason' in plan;
+}
+
+/** The failure of a role in this reconcile. */
+export function failureIn({ answers }: Seen, role: Role): Failure | undefined {
+  const answer = answers[role];
+  return answer?.kind === 'failed' ? answer.failure : undefined;
+}
+
+/** What `find` found. */
+export function foundIn({ answers: { find } }: Seen): readonly Found[] {
+  return find?.kind === 'ok' ? (find.found ?? []) : [];
+}
+
+/** What was seen, after an answer: a request that writes invalidates earlier observations. Pure. */
+export function seenAfter(seen: Seen, role: Role, answer: Answer): Seen {
+  const writes = role === 'create' || role === 'update' || role === 'delete';
+  return { ...seen, answers: writes ? { [role]: answer } : { ...seen.answers, [role]: answer } };
+}
+
+/** What was seen, after the record was stored: answers about another object do not count. Pure. */
+export function seenAfterStore(
+  seen: Seen,
+  before: ObjectRecord | undefined,
+  { record, arms }: Extract<Step, { kind: 'store' }>,
+): Seen {
+  const isSame = placeOf(before) === placeOf(record);
+  if (!isSame) return arms === undefined ? nothingSeen : { answers: {}, armed: arms };
+  // Its answer has other values for the Secret.
+  const { secret: _, ...others } = seen;
+  return arms === undefined ? seen : { ...others, armed: arms };
+}
+
+/** Which object it is, apart from its id. */
+function placeOf(record: ObjectRecord | undefined): string {
+  const { identity } = record ?? {};
+  if (identity === undefined) return '';
+  const { id: _, find: __, delete: ___, ...place } = identity;
+  return printRecord({ identity: place });
+}
