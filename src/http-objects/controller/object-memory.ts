@@ -1,0 +1,31 @@
+import type { Random } from '../../util/random.ts';
+import type { Next } from '../core/view.ts';
+
+/** What is remembered of an object between reconciles, and may be lost. */
+export interface ObjectMemory {
+  readonly uid: string;
+  /** What the last reconcile depended on; another text reconciles at once. */
+  readonly cause: string;
+  /** Of the next scheduled observation, on the monotonic clock. */
+  readonly nextLookMs: number;
+  /** Updates in a row whose effect did not last. */
+  readonly lostWrites: number;
+  readonly lastUpdateMs: number;
+  /** Hash of the content of the Secret that was last written. */
+  readonly secretHash?: string;
+}
+
+/** An unstable object is updated again after this time. */
+const unstableMs = 600_000;
+const jitter = 0.1;
+
+export function isUpdateDue(lastUpdateMs: number, nowMs: number): boolean {
+  return nowMs - lastUpdateMs >= unstableMs;
+}
+
+/** The next observation, in ms from now. Infinite: only after a change. */
+export function lookDelayMs(next: Next, everyMs: number, random: Random): number {
+  if (next.kind === 'event' || everyMs === 0) return Number.POSITIVE_INFINITY;
+  if (next.kind !== 'look') return 0;
+  return everyMs * (1 - jitter + 2 * jitter * random.fraction());
+}

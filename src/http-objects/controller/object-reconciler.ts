@@ -1,0 +1,113 @@
+import type { ReconcileResult } from '../../controller/index.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { decide } from '../core/decide.ts';
+import type { Settled } from '../core/view.ts';
+import { pausedAnnotation } from '../names.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
+import { lookDelayMs, type ObjectMemory } from './object-memory.ts';
+
+type ObjectReconcilerOptions = Omit<AttemptOptions, 'memory'> & {
+  /** From the cache. Undefined: it is deleted. */
+  readonly objectOf: (key: string) => KubeObject | undefined;
+};
+
+/** Steps of one reconcile, which needs about ten. */
+const maxSteps = 50;
+
+/**
+ * Reconciles `HttpObject`s. Each reconcile is level-triggered: it decides from the object, its record and the answers of the API what
+ * comes next, does it, and decides again.
+ */
+export class ObjectReconciler {
+  readonly #options: ObjectReconcilerOptions;
+  readonly #memories = new Map<string, ObjectMemory>();
+
+  constructor(options: ObjectReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Never called concurrently for one object. @throws KubeError */
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const object = this.#options.objectOf(key);
+    if (object === undefined) return this.#forget(key);
+    if (object.metadata.annotations?.[pausedAnnotation] === 'true') return { kind: 'done' };
+    const memory = this.#memoryOf(key, object);
+    const attempt = await Attempt.begin(object, { ...this.#options, memory }, signal);
+    const waitMs = this.#waitMs(key, attempt, memory);
+    if (waitMs > 0) return doneFor(waitMs);
+    for (let steps = 0; steps < maxSteps; steps++) {
+      const step = decide(attempt.view);
+      switch (step.kind) {
+        case 'store':
+          await attempt.store(step, signal);
+          break;
+        case 'prepareSecret':
+        case 'recallSecret':
+        case 'storeSecret': {
+          const blocked = await attempt.handleSecret(step, signal);
+          if (blocked !== undefined) return this.#finish(key, attempt, blocked, signal);
+          break;
+        }
+        case 'send':
+          await attempt.send(step, signal);
+          break;
+        case 'release':
+          await attempt.release(step.note, signal);
+          if (object.metadata.deletionTimestamp !== undefined) return this.#forget(key);
+          break;
+        case 'settle':
+          return this.#finish(key, attempt, step.state, signal);
+      }
+    }
+    invariant(false, `HttpObject "${key}" takes more than ${maxSteps} steps`);
+  }
+
+  /** Forgets all of an object. */
+  #forget(key: string): ReconcileResult {
+    this.#memories.delete(key);
+    this.#options.index.delete(key);
+    return { kind: 'done' };
+  }
+
+  #memoryOf(key: string, { metadata }: KubeObject): ObjectMemory | undefined {
+    const memory = this.#memories.get(key);
+    return memory?.uid === metadata.uid ? memory : undefined;
+  }
+
+  /** Time until the object is due. After a restart, objects that were as desired are observed within `every`. */
+  #waitMs(key: string, attempt: Attempt, memory: ObjectMemory | undefined): number {
+    const { clock, random } = this.#options.ports;
+    const nowMs = clock.monotonicMs();
+    if (memory !== undefined)
+      return memory.cause === attempt.cause ? Math.max(0, memory.nextLookMs - nowMs) : 0;
+    if (!attempt.wasAsDesired || attempt.everyMs === 0) return 0;
+    const delayMs = attempt.everyMs * random.fraction();
+    this.#memories.set(key, attempt.memoryUntil(nowMs + delayMs));
+    return delayMs;
+  }
+
+  async #finish(
+    key: string,
+    attempt: Attempt,
+    state: Settled,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const { clock, random } = this.#options.ports;
+    await attempt.report(state, signal);
+    const { next } = state;
+    const delayMs = lookDelayMs(next, attempt.everyMs, random);
+    this.#memories.set(key, attempt.memoryUntil(clock.monotonicMs() + delayMs));
+    if (next.kind === 'after')
+      return { kind: 'requeue', afterMs: next.ms, reason: state.synced.reason };
+    if (next.kind === 'backoff') {
+      const { baseDelayMs, maxDelayMs } = next;
+      return { kind: 'retry', baseDelayMs, maxDelayMs, reason: state.synced.reason };
+    }
+    return doneFor(delayMs);
+  }
+}
+
+function doneFor(delayMs: number): ReconcileResult {
+  return Number.isFinite(delayMs) ? { kind: 'done', afterMs: delayMs } : { kind: 'done' };
+}
