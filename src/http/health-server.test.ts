@@ -217,6 +217,7 @@ describe('http/health-server', () => {
       assert.equal(await statusOf('/readyz/informers'), 200);
       assert.equal(await statusOf('/readyz/definitions'), 503);
       assert.equal(await statusOf('/readyz/nothing'), 404);
+      assert.equal(await statusOf('/readyz/%E0%A4%A'), 400);
       assert.equal(await statusOf('/readyz?exclude=api-server'), 503);
       assert.equal(await statusOf('/readyz?exclude=api-server&exclude=definitions'), 200);
       const verbose = await fetch(`${url}/readyz?verbose&exclude=api-server&exclude=typo`);
