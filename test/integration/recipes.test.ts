@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
+import { InstantVolumes, skipBefore, useControlPlane } from '../support/control-plane/index.ts';
 import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import {
@@ -61,7 +61,11 @@ shared.describe('integration/recipes', () => {
 
   describe('the harness is as the page shows it, step by step', () => {
     for (const page of pages) {
-      test(`${page.name}: ${page.title}`, async () => {
+      // Its table of Jobs has the column STATUS, which servers print since 1.30.
+      const hasJobs = [...page.steps, ...page.mistake].some(({ text }) =>
+        /^NAME +STATUS +COMPLETIONS/m.test(text),
+      );
+      test(`${page.name}: ${page.title}`, { skip: hasJobs && skipBefore('1.30') }, async () => {
         await new RecipeRun({ shared, runtime, page, update }).run();
       });
     }
