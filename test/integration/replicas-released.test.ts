@@ -16,7 +16,10 @@ import { useHomeostat } from '../support/homeostat.ts';
 const shared = useControlPlane({ audit: true, controllerManager: false });
 const startHomeostat = useHomeostat(shared);
 
-/** A workload whose replicas and history belong to the template unless `spec.auto`. A ReplicaSet has no history. */
+/**
+ * A workload whose replicas, and another field with a default, belong to the template unless `spec.auto`. A ReplicaSet has no history, and
+ * that of a StatefulSet is immutable before 1.33.
+ */
 const workload = (kind: string, more = '') => `  children:
     - id: web
       ready: true
@@ -26,7 +29,7 @@ const workload = (kind: string, more = '') => `  children:
         metadata: { name: "\${ metadata.name }" }
         spec:
           replicas: "\${? spec.auto ? null : spec.size }"
-          ${kind === 'ReplicaSet' ? 'minReadySeconds' : 'revisionHistoryLimit'}: "\${? spec.auto ? null : 3 }"
+          ${kind === 'Deployment' ? 'revisionHistoryLimit' : 'minReadySeconds'}: "\${? spec.auto ? null : 3 }"
           ${more}
           selector: { matchLabels: { app: "\${ metadata.name }" } }
           template:
