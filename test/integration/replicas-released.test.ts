@@ -201,7 +201,16 @@ shared.describe('integration/replicas-released', () => {
     await untilReason({ size: 4 }, 'AllReady');
     assert.equal(await replicas(), 4);
     await untilReason({ size: 4, auto: true }, 'AllReady');
-    await client.patch(`${path}/scale`, { spec: { replicas: 6 } });
+    // An API server records no manager of a scale request for replicas without a manager, so this one applies.
+    await client.apply(
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'one', namespace },
+        spec: { replicas: 6 },
+      } as KubeObject,
+      { fieldManager: 'other' },
+    );
     const conflict = await untilReason({ size: 5 }, 'Conflict');
     assert.match(conditionOf(conflict)?.message ?? '', /spec\.replicas/);
     assert.equal(await replicas(), 6);
