@@ -92,11 +92,11 @@ function costOf(args: readonly string[]): Cost {
   const { status } = spawnSync(process.execPath, args, { stdio: 'ignore' });
   const wallMs = performance.now() - startedMs;
   if (status !== 0) throw new Error(`Expected exit code 0 of "${args.join(' ')}", found ${status}`);
-  const told = spawnSync(process.execPath, ['--import', tellPeak, ...args], {
+  const ended = spawnSync(process.execPath, ['--import', tellPeak, ...args], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
   });
-  return { wallMs, peakMiB: Number(told.output[3]) / 1_024 };
+  return { wallMs, peakMiB: Number(ended.output[3]) / 1_024 };
 }
 
 /** On one control plane; the first run installs the CRDs and does not count. */

@@ -10,10 +10,10 @@ export interface IsolationPageOptions {
 /** The text of `RESULTS-isolation.md`. */
 export function isolationPage(options: IsolationPageOptions): string {
   // Where the raw results lie is nobody's business.
-  const told = options.arguments.filter((text, index, all) => {
+  const given = options.arguments.filter((text, index, all) => {
     return text !== '--raw' && all[index - 1] !== '--raw';
   });
-  const command = ['npm run bench -- isolation', ...told].join(' ');
+  const command = ['npm run bench -- isolation', ...given].join(' ');
   return [
     '# Isolation: good definitions beside bad ones',
     '',

@@ -52,7 +52,7 @@ export async function tryLogins(options: LoginOptions): Promise<readonly string[
 }
 
 function loginsAt(gate: Gate, { certificate, key }: LoginOptions): Record<string, Login> {
-  const told = { authorization: 'Bearer told' };
+  const reported = { authorization: 'Bearer told' };
   const answer = (status: object) => JSON.stringify({ kind: 'ExecCredential', status });
   const commanded = {
     'cmd-path': '/bin/echo',
@@ -68,7 +68,7 @@ function loginsAt(gate: Gate, { certificate, key }: LoginOptions): Record<string
     },
   });
   return {
-    token: { user: { token: 'told' }, expected: told },
+    token: { user: { token: 'told' }, expected: reported },
     'name and password': {
       user: { username: 'jane', password: 'pass' },
       expected: { authorization: 'Basic amFuZTpwYXNz' },
@@ -81,13 +81,13 @@ function loginsAt(gate: Gate, { certificate, key }: LoginOptions): Record<string
       },
       expected: { hasCertificate: true, impersonates: 'joe' },
     },
-    'exec, token': { user: exec({ token: 'told' }), expected: told },
+    'exec, token': { user: exec({ token: 'told' }), expected: reported },
     'exec, certificate': {
       user: exec({ clientCertificateData: certificate, clientKeyData: key }),
       expected: { hasCertificate: true },
     },
-    gcp: { user: { 'auth-provider': { name: 'gcp', config: commanded } }, expected: told },
-    azure: { user: { 'auth-provider': { name: 'azure', config: commanded } }, expected: told },
+    gcp: { user: { 'auth-provider': { name: 'gcp', config: commanded } }, expected: reported },
+    azure: { user: { 'auth-provider': { name: 'azure', config: commanded } }, expected: reported },
     'oidc, token still good': {
       user: oidc({ 'id-token': gate.identityToken('good', 3_600) }),
       expected: { authorization: `Bearer ${gate.identityToken('good', 3_600)}` },
@@ -105,7 +105,7 @@ function loginsAt(gate: Gate, { certificate, key }: LoginOptions): Record<string
     'proxy-url': {
       user: { token: 'told' },
       cluster: { 'proxy-url': gate.proxyUrl },
-      expected: { ...told, cameByProxy: true },
+      expected: { ...reported, cameByProxy: true },
     },
   };
 }

@@ -85,9 +85,9 @@ ${more}`;
       ),
     ]);
     assert.deepEqual(names, ['aaa']);
-    const told =
+    const reported =
       'error: The status of kind "same.example.com/v1/Thing" is already used by another definition';
-    assert.deepEqual(found, [told, told]);
+    assert.deepEqual(found, [reported, reported]);
   });
 
   test('who brings a CRD has its status, whichever comes first', () => {

@@ -27,7 +27,7 @@ function findings(...diagnostics: readonly Diagnostic[]): ParsedManifest {
   };
 }
 
-function told(isTerminal: boolean, printed: readonly Diagnostic[] = []) {
+function reported(isTerminal: boolean, printed: readonly Diagnostic[] = []) {
   const log: unknown[] = [];
   const shown: string[] = [];
   const note = (level: string) => (fields: object, message: string) =>
@@ -51,7 +51,7 @@ function told(isTerminal: boolean, printed: readonly Diagnostic[] = []) {
 
 describe('cli/findings-reporter', () => {
   test('errors are one line of the log for each text, and so is their end', () => {
-    const { reporter, log, shown } = told(false);
+    const { reporter, log, shown } = reported(false);
     reporter.report([findings(mistake)]);
     reporter.report([findings()]);
     reporter.report([findings()]);
@@ -67,14 +67,14 @@ describe('cli/findings-reporter', () => {
   });
 
   test('warnings are reported beside them, as what they are', () => {
-    const { reporter, log } = told(false);
+    const { reporter, log } = reported(false);
     reporter.report([findings(warning)]);
     const diagnostics = ['a.yaml:2:3: Odd'];
     assert.deepEqual(log, [['info', 'File has warnings', { file: 'a.yaml', diagnostics }]]);
   });
 
   test('anyone who looks at a terminal sees the place, but not twice what was printed at the start', () => {
-    const { reporter, shown } = told(true, [mistake]);
+    const { reporter, shown } = reported(true, [mistake]);
     reporter.report([findings(mistake)]);
     assert.deepEqual(shown, []);
     reporter.report([findings()]);

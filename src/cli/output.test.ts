@@ -41,8 +41,10 @@ describe('cli/output', () => {
     const written: string[] = [];
     const write = (text: string) => written.push(text);
     const output = createTerminalOutput({
-      ...{ stdout: { write, isTTY: true }, stderr: { write, isTTY: false } },
-      ...{ argv: [], env: {} },
+      stdout: { write, isTTY: true },
+      stderr: { write, isTTY: false },
+      argv: [],
+      env: {},
     });
     output.print('a\u001b[31mb\nc');
     output.error('d\u009b\u202e');

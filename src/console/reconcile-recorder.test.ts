@@ -13,36 +13,55 @@ const resource = { apiVersion: 'example.com/v1', kind: 'Thing', namespace: 'ns',
 const decided: DecisionRecord = {
   children: [
     {
-      ...{ childId: 'pod', apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'p' },
-      ...{ state: 'Ready', message: '', line: 1 },
+      childId: 'pod',
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: 'ns',
+      name: 'p',
+      state: 'Ready',
+      message: '',
+      line: 1,
       verdict: { kind: 'applied', fields: ['spec.x'] },
     },
     {
-      ...{ childId: 'late', apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'late' },
-      ...{ state: 'Waiting', message: 'Waits for children.pod', line: 2 },
+      childId: 'late',
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: 'ns',
+      name: 'late',
+      state: 'Waiting',
+      message: 'Waits for children.pod',
+      line: 2,
       verdict: { kind: 'waiting', on: ['children.pod to be ready'] },
     },
   ],
-  ...{ status: 'written', isReady: true, problemCodes: [] },
+  status: 'written',
+  isReady: true,
+  problemCodes: [],
 };
 const stored = (generation: number, spec: object, status: object = {}) => ({
   object: {
-    ...{ apiVersion: 'example.com/v1', kind: 'Thing' },
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
     metadata: { name: 'a', namespace: 'ns', uid: 'u', generation },
-    ...{ spec, status },
+    spec,
+    status,
   },
   appliedBy: [],
 });
 const podOf = (status: object) => ({
   object: {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'ns', uid: 'p' } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'ns', uid: 'p' },
     status,
   },
   appliedBy: [],
 });
 const intentOf = (x: number): Intent => ({
   ref: { gvk: { group: '', version: 'v1', kind: 'Pod' }, namespace: 'ns', name: 'p' },
-  ...{ topic: '', identity: '', pathHash: '' },
+  identity: '',
+  pathHash: '',
   manifest: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { x } },
 });
 

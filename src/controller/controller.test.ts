@@ -417,13 +417,14 @@ describe('controller/controller', () => {
     const { controller, clock, take, stop, ended } = setUp({
       logger: createLogger({ level: 'debug', destination }),
     });
-    const told = () => lines.splice(0).map(({ level, code, err }) => [level, code ?? typeof err]);
+    const reported = () =>
+      lines.splice(0).map(({ level, code, err }) => [level, code ?? typeof err]);
     controller.enqueue('a');
     for (const delayMs of [5, 10, 20]) {
       (await take()).fail(new TypeError('undefined is not a function'));
       await clock.advance(delayMs);
     }
-    assert.deepEqual(told(), [
+    assert.deepEqual(reported(), [
       ['error', 'object'],
       ['debug', 'object'],
       ['debug', 'object'],
@@ -436,7 +437,7 @@ describe('controller/controller', () => {
     (await take()).fail(new KubeError('server-error', words, { status: 500 }));
     await settle();
     assert.ok(!JSON.stringify(lines).includes('hunter2'));
-    assert.deepEqual(told(), [
+    assert.deepEqual(reported(), [
       ['error', 'object'],
       ['debug', 'server-error'],
     ]);

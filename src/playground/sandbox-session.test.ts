@@ -19,7 +19,9 @@ describe('playground/sandbox-session', () => {
   let session: SandboxSession | undefined;
   const start = () => {
     session = new SandboxSession({
-      ...{ clock: createSystemClock(), random: createSystemRandom(), logger: silentLogger },
+      clock: createSystemClock(),
+      random: createSystemRandom(),
+      logger: silentLogger,
       version: '1.2.3',
     });
     return session;

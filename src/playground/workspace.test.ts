@@ -6,7 +6,9 @@ import type { ApplyReport } from './messages.ts';
 import { Workspace, type WorkspaceOptions } from './workspace.ts';
 
 const example = (name: string): Example => ({
-  ...{ group: 'operators', name, title: `The ${name}` },
+  group: 'operators',
+  name,
+  title: `The ${name}`,
   files: [
     { file: `${name}.yaml`, text: 'definition' },
     { file: `samples/${name}.yaml`, text: 'sample' },

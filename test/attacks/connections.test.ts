@@ -14,7 +14,9 @@ describeAttacks('attacks/connections', {}, (rig) => {
   test(`${clients} connections that ask for metrics without a pause: one rendering a second, probes and definitions are served`, async () => {
     let renderings = 0;
     const server = await startHealthServer({
-      ...{ host: '127.0.0.1', port: 0, metrics: rig.metrics },
+      host: '127.0.0.1',
+      port: 0,
+      metrics: rig.metrics,
       // Not a second passes.
       clock: new FakeClock(),
       view: () => ({ ...rig.runtime.view, isStopping: false }),
@@ -42,7 +44,10 @@ describeAttacks('attacks/connections', {}, (rig) => {
   test('requests that come at once on connections that are open: each turn of the event loop answers one', async () => {
     let answers = 0;
     const server = await startHealthServer({
-      ...{ host: '127.0.0.1', port: 0, clock: new FakeClock(), observe: () => undefined },
+      host: '127.0.0.1',
+      port: 0,
+      clock: new FakeClock(),
+      observe: () => undefined,
       metrics: {
         expose: async () => 'up 1\n',
         // Looked at for each answer.

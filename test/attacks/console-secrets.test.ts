@@ -28,7 +28,10 @@ const body = `  vars:
 `;
 
 const resource = {
-  ...{ apiVersion: 'one.example.com/v1', kind: 'Thing', namespace: 'default', name: 'one' },
+  apiVersion: 'one.example.com/v1',
+  kind: 'Thing',
+  namespace: 'default',
+  name: 'one',
 };
 
 /** What a reader of the console asks for. */

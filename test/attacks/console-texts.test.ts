@@ -44,7 +44,10 @@ describe('attacks/console: texts of the cluster in pages', () => {
       simulation.drive(
         simulation.client.request(
           {
-            ...{ method: 'PATCH', path, body: body as never, flow },
+            method: 'PATCH',
+            path,
+            body: body as never,
+            flow,
             contentType: 'application/merge-patch+json',
           },
           signal,
@@ -65,23 +68,37 @@ describe('attacks/console: texts of the cluster in pages', () => {
         ],
         children: [
           {
-            ...{ id: 'map', apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' },
-            ...{ name: 'one-map', state: 'Failed', message: hostile.slice(0, 400_000) },
+            id: 'map',
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            namespace: 'default',
+            name: 'one-map',
+            state: 'Failed',
+            message: hostile.slice(0, 400_000),
           },
         ],
       },
     });
     const event = {
-      ...{ apiVersion: 'v1', kind: 'Event', metadata: { name: 'hostile', namespace: 'default' } },
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'hostile', namespace: 'default' },
       involvedObject: { ...resource, namespace: 'default' },
-      ...{ type: 'Warning', reason: bidi, message: hostile.slice(0, 900_000) },
-      ...{ lastTimestamp: '2026-01-01T00:00:00Z', count: 1, source: { component: html } },
+      type: 'Warning',
+      reason: bidi,
+      message: hostile.slice(0, 900_000),
+      lastTimestamp: '2026-01-01T00:00:00Z',
+      count: 1,
+      source: { component: html },
     };
     await simulation.drive(
       simulation.client.request(
         {
-          ...{ method: 'PATCH', path: '/api/v1/namespaces/default/events/hostile', flow },
-          ...{ body: event as never, query: { fieldManager: 'test' } },
+          method: 'PATCH',
+          path: '/api/v1/namespaces/default/events/hostile',
+          flow,
+          body: event as never,
+          query: { fieldManager: 'test' },
           contentType: 'application/apply-patch+yaml',
         },
         signal,

@@ -97,7 +97,9 @@ shared.describe('attacks/forged-status: who can write the status of his resource
     const metadata = { name: 'plain', namespace: victim };
     await client().apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
     await client().apply({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      data: { a: 'b' },
       metadata: { name: 'patched', namespace: own },
     });
     const path = await created(own, 'attacker', { patched: 'patched' });

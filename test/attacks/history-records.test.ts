@@ -120,7 +120,10 @@ shared.describe('attacks/history: a version that Homeostat did not write does no
     const manifest = recordManifest({
       definition,
       owner: { key: '', uid: ownerUid, resource: owner },
-      ...{ readId, version, state, uid: 'x' },
+      readId,
+      version,
+      state,
+      uid: 'x',
       series: seriesOf(definition, subject),
       now: '1999-01-01T00:00:00.000Z',
       clusterNamespace: 'homeostat-system',
@@ -160,7 +163,9 @@ shared.describe('attacks/history: a version that Homeostat did not write does no
     const labels = { journal: 'yes' };
     await client.apply({ apiVersion, kind: 'ClusterRole', metadata: { name: 'viewer', labels } });
     const state = {
-      ...{ apiVersion, kind: 'ClusterRole', rules },
+      apiVersion,
+      kind: 'ClusterRole',
+      rules,
       metadata: { name: 'viewer', namespace: evil, labels },
     };
     await forge('roles', owner, { readId: 'roles', state });
@@ -312,10 +317,13 @@ shared.describe('attacks/history: a version that Homeostat did not write does no
     const { labels, annotations, name } = record.metadata;
     await client.apply(
       {
-        ...{ apiVersion: 'apps/v1', kind: 'ControllerRevision' },
-        ...{ data: record.data, revision: record.revision },
+        apiVersion: 'apps/v1',
+        kind: 'ControllerRevision',
+        data: record.data,
+        revision: record.revision,
         metadata: {
-          ...{ name, namespace: evil },
+          name,
+          namespace: evil,
           ...(labels && { labels }),
           ...(annotations && { annotations }),
         },

@@ -30,7 +30,11 @@ function startSession() {
   const read: string[] = [];
   const ended = serveLanguage(
     {
-      ...{ input, output, clock: createSystemClock(), version: '1.2.3', checkAfterMs: 0 },
+      input,
+      output,
+      clock: createSystemClock(),
+      version: '1.2.3',
+      checkAfterMs: 0,
       load: async (path) => {
         const files = await loadTestFiles(path);
         read.push(...files.map(({ file }) => file));

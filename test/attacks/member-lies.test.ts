@@ -79,7 +79,9 @@ describe('attacks/members: kubeconfigs and answers', () => {
       { secret: { name: 'a' } } as Parameters<typeof accessOf>[0],
       { namespace: 'a', allowed: ['a'] },
       {
-        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } },
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'a' },
         data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
       },
     );

@@ -15,7 +15,9 @@ const flow = { name: 'test', priority: 'object' } as const;
 const hint = /; an administrator can allow it with --cluster-servers$/;
 
 const configFor = (server: string, proxyUrl?: string): ClusterConfig => ({
-  ...{ server, namespace: 'default', credentials: { load: async () => ({ headers: {} }) } },
+  server,
+  namespace: 'default',
+  credentials: { load: async () => ({ headers: {} }) },
   ...(proxyUrl !== undefined && { proxyUrl }),
 });
 
@@ -101,7 +103,8 @@ describe('attacks/member servers', () => {
 
   test('a name that resolves to another address later is checked for each connection', async () => {
     const server = await ScriptedServer.start(() => ({
-      ...{ status: 200, body: {} },
+      status: 200,
+      body: {},
       headers: { connection: 'close' },
     }));
     const { port } = new URL(server.url);
@@ -113,7 +116,9 @@ describe('attacks/member servers', () => {
       );
     const client = createApiClient({
       config: configFor(`http://rebound.example.com:${port}`),
-      ...{ clock: createSystemClock(), logger: silentLogger(), metrics: freshMetrics() },
+      clock: createSystemClock(),
+      logger: silentLogger(),
+      metrics: freshMetrics(),
       servers: { policy: new ServerPolicy(), lookup },
     });
     const get = () => client.request({ method: 'GET', path: '/version', flow }, signal);

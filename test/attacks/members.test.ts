@@ -162,7 +162,9 @@ describe('attacks/members: all members together', () => {
 
   test('schemas and kinds of a member count', async () => {
     const types = Array.from({ length: 2_000 }, (_, index) => ({
-      ...{ name: `kind${index}`, kind: `Kind${index}`, namespaced: true },
+      name: `kind${index}`,
+      kind: `Kind${index}`,
+      namespaced: true,
       verbs: ['list', 'watch'],
     }));
     const server = await ScriptedServer.start(({ path }) =>
@@ -174,7 +176,8 @@ describe('attacks/members: all members together', () => {
     const connect = memberClients({ ...shared, logger: silentLogger(), heapBytes });
     const exceeded: string[] = [];
     const { cluster, close } = connect(configOf(server), {
-      ...{ name: 'hostile', metrics: freshMetrics() },
+      name: 'hostile',
+      metrics: freshMetrics(),
       onExceeded: (limit) => exceeded.push(limit),
     });
     try {

@@ -69,11 +69,11 @@ shared.describe('attacks/placement: namespaces', () => {
       const home = await shared.namespace();
       const mark = shared.audit.mark();
       await client.apply(thing('spaces', home, spec, name));
-      const told = await client.untilObject(
+      const reported = await client.untilObject(
         thingPath('spaces', home, name),
         (object) => conditionOf(object)?.status === 'False',
       );
-      assert.match(conditionOf(told)?.message ?? '', message);
+      assert.match(conditionOf(reported)?.message ?? '', message);
       const { by } = shared.audit.count({ since: mark });
       const written = Object.keys(by).filter((each) => /namespaces$|configmaps$/.test(each));
       assert.deepEqual(

@@ -130,7 +130,10 @@ shared.describe('attacks/placement: what looks like a child', () => {
       const metadata = { name: 'aaa', namespace };
       const data = { password: 'aW5qZWN0ZWQ=' };
       await spoof(client, {
-        ...{ definition: 'vault', resource, child: 'secret', kind: 'Secret' },
+        definition: 'vault',
+        resource,
+        child: 'secret',
+        kind: 'Secret',
         isOwned: !isElsewhere,
         metadata,
         data,
@@ -151,7 +154,10 @@ shared.describe('attacks/placement: what looks like a child', () => {
     for (const namespace of [away, await shared.namespace()]) {
       const metadata = { name: 'spoofed', namespace, finalizers: ['example.com/stay'] };
       await spoof(client, {
-        ...{ definition: 'wide', resource, child: 'copy', kind: 'ConfigMap' },
+        definition: 'wide',
+        resource,
+        child: 'copy',
+        kind: 'ConfigMap',
         metadata,
       });
     }
@@ -171,7 +177,10 @@ shared.describe('attacks/placement: what looks like a child', () => {
     const resource = await ready(client, path);
     const metadata = { name: 'reader', namespace: home };
     await spoof(client, {
-      ...{ definition: 'wide', resource, child: 'copy', kind: 'ServiceAccount' },
+      definition: 'wide',
+      resource,
+      child: 'copy',
+      kind: 'ServiceAccount',
       metadata,
     });
     const annotations = { 'inventory.homeostat.dev/wide': 'ConfigMap,ServiceAccount' };

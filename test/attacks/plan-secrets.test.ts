@@ -81,7 +81,9 @@ shared.describe(
       const metadata = { name: 'source', namespace };
       await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: markedData });
       await client.apply({
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { word: `old ${markedData.word}` } },
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        data: { word: `old ${markedData.word}` },
         metadata: { name: 'live', namespace },
       });
     });

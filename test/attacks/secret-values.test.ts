@@ -269,11 +269,11 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
     await homeostat.whenReady(all.length);
   });
 
-  for (const [index, [what, , told]] of cases.entries()) {
+  for (const [index, [what, , reported]] of cases.entries()) {
     test(`derived, ${what}`, async () => {
       const { client, namespace, name, path } = await createThing(`case${index}`);
       const resource = await client.untilObject(path, (object) =>
-        told.test(conditionOf(object)?.message ?? ''),
+        reported.test(conditionOf(object)?.message ?? ''),
       );
       assertUnmarked(JSON.stringify(resource));
       assertUnmarked(await describe(`things.${name}.example.com`, 'one', namespace));
@@ -281,11 +281,11 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
     });
   }
 
-  for (const [index, [what, , told]] of servedCases.entries()) {
+  for (const [index, [what, , reported]] of servedCases.entries()) {
     test(`of the resource itself, ${what}`, async () => {
       const { client, namespace } = await namespaceWithSecret({ serve: `served${index}` });
       await client.untilList<KubeObject & { readonly note?: string }>(events(namespace), (items) =>
-        items.some(({ note }) => told.test(note ?? '')),
+        items.some(({ note }) => reported.test(note ?? '')),
       );
       await assertUntold(namespace);
       assertUnmarked(await describe('secrets', 'source', namespace));

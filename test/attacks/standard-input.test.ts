@@ -33,7 +33,8 @@ describe('attacks/standard-input', () => {
       errors += text;
     });
     const ended = once(child, 'close').then(([code, signal]) => ({
-      ...{ code: code as number | null, signal: signal as string | null },
+      code: code as number | null,
+      signal: signal as string | null,
       errors,
     }));
     return { child, ended };

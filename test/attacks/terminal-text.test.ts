@@ -44,13 +44,20 @@ shared.describe('attacks/terminal: no text of the cluster acts on a terminal', (
     const data = { text: hostile, reversed: 'a\u202eb', key: '\u009b' };
     const name = 'hostile';
     await client.apply({
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', data },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      data,
       metadata: { ...metadata, ownerReferences: [] },
     });
-    const involvedObject = { ...{ apiVersion: 'v1', kind: 'ConfigMap' }, namespace, name };
+    const involvedObject = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name };
     await client.apply({
-      ...{ apiVersion: 'v1', kind: 'Event', metadata: { name, namespace }, involvedObject },
-      ...{ type: 'Warning', reason: hostile, message: hostile },
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject,
+      type: 'Warning',
+      reason: hostile,
+      message: hostile,
     } as KubeObject);
   });
 
@@ -82,7 +89,9 @@ shared.describe('attacks/terminal: no text of the cluster acts on a terminal', (
     ] as const) {
       const read = parse(await run('get', 'configmap', 'hostile', '-o', format));
       assert.deepEqual((read as KubeObject).data, {
-        ...{ text: hostile, reversed: 'a\u202eb', key: '\u009b' },
+        text: hostile,
+        reversed: 'a\u202eb',
+        key: '\u009b',
       });
     }
   });

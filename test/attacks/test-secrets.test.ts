@@ -95,7 +95,9 @@ shared.describe(
           at('given.yaml'),
           [
             {
-              ...{ apiVersion: 'v1', kind: 'Secret', stringData: markedData },
+              apiVersion: 'v1',
+              kind: 'Secret',
+              stringData: markedData,
               metadata: {
                 name: 'source',
                 annotations: { 'kubectl.kubernetes.io/last-applied-configuration': lastApplied },

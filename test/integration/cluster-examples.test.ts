@@ -81,7 +81,9 @@ shared.describe('integration/cluster-examples', () => {
     const done = await east.untilObject(vgpuPath, (object) => statusOf(object).model === 'l40');
     assert.equal(statusOf(done).cluster, 'east');
     assert.deepEqual(dataOf(await east.get(inDefault(configMaps, 'training'))), {
-      ...{ model: 'l40', memory: '16Gi', cluster: 'east' },
+      model: 'l40',
+      memory: '16Gi',
+      cluster: 'east',
     });
     await shared.client().untilObject(`${members.collection}/east`, (object) => {
       const { definitions = [] } = statusOf(object) as {

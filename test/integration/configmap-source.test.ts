@@ -102,10 +102,10 @@ shared.describe('integration/configmap-source', () => {
     test('one gets a typo: it is reported with line and column, and what ran continues', async () => {
       const text = shippedText('podset.yaml').replace('${ spec.size }', '${ spec.sise }');
       await save(operators, 'operators', { ...files, 'podset.yaml': text });
-      const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
+      const reported = await homeostat.whenLogged('File has errors, its definitions are rejected');
       const file = `configmap ${operators}/operators/podset.yaml`;
-      assert.equal(told.file, file);
-      assert.match(String(told.diagnostics), new RegExp(`^${file}:\\d+:\\d+: .*sise`));
+      assert.equal(reported.file, file);
+      assert.match(String(reported.diagnostics), new RegExp(`^${file}:\\d+:\\d+: .*sise`));
       const path = await shared
         .client()
         .pathOf({ ...podset, metadata: { name: 'example', namespace } });

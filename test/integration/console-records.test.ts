@@ -150,7 +150,10 @@ shared.describe('integration/console-records', () => {
     );
     assert.equal(repaired.trigger.kind, 'event');
     assert.deepEqual(repaired.trigger.objects[0], {
-      ...{ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'three' },
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      namespace,
+      name: 'three',
     });
     assert.equal(repaired.children[0]?.verdict, 'created');
   });

@@ -158,11 +158,11 @@ shared.describe('integration/definition-removal', () => {
     );
     await untilMarked(name);
     await client.delete(definitionPath(name));
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       definitionPath(name),
       (object) => conditionOf(object)?.reason === 'Terminating',
     );
-    assert.equal(conditionOf(told)?.status, 'False');
+    assert.equal(conditionOf(reported)?.status, 'False');
     for (const each of ['a', 'b'])
       await client.untilObject(path(each), (object) =>
         /deleteWhen|guarded/.test(conditionOf(object)?.message ?? ''),

@@ -298,11 +298,11 @@ shared.describe('integration/deletion', () => {
     homeostat.remove('backup.yaml');
     await homeostat.whenLogged('Definition stopped, its resources and their children are orphaned');
     await client.delete(path);
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       path,
       (object) => conditionOf(object)?.reason === 'DefinitionBroken',
     );
-    assert.match(conditionOf(told)?.message ?? '', /skip-on-delete/);
+    assert.match(conditionOf(reported)?.message ?? '', /skip-on-delete/);
     assert.ok(await client.get(map('base')));
     await client.patch(path, {
       metadata: { annotations: { 'homeostat.dev/skip-on-delete': 'true' } },

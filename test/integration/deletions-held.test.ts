@@ -76,9 +76,9 @@ shared.describe('integration/deletions-held', () => {
     manager.want(after, { approvedDeletions: '0123456789' });
     const edited = await apply(name, namespace, 'r0', 'two');
     const status = await untilSeen(name, edited, revision);
-    const told = status.children?.find((child) => child.name === 'r0-lost');
-    assert.equal(told?.state, 'Deleting');
-    assert.match(told?.message ?? '', new RegExp(`the deletions of revision "${revision}"`));
+    const reported = status.children?.find((child) => child.name === 'r0-lost');
+    assert.equal(reported?.state, 'Deleting');
+    assert.match(reported?.message ?? '', new RegExp(`the deletions of revision "${revision}"`));
     await shared
       .client()
       .untilObject(

@@ -499,11 +499,11 @@ shared.describe('integration/deploy-rights', () => {
       assert.ok(podset);
       const denied = { ...podset, metadata: { name: 'denied', namespace } };
       await client.apply(denied);
-      const told = await client.untilObject(
+      const reported = await client.untilObject(
         await client.pathOf(denied),
         (object) => conditionOf(object)?.reason === 'ApplyFailed',
       );
-      assert.match(conditionOf(told)?.message ?? '', /cannot set blockOwnerDeletion/);
+      assert.match(conditionOf(reported)?.message ?? '', /cannot set blockOwnerDeletion/);
     });
 
     test('nobody binds a role that he may not bind', async () => {
@@ -513,10 +513,10 @@ shared.describe('integration/deploy-rights', () => {
       assert.ok(tenant);
       const denied = { ...tenant, metadata: { name: 'denied' } };
       await client.apply(denied);
-      const told = await client.untilObject(await client.pathOf(denied), (object) =>
+      const reported = await client.untilObject(await client.pathOf(denied), (object) =>
         /attempting to grant RBAC permissions/.test(conditionOf(object)?.message ?? ''),
       );
-      assert.notEqual(conditionOf(told)?.status, 'True');
+      assert.notEqual(conditionOf(reported)?.status, 'True');
     });
   });
 });

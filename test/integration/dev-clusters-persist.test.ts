@@ -40,8 +40,10 @@ const running = new Set<DevProcess>();
 
 function start(...args: readonly string[]): DevProcess {
   const files = {
-    ...{ 'agent.yaml': agent, 'placed.yaml': placed },
-    ...{ 'samples/agent.yaml': sampleOf('agent'), 'samples/placed.yaml': sampleOf('placed') },
+    'agent.yaml': agent,
+    'placed.yaml': placed,
+    'samples/agent.yaml': sampleOf('agent'),
+    'samples/placed.yaml': sampleOf('placed'),
   };
   // Beside the definitions: they are no definitions.
   const kept = ['--persist', 'operators/cluster.json', '--clusters', '3', '--no-console'];

@@ -77,15 +77,15 @@ shared.describe('integration/fights', () => {
         }
       };
       const fighting = fight();
-      const told = await client.untilObject(
+      const reported = await client.untilObject(
         thingPath('forcing', namespace),
         (object) => conditionOf(object)?.reason === 'Contested',
       );
       assert.equal(
-        conditionOf(told)?.message,
+        conditionOf(reported)?.message,
         `config "config": "homeostat/forcing" and "${manager}" overwrite each other in data.a: Homeostat reverts the change with growing delays until one of them stops`,
       );
-      assert.equal(conditionOf(told, 'Stalled')?.status, 'True');
+      assert.equal(conditionOf(reported, 'Stalled')?.status, 'True');
       isOver = true;
       // If it has been taken meanwhile, it is put back once more.
       await fighting;
@@ -134,12 +134,12 @@ shared.describe('integration/fights', () => {
     const client = shared.client();
     const namespace = await applied('reporting');
     await applyTheirs(namespace, { a: 'theirs' });
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       thingPath('reporting', namespace),
       (object) => conditionOf(object)?.reason === 'Conflict',
     );
     assert.equal(
-      conditionOf(told)?.message,
+      conditionOf(reported)?.message,
       'config "config": data.a is left to field manager "their-manager"',
     );
     // The rest is still ours.

@@ -149,13 +149,13 @@ shared.describe('integration/fitting', { since: newestMinor }, () => {
         };
         const intent = prepare(placed, type, { hasStatus });
         const answer = await tryApply(client, intent);
-        const told = JSON.stringify({ seed, values: fitted.values, answer: answer.body });
-        assert.equal(answer.status, expected.status, told.slice(0, 3_000));
+        const reported = JSON.stringify({ seed, values: fitted.values, answer: answer.body });
+        assert.equal(answer.status, expected.status, reported.slice(0, 3_000));
         if (expected.status >= 300) continue;
         assert.ok(
           covers(plain, answer.body as KubeObject, type) ===
             covers(plain, expected.body as KubeObject, type),
-          told,
+          reported,
         );
       }
     });

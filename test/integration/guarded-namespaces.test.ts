@@ -49,11 +49,11 @@ shared.describe('integration/guarded-namespaces', () => {
     const data = { 'evil.yaml': thingDefinition(`evil-${name}`, '') };
     const spec = { name: 'definitions', namespace: definitions, data };
     await client.apply(thing(name, tenant, spec));
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       thingPath(name, tenant),
       (object) => conditionOf(object)?.status === 'False',
     );
-    assert.match(conditionOf(told)?.message ?? '', /is a namespace of the Homeostat runtime/);
+    assert.match(conditionOf(reported)?.message ?? '', /is a namespace of the Homeostat runtime/);
     const map = await client.get(`/api/v1/namespaces/${definitions}/configmaps/definitions`);
     assert.deepEqual(Object.keys(map?.data as object), ['writer.yaml']);
     await process.stop();

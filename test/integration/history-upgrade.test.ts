@@ -63,7 +63,8 @@ shared.describe('integration/history-upgrade', () => {
     const subject = {
       ownerUid: uid,
       readId: labels['homeostat.dev/read'] ?? '',
-      ...{ namespace, name: state?.metadata.name ?? '' },
+      namespace,
+      name: state?.metadata.name ?? '',
     };
     const movedData = (text: unknown) =>
       state === undefined

@@ -435,7 +435,10 @@ shared.describe('integration/history', () => {
     const forge = (forged: string, object: unknown) =>
       client.apply(
         {
-          ...{ apiVersion: 'apps/v1', kind: 'ControllerRevision', revision: 9, data: object },
+          apiVersion: 'apps/v1',
+          kind: 'ControllerRevision',
+          revision: 9,
+          data: object,
           metadata: { name: forged, namespace, ...(labels && { labels }) },
         },
         { fieldManager: 'somebody' },

@@ -111,10 +111,10 @@ shared.describe('integration/isolation', () => {
   });
 
   test('a failure that repeats is reported once for each resource', async () => {
-    const told = homeostat.entries.filter(
+    const reported = homeostat.entries.filter(
       ({ level, definition }) => level === 'warn' && definition === 'failing',
     );
-    const blocked = told.map(({ name, key, msg }) => `${name ?? key} ${msg}`);
+    const blocked = reported.map(({ name, key, msg }) => `${name ?? key} ${msg}`);
     assert.equal(new Set(blocked).size, blocked.length, blocked.join('\n'));
   });
 });

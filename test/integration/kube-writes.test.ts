@@ -183,9 +183,9 @@ shared.describe('integration/kube-events', () => {
         return (first?.series as { count?: number } | undefined)?.count === 2;
       });
     assert.equal(events.length, 1);
-    const [told] = events;
-    assert.equal(told?.note, 'Cannot apply "web"');
-    assert.equal(told?.reportingController, 'homeostat.dev/podset');
+    const [reported] = events;
+    assert.equal(reported?.note, 'Cannot apply "web"');
+    assert.equal(reported?.reportingController, 'homeostat.dev/podset');
   });
 
   test('an Event on an object without a namespace goes to "default"', async () => {

@@ -372,8 +372,10 @@ shared.describe('integration/member-clusters', () => {
     const spec = { kubeconfig: { secretRef: { namespace: 'default', name: 'late' } } };
     const metadata = { name: 'late' };
     await shared.client().apply({
-      ...{ apiVersion: 'homeostat.dev/v1alpha1', kind: 'Cluster' },
-      ...{ metadata, spec },
+      apiVersion: 'homeostat.dev/v1alpha1',
+      kind: 'Cluster',
+      metadata,
+      spec,
     });
     await members.untilReason('late', 'SecretMissing');
     await members.register('later', { kubeconfig });

@@ -78,7 +78,9 @@ shared.describe('integration/member-connections', () => {
     assert.deepEqual(
       { Connected, Ready, Reason },
       {
-        ...{ Connected: 'False', Ready: 'False', Reason: 'NotConnected' },
+        Connected: 'False',
+        Ready: 'False',
+        Reason: 'NotConnected',
       },
     );
   }
@@ -92,8 +94,10 @@ shared.describe('integration/member-connections', () => {
   before(async () => {
     const plane = members.plane('west');
     const found = await startFaultProxy({
-      ...{ server: members.serverOf('west'), caCertificate: plane.caCertificate },
-      ...{ folder: plane.folder, token: (user) => plane.token(user) },
+      server: members.serverOf('west'),
+      caCertificate: plane.caCertificate,
+      folder: plane.folder,
+      token: (user) => plane.token(user),
     });
     proxy = found.proxy;
     proxied = readFileSync(found.kubeconfig, 'utf8');
@@ -116,7 +120,8 @@ shared.describe('integration/member-connections', () => {
 
   test('a kubeconfig with the certificate of another authority is Untrusted, until it has the right one', async () => {
     const kubeconfig = kubeconfigText({
-      ...{ server: proxy.url, caCertificate: authorityCertificate('second') },
+      server: proxy.url,
+      caCertificate: authorityCertificate('second'),
       token: members.plane('west').token('operator'),
     });
     await members.register('west', { kubeconfig });
@@ -162,12 +167,16 @@ shared.describe('integration/member-connections', () => {
     const client = members.client('east');
     const grant = (...verbs: readonly string[]) =>
       client.apply({
-        ...{ apiVersion, kind: 'ClusterRole', metadata },
+        apiVersion,
+        kind: 'ClusterRole',
+        metadata,
         rules: [{ apiGroups: [''], resources: ['namespaces'], verbs }],
       });
     await grant('get');
     await client.apply({
-      ...{ apiVersion, kind: 'ClusterRoleBinding', metadata },
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata,
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'limited' },
       subjects: [{ apiGroup, kind: 'User', name: 'limited' }],
     });
@@ -199,7 +208,8 @@ shared.describe('integration/member-connections', () => {
     let most = 0;
     let isHeld = true;
     const fault = proxy.inject({
-      ...{ name: 'held', on: 'request' },
+      name: 'held',
+      on: 'request',
       when: isCounted,
       action: {
         kind: 'call',

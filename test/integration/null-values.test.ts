@@ -74,8 +74,13 @@ interface Expected {
 const missing = {
   children: ['facts', 'private'],
   facts: {
-    ...{ choice: 'no', count: '0', free: 'false', host: 'none', joined: 'none' },
-    ...{ text: 'no', type: 'none' },
+    choice: 'no',
+    count: '0',
+    free: 'false',
+    host: 'none',
+    joined: 'none',
+    text: 'no',
+    type: 'none',
   },
   elements: [],
 };
@@ -91,8 +96,13 @@ const cases: Readonly<Record<string, Expected>> = {
     spec: { host: 'a.example.com', list: ['a', null, 'b'], free: {} },
     children: ['facts', 'public'],
     facts: {
-      ...{ choice: 'yes', count: '3', free: 'false', host: 'a.example.com', joined: 'a,b' },
-      ...{ text: 'yes', type: 'string' },
+      choice: 'yes',
+      count: '3',
+      free: 'false',
+      host: 'a.example.com',
+      joined: 'a,b',
+      text: 'yes',
+      type: 'string',
     },
     elements: ['a', 'none', 'b'],
     status: { host: 'a.example.com', free: {} },

@@ -97,13 +97,13 @@ shared.describe('integration/observability', () => {
     await untilScraped(homeostat, (now) =>
       assert.equal(valueOfSamples(now, 'homeostat_api_server_reachable'), 0),
     );
-    const told = homeostat.entries
+    const reported = homeostat.entries
       .slice(before)
       .filter(({ level }) => level !== 'info' && level !== 'debug')
       .map(({ msg, kind, fieldSelector, labelSelector, key }) =>
         JSON.stringify([msg, kind, fieldSelector, labelSelector, key]),
       );
-    assert.equal(new Set(told).size, told.length, told.join('\n'));
+    assert.equal(new Set(reported).size, reported.length, reported.join('\n'));
     await shared.plane.startApiServer();
     await untilStatus(homeostat, '/readyz', 200);
     await homeostat.whenLogged('The API server responds again');

@@ -59,10 +59,13 @@ shared.describe('integration/operator-air-conditioner', () => {
     for (const measured of [24, 23, 19, 18, 21]) await measure(room, measured);
     const events = `/api/v1/namespaces/${room.namespace}/events`;
     const isSwitch = ({ reason }: KubeObject) => reason === 'CoolingOn' || reason === 'CoolingOff';
-    const told = await room.client.untilList(events, (list) => list.filter(isSwitch).length >= 2);
+    const reported = await room.client.untilList(
+      events,
+      (list) => list.filter(isSwitch).length >= 2,
+    );
     await shared.audit.quiet(1_000);
     const reasons = (await room.client.list(events)).filter(isSwitch).map(({ reason }) => reason);
-    assert.ok(told.length > 0);
+    assert.ok(reported.length > 0);
     assert.deepEqual(reasons.toSorted(), ['CoolingOff', 'CoolingOn']);
   });
 

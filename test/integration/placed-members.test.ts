@@ -184,7 +184,8 @@ shared.describe('integration/placed-members', () => {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {
-        ...{ name: 'two-agent', namespace: 'default' },
+        name: 'two-agent',
+        namespace: 'default',
         labels: {
           'app.kubernetes.io/managed-by': 'homeostat',
           'homeostat.dev/definition': 'agents',

@@ -171,7 +171,9 @@ shared.describe('integration/removed-version', () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const version = (name: string) => ({
-      ...{ name, served: true, storage: name === 'v1' },
+      name,
+      served: true,
+      storage: name === 'v1',
       schema: {
         openAPIV3Schema: {
           type: 'object',

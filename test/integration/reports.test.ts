@@ -230,7 +230,12 @@ shared.describe('integration/reports', () => {
     assert.equal(await client.get(`${core}/configmaps/one-limited`), undefined);
     assert.deepEqual(await dataOf('none-limited'), { limit: '0' });
     assert.deepEqual(await dataOf('none'), {
-      ...{ limit: '0', name: 'fallback', count: '0', joined: '', keys: '', json: '{"a":null}' },
+      limit: '0',
+      name: 'fallback',
+      count: '0',
+      joined: '',
+      keys: '',
+      json: '{"a":null}',
     });
     const seen = (object: KubeObject | undefined) =>
       (statusOf(object) as { readonly seen?: string }).seen;

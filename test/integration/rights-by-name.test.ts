@@ -167,12 +167,12 @@ shared.describe('integration/rights-by-name', () => {
     const place = await shared.namespace();
     await makeSecret(place, 'settings', 'a');
     await client.apply(thing('named', place, {}));
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       thingPath('named', place),
       (object) => conditionOf(object)?.reason === 'Forbidden',
     );
     assert.match(
-      conditionOf(told)?.message ?? '',
+      conditionOf(reported)?.message ?? '',
       /grant the rule \{ apiGroups: \[""\], resources: \["secrets"\], resourceNames: \["settings"\], verbs: \["list", "watch"\] \}/,
     );
     await give(printed);

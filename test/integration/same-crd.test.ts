@@ -57,8 +57,8 @@ shared.describe('integration/same-crd', () => {
       'bad.yaml': thingDefinition('bad', '  controler: {}\n'),
     });
     try {
-      const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
-      assert.match(String(told.diagnostics), /bad\.yaml:\d+:3: Unknown field "controler"/);
+      const reported = await homeostat.whenLogged('File has errors, its definitions are rejected');
+      assert.match(String(reported.diagnostics), /bad\.yaml:\d+:3: Unknown field "controler"/);
       const starting = await homeostat.whenLogged('Starting');
       assert.deepEqual([starting.definitions, starting.rejected], [1, 1]);
       await homeostat.whenLogged('Definition running');

@@ -180,12 +180,12 @@ shared.describe('integration/scope', () => {
   test('a namespace that the definition does not allow is rejected, and what is there stays', async () => {
     const { client, away, path } = await makeFar('rejected');
     await client.patch(path, { spec: { to: 'kube-system' } });
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       path,
       (object) => conditionOf(object)?.reason === 'RenderFailed',
     );
     assert.equal(
-      conditionOf(told)?.message,
+      conditionOf(reported)?.message,
       'copy "rejected-copy": metadata.namespace: "kube-system" matches none of "crossNamespace.namespaces"',
     );
     assert.ok(await client.get(configMapPath(away, 'rejected-copy')));

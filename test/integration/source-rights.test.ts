@@ -28,11 +28,11 @@ shared.describe('integration/source-rights', () => {
     const flags = ['--sources', 'configmaps', '--definitions-namespace', operators];
     const homeostat = launch({ user, flags });
     after(() => homeostat.stop());
-    const told = await homeostat.whenLogged(
+    const reported = await homeostat.whenLogged(
       'Definitions cannot be read, the last ones stay active',
     );
-    assert.equal(told.source, `ConfigMaps in ${operators}`);
-    assert.match(String(told.reason), /forbidden/);
+    assert.equal(reported.source, `ConfigMaps in ${operators}`);
+    assert.match(String(reported.reason), /forbidden/);
     const text = await untilStatus(homeostat, '/readyz', 503);
     assert.match(text, /definitions failed: not read yet: .*ConfigMaps in .*forbidden/);
     const all = ['get', 'list', 'watch', 'create', 'patch', 'delete'];

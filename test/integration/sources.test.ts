@@ -65,8 +65,8 @@ shared.describe('integration/sources', () => {
     folder('saved', { 'saved.yaml': copier('saved', 2) });
     await untilCopy('saved', namespace, 2);
     folder('saved', { 'saved.yaml': typo('saved') });
-    const told = await homeostat.whenLogged(rejected);
-    assert.equal(told.file, join(path, 'saved.yaml'));
+    const reported = await homeostat.whenLogged(rejected);
+    assert.equal(reported.file, join(path, 'saved.yaml'));
     await applyThing('saved', namespace, 'two');
     await untilCopy('saved', namespace, 2, 'two');
     folder('saved', { 'saved.yaml': copier('saved', 3), 'added.yaml': copier('added', 1) });
@@ -138,8 +138,8 @@ shared.describe('integration/sources', () => {
     // Not even its name can be read.
     await saveMap(operators, 'operators', { 'record.yaml': 'kind: [\n' });
     const second = start(...flags);
-    const told = await second.whenLogged(rejected);
-    assert.match(String(told.diagnostics), /record\.yaml:\d+:\d+: /);
+    const reported = await second.whenLogged(rejected);
+    assert.match(String(reported.diagnostics), /record\.yaml:\d+:\d+: /);
     await second.whenLogged('Definition running');
     await applyThing('record', namespace, 'two');
     await untilCopy('record', namespace, 1, 'two');
@@ -167,9 +167,11 @@ shared.describe('integration/sources', () => {
     await applyThing('own', namespace);
     await untilCopy('own', namespace, 1);
     await save(typo('own'));
-    const told = await homeostat.whenLogged('Change rejected, the active revision keeps running');
+    const reported = await homeostat.whenLogged(
+      'Change rejected, the active revision keeps running',
+    );
     assert.match(
-      String(told.diagnostics),
+      String(reported.diagnostics),
       /^operatordefinition own: spec\.children\.0\.template\.data\.text: /,
     );
     await save(copier('own', 2));
@@ -191,12 +193,12 @@ shared.describe('integration/sources', () => {
     for (let level = 0; level < 800; level++) vars = { a: vars };
     const deep = parseYaml(copier('deep', 1)) as { readonly spec: object };
     await client.create(definitions, { ...deep, spec: { ...deep.spec, vars } });
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       `${definitions}/deep`,
       (object) => conditionOf(object, 'Accepted')?.status === 'False',
     );
     assert.match(
-      conditionOf(told, 'Accepted')?.message ?? '',
+      conditionOf(reported, 'Accepted')?.message ?? '',
       /More than 250 nested lists and maps/,
     );
     await applyThing('beside', namespace);

@@ -61,15 +61,15 @@ shared.describe('integration/terminating-namespace', () => {
     const mark = shared.audit.mark();
     const lines = homeostat.entries.length;
     await client.patch(thingPath('ending', namespace), { spec: { on: true } });
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       thingPath('ending', namespace),
       (object) => conditionOf(object)?.reason === 'Terminating',
     );
     assert.equal(
-      conditionOf(told)?.message,
+      conditionOf(reported)?.message,
       'config "config": The namespace is being deleted: no objects can be created in it',
     );
-    assert.equal(conditionOf(told, 'Reconciling')?.status, 'True');
+    assert.equal(conditionOf(reported, 'Reconciling')?.status, 'True');
     await shared.audit.quiet(2_000);
     const { by } = shared.audit.count({ since: mark });
     assert.equal(by['patch configmaps'], 1);
@@ -104,12 +104,12 @@ shared.describe('integration/terminating-namespace', () => {
     await records(2);
     await client.delete(`/api/v1/namespaces/${namespace}`);
     await put('3');
-    const told = await client.untilObject(
+    const reported = await client.untilObject(
       path,
       (object) => conditionOf(object)?.reason === 'Terminating',
     );
     assert.equal(
-      conditionOf(told)?.message,
+      conditionOf(reported)?.message,
       'history of ConfigMap "app": The namespace is being deleted: no objects can be created in it',
     );
     await client.patch(path, { spec: { to: 1 } });

@@ -49,11 +49,11 @@ shared.describe('integration/troubles', () => {
         ),
       );
       await allow();
-      const told = 'Events are denied, continuing without them';
+      const reported = 'Events are denied, continuing without them';
       const isLogged = (message: string) => homeostat.entries.some(({ msg }) => msg === message);
       // The server takes notice of its roles a little later.
-      for (let tries = 0; !isLogged(told); tries++) await fail(`one-${tries}`);
-      assert.equal((await homeostat.whenLogged(told)).resource, 'events');
+      for (let tries = 0; !isLogged(reported); tries++) await fail(`one-${tries}`);
+      assert.equal((await homeostat.whenLogged(reported)).resource, 'events');
       const text = await untilStatus(homeostat, '/readyz?verbose', 200);
       assert.match(
         text,
@@ -63,7 +63,7 @@ shared.describe('integration/troubles', () => {
       for (let tries = 0; !isLogged('Events are written again'); tries++)
         await fail(`again-${tries}`);
       assert.doesNotMatch(await untilStatus(homeostat, '/readyz?verbose', 200), /Events/);
-      assert.equal(homeostat.entries.filter(({ msg }) => msg === told).length, 1);
+      assert.equal(homeostat.entries.filter(({ msg }) => msg === reported).length, 1);
     } finally {
       await homeostat.stop();
     }

@@ -35,7 +35,10 @@ export class LiveDefinition {
     this.#bell = new ViewChangeNotifier(clock);
     this.#unit = new DefinitionTaskRunner(
       {
-        ...{ cluster, clock, name, notifier: this.#bell },
+        cluster,
+        clock,
+        name,
+        notifier: this.#bell,
         random: createSystemRandom(),
         timeSlicer: unlimitedTimeSlicer,
         logger: silentLogger(),

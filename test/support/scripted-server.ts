@@ -92,12 +92,12 @@ export class ScriptedServer {
     this.requests.push(request);
     const answer = await script(request, response);
     if (answer === undefined) return;
-    const { body: told } = answer;
-    const isText = typeof told === 'string';
+    const { body: reported } = answer;
+    const isText = typeof reported === 'string';
     response.writeHead(answer.status, {
       'content-type': isText ? 'text/plain' : 'application/json',
       ...answer.headers,
     });
-    response.end(isText ? told : told === undefined ? undefined : JSON.stringify(told));
+    response.end(isText ? reported : reported === undefined ? undefined : JSON.stringify(reported));
   }
 }

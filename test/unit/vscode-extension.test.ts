@@ -115,7 +115,9 @@ class FakeEditor {
     const findServer: FindServer = (options) =>
       serverCommand({ ...options, searchPath: '/usr/bin', isProgram: () => this.hasProgram });
     return createSession({
-      ...{ vscode, createClient, findServer },
+      vscode,
+      createClient,
+      findServer,
       startPatienceMs: 1,
       now: () => this.time,
     });

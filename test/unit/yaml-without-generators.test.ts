@@ -10,7 +10,10 @@ import { createSeededRandom } from '../../src/simulation/seeded-random.ts';
 async function bundledLibrary(): Promise<typeof library> {
   const { outputFiles } = await build({
     stdin: { contents: `export * from 'yaml';`, resolveDir: '.' },
-    ...{ bundle: true, write: false, platform: 'browser', format: 'esm' },
+    bundle: true,
+    write: false,
+    platform: 'browser',
+    format: 'esm',
     plugins: [yamlPlugin()],
   });
   const text = outputFiles[0]?.text ?? '';

@@ -23,7 +23,9 @@ test('an unreachable server of a named kubeconfig is named', async (t) => {
   const kubeconfig = join(folder, 'kubeconfig');
   const server = await closedAddress();
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'a' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'a',
     clusters: [{ name: 'a', cluster: { server } }],
     contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
     users: [{ name: 'a', user: { token: 'x' } }],

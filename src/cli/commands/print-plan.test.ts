@@ -240,8 +240,13 @@ describe('cli: printed plans', () => {
     const text = markdownOf([{ ...idle, resources: [resource] }]);
     assert.match(text, /\n````diff\n[\s\S]*\n````\n<\/details>$/);
     const diagnostic: Diagnostic = {
-      ...{ severity: 'error', code: 'breaking-change', message: 'Field "a" is removed' },
-      ...{ file: 'shop.yaml', line: 3, column: 5, path: '' },
+      severity: 'error',
+      code: 'breaking-change',
+      message: 'Field "a" is removed',
+      file: 'shop.yaml',
+      line: 3,
+      column: 5,
+      path: '',
     };
     const rejection = { message: 'It would break stored resources', diagnostics: [diagnostic] };
     assert.match(

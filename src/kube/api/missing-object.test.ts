@@ -14,7 +14,11 @@ const types = [
   [`${rbac}/v1`, 'RoleBinding', 'rolebindings', true],
 ] as const;
 const served = types.map(([apiVersion, kind, plural, namespaced]) => ({
-  ...{ gvk: gvkOf(apiVersion, kind), plural, namespaced, hasStatus: false, verbs: [] },
+  gvk: gvkOf(apiVersion, kind),
+  plural,
+  namespaced,
+  hasStatus: false,
+  verbs: [],
 }));
 const discovery = {
   resourceFor: ({ kind }: { readonly kind: string }) => served.find(({ gvk }) => gvk.kind === kind),
@@ -33,7 +37,9 @@ function missingOf(manifest: KubeObject, notFound: NotFoundObject) {
 const metadata = { name: 'web', namespace: 'team' };
 const map: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
 const binding = (kind: string, name = 'web'): KubeObject => ({
-  ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata },
+  apiVersion: `${rbac}/v1`,
+  kind: 'RoleBinding',
+  metadata,
   roleRef: { apiGroup: rbac, kind, name },
 });
 
@@ -63,7 +69,10 @@ describe('kube/api missing-object', () => {
     test(`the ${kind} of a binding is missing, though the server names the binding, also with the same name`, () => {
       const notFound = { group: rbac, resource: 'rolebindings', name: 'web' };
       assert.deepEqual(missingOf(binding(kind), notFound), {
-        ...{ group: rbac, resource: plural, name: 'web', gvk: gvkOf(`${rbac}/v1`, kind) },
+        group: rbac,
+        resource: plural,
+        name: 'web',
+        gvk: gvkOf(`${rbac}/v1`, kind),
         ...(namespace !== undefined && { namespace }),
       });
     });

@@ -128,8 +128,8 @@ describe('kube/writer', () => {
     const { writer, story } = setUp(() => ({ status: 200, body: object({ uid: 'other' }) }));
     const apply = writer.apply(object({ uid: 'u' }), applied, never);
     await assert.rejects(apply, { code: 'uid-mismatch' });
-    const told = ['store other by ns/a', 'gone u by ns/a'];
-    assert.deepEqual(story, ['begin ns/a', 'PATCH', ...told, 'end']);
+    const reported = ['store other by ns/a', 'gone u by ns/a'];
+    assert.deepEqual(story, ['begin ns/a', 'PATCH', ...reported, 'end']);
   });
 
   test('a delete insists on the object and says how to continue', async () => {
@@ -147,7 +147,7 @@ describe('kube/writer', () => {
     );
   });
 
-  for (const [what, answer, outcome, told] of [
+  for (const [what, answer, outcome, reported] of [
     ['a Status', () => ({ status: 200, body: { kind: 'Status' } }), 'deleted', 'deleting u'],
     [
       'an object that is held',
@@ -161,7 +161,7 @@ describe('kube/writer', () => {
     test(`a delete that is answered with ${what} is "${outcome}"`, async () => {
       const { writer, story } = setUp(answer);
       assert.equal(await writer.delete(ref, { flow, uid: 'u' }, never), outcome);
-      assert.deepEqual(story, ['begin ns/a', 'DELETE', told, 'end']);
+      assert.deepEqual(story, ['begin ns/a', 'DELETE', reported, 'end']);
     });
   }
 

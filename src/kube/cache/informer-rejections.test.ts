@@ -24,16 +24,16 @@ describe('kube/cache informer: rejections and kinds that come and go', () => {
     test(`says "${code}" while the first list fails so, and keeps trying`, async () => {
       const { api, clock, informers } = informerBench();
       const informer = informers.acquire(configMaps);
-      const told: string[] = [];
+      const reported: string[] = [];
       informer.onState((state) =>
-        told.push(state.kind === 'failing' ? state.error.code : state.kind),
+        reported.push(state.kind === 'failing' ? state.error.code : state.kind),
       );
       (await api.nextRequest()).fail(kubeError(code, status));
       // The watch on the names of CRDs, which is of no help here.
       if (code === 'kind-missing') (await api.nextStream()).open();
       await clock.advance(800);
       await start(api, 7);
-      assert.deepEqual(told, [code, 'synced']);
+      assert.deepEqual(reported, [code, 'synced']);
       await informers.close();
     });
   }

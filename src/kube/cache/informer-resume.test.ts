@@ -138,7 +138,7 @@ describe('kube/cache informer: watches that end or break', () => {
     await answerAfterBreak(api, 5, [], '1');
     await answerAfterBreak(api, 5, [configMap('a', 2)], '2');
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
-    assert.deepEqual(bench.told, ['suspected', 'restored']);
+    assert.deepEqual(bench.reported, ['suspected', 'restored']);
     assert.deepEqual(namesIn(informer), ['a']);
     await informers.close();
   });
@@ -152,7 +152,7 @@ describe('kube/cache informer: watches that end or break', () => {
     stream.end();
     await answerAfterBreak(api, 9, [configMap('a', 2), configMap('c', 8)]);
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
-    assert.deepEqual(bench.told, ['restored']);
+    assert.deepEqual(bench.reported, ['restored']);
     assert.deepEqual(namesIn(informer), ['a', 'c']);
     await informers.close();
   });
@@ -166,7 +166,7 @@ describe('kube/cache informer: watches that end or break', () => {
     await clock.advance(800);
     await start(api, 5, [configMap('a', 2)]);
     assert.deepEqual(namesIn(informer), ['a']);
-    assert.deepEqual(bench.told, ['restored']);
+    assert.deepEqual(bench.reported, ['restored']);
     await informers.close();
   });
 

@@ -54,7 +54,7 @@ function setUp(script: ApiScript = well, logger: Logger = silentLogger()) {
     instance: 'homeostat-host',
   });
   /** `create`, or the count that was written, of each request. */
-  const told = () =>
+  const reported = () =>
     api.requests.map(({ method, body }) =>
       method === 'POST' ? 'create' : (body as { series: { count: number } }).series.count,
     );
@@ -65,7 +65,7 @@ function setUp(script: ApiScript = well, logger: Logger = silentLogger()) {
       ) ?? [];
     return Number(value);
   };
-  return { recorder, api, clock, told, dropped };
+  return { recorder, api, clock, reported, dropped };
 }
 
 describe('kube/event-recorder', () => {
@@ -91,62 +91,62 @@ describe('kube/event-recorder', () => {
   });
 
   test('the second occurrence makes a series, later ones only count', async () => {
-    const { recorder, told, api } = setUp();
+    const { recorder, reported, api } = setUp();
     recorder.record(event());
     await settle();
     for (let index = 0; index < 5; index++) recorder.record(event());
     await settle();
-    assert.deepEqual(told(), ['create', 2]);
+    assert.deepEqual(reported(), ['create', 2]);
     assert.equal(api.lines[1], `PATCH ${collection}/web.0`);
     await recorder.close();
   });
 
   test('another note is another Event, within the burst of its object', async () => {
-    const { recorder, told, dropped } = setUp();
+    const { recorder, reported, dropped } = setUp();
     for (let index = 0; index < 30; index++) recorder.record(event({ note: `number ${index}` }));
     await settle();
-    assert.deepEqual(told(), Array(25).fill('create'));
+    assert.deepEqual(reported(), Array(25).fill('create'));
     assert.equal(await dropped('burst'), 5);
     await recorder.close();
   });
 
   test('a count waits until the event itself is there', async () => {
     const answers: (() => void)[] = [];
-    const { recorder, told } = setUp(
+    const { recorder, reported } = setUp(
       () => new Promise((resolve) => answers.push(() => resolve({ status: 201, body: {} }))),
     );
     for (let index = 0; index < 3; index++) recorder.record(event());
     await settle();
-    assert.deepEqual(told(), ['create']);
+    assert.deepEqual(reported(), ['create']);
     answers.shift()?.();
     await settle();
-    assert.deepEqual(told(), ['create', 3]);
+    assert.deepEqual(reported(), ['create', 3]);
     answers.shift()?.();
     await recorder.close();
   });
 
   test('a series is written every half hour, and at its end after six quiet minutes', async () => {
-    const { recorder, clock, told } = setUp();
+    const { recorder, clock, reported } = setUp();
     recorder.record(event());
     await settle();
     for (let minute = 0; minute < 35; minute++) {
       recorder.record(event());
       await clock.advance(minuteMs);
     }
-    assert.deepEqual(told(), ['create', 2, 31]);
+    assert.deepEqual(reported(), ['create', 2, 31]);
     await clock.advance(6 * minuteMs);
-    assert.deepEqual(told(), ['create', 2, 31, 36]);
+    assert.deepEqual(reported(), ['create', 2, 31, 36]);
     recorder.record(event());
     await settle();
-    assert.deepEqual(told(), ['create', 2, 31, 36, 'create']);
+    assert.deepEqual(reported(), ['create', 2, 31, 36, 'create']);
     await recorder.close();
   });
 
   test('a series that ended without news is not written again, and no timer stays', async () => {
-    const { recorder, clock, told } = setUp();
+    const { recorder, clock, reported } = setUp();
     recorder.record(event());
     await clock.advance(10 * minuteMs);
-    assert.deepEqual(told(), ['create']);
+    assert.deepEqual(reported(), ['create']);
     assert.equal(clock.pending, 0);
     await recorder.close();
   });
@@ -159,25 +159,25 @@ describe('kube/event-recorder', () => {
     ['object', on('other')],
   ] as const) {
     test(`another ${what} is another Event`, async () => {
-      const { recorder, told } = setUp();
+      const { recorder, reported } = setUp();
       recorder.record(event());
       recorder.record(event(changes));
-      assert.deepEqual(told(), ['create', 'create']);
+      assert.deepEqual(reported(), ['create', 'create']);
       await recorder.close();
     });
   }
 
   test('an object gets 25 Events at once and then one in five minutes', async () => {
-    const { recorder, clock, told, dropped } = setUp();
+    const { recorder, clock, reported, dropped } = setUp();
     for (let index = 0; index < 30; index++) recorder.record(event({ reason: `R${index}` }));
     await settle();
-    assert.equal(told().length, 25);
+    assert.equal(reported().length, 25);
     assert.equal(await dropped('burst'), 5);
     await clock.advance(5 * minuteMs);
     for (let index = 30; index < 33; index++) recorder.record(event({ reason: `R${index}` }));
     recorder.record(on('other'));
     await settle();
-    assert.equal(told().length, 27);
+    assert.equal(reported().length, 27);
     await recorder.close();
   });
 
@@ -206,7 +206,7 @@ describe('kube/event-recorder', () => {
   });
 
   test('an Event that got through at the second try continues as usual', async () => {
-    const { recorder, api, clock, told } = setUp(failWith('timeout'));
+    const { recorder, api, clock, reported } = setUp(failWith('timeout'));
     recorder.record(event());
     await settle();
     api.answerBy(failWith('already-exists'));
@@ -214,7 +214,7 @@ describe('kube/event-recorder', () => {
     api.answerBy(well);
     recorder.record(event());
     await settle();
-    assert.deepEqual(told(), ['create', 'create', 2]);
+    assert.deepEqual(reported(), ['create', 'create', 2]);
     await recorder.close();
   });
 
@@ -266,17 +266,17 @@ describe('kube/event-recorder', () => {
   });
 
   test('closing writes what is queued and the counts that are not known yet', async () => {
-    const { recorder, told } = setUp();
+    const { recorder, reported } = setUp();
     for (let index = 0; index < 7; index++) recorder.record(event());
     for (let index = 0; index < 20; index++) recorder.record(on(`pod-${index}`));
     await recorder.close();
-    assert.equal(told().filter((entry) => entry === 'create').length, 21);
+    assert.equal(reported().filter((entry) => entry === 'create').length, 21);
     assert.deepEqual(
-      told().filter((entry) => entry !== 'create'),
+      reported().filter((entry) => entry !== 'create'),
       [7],
     );
     recorder.record(event({ reason: 'Late' }));
-    assert.equal(told().length, 22);
+    assert.equal(reported().length, 22);
   });
 
   test('closing waits two seconds for a server that does not answer', async () => {

@@ -227,21 +227,21 @@ describe('reconcile/attempt/limiter', () => {
       'False Terminating: deployment "a": The namespace is being deleted: no objects can be created in it',
     );
     assert.equal(harness.passes.at(-1)?.end.kind, 'retry');
-    assert.deepEqual(harness.cluster.told, []);
+    assert.deepEqual(harness.cluster.reported, []);
   });
 
   test('a restart asks the server once more, and reports nothing again', async () => {
     const { harness } = await rejectedHarness();
-    assert.equal(harness.cluster.told.length, 1);
+    assert.equal(harness.cluster.reported.length, 1);
     await harness.restart(podSetPlan());
     await harness.settle();
     assert.deepEqual(harness.cluster.takeWrites(), ['apply Deployment/a']);
-    assert.equal(harness.cluster.told.length, 1);
+    assert.equal(harness.cluster.reported.length, 1);
     // Another failure is news.
     harness.cluster.fault = ({ verb }) => (verb === 'apply' ? rejection('too-large') : undefined);
     await harness.clock.advance(600_000);
     await harness.runOne(key);
-    assert.equal(harness.cluster.told.length, 2);
+    assert.equal(harness.cluster.reported.length, 2);
   });
 
   test('a deletion that is forbidden is not asked for again before the right comes', async () => {

@@ -224,11 +224,11 @@ describe('reconcile/attempt ownership conflicts', () => {
       harness.ready('a'),
       /Contested: .*"homeostat\/podset" and "vault" overwrite each other in data:/,
     );
-    const told = JSON.stringify([
+    const reported = JSON.stringify([
       harness.status('a'),
-      harness.cluster.told,
+      harness.cluster.reported,
       [...harness.decisions],
     ]);
-    assert.doesNotMatch(told, /passphrase|aHVudGVyMg|b3RoZXI/);
+    assert.doesNotMatch(reported, /passphrase|aHVudGVyMg|b3RoZXI/);
   });
 });

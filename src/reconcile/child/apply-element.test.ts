@@ -350,11 +350,11 @@ describe('reconcile/child failures of requests', () => {
       'False ApplyFailed: deployment "a": spec.replicas: must be positive',
     );
     assert.deepEqual(
-      harness.cluster.told.map(({ type, reason, note }) => [type, reason, note]),
+      harness.cluster.reported.map(({ type, reason, note }) => [type, reason, note]),
       [['Warning', 'ApplyFailed', 'deployment "a": spec.replicas: must be positive']],
     );
     await harness.runOne(key);
-    assert.equal(harness.cluster.told.length, 1);
+    assert.equal(harness.cluster.reported.length, 1);
   });
 
   test('a temporary one is thrown after the status was written', async () => {
@@ -390,7 +390,7 @@ describe('reconcile/child failures of requests', () => {
     harness.podSet('a');
     await harness.settle();
     assert.equal(harness.ready('a'), 'False ApplyFailed: secret "a": Invalid: data');
-    const written = JSON.stringify([harness.status('a'), harness.cluster.told, harness.log]);
+    const written = JSON.stringify([harness.status('a'), harness.cluster.reported, harness.log]);
     assert.ok(!written.includes('hunter2'));
   });
 });

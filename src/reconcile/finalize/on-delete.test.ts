@@ -137,12 +137,13 @@ describe('reconcile/finalize: onDelete', () => {
     };
     const stalled = conditions.find(({ type }) => type === 'Stalled');
     assert.equal(stalled?.reason, 'Terminating');
-    const told = () => harness.cluster.told.filter(({ reason }) => reason === 'DeletionTimedOut');
-    assert.equal(told().length, 1);
+    const reported = () =>
+      harness.cluster.reported.filter(({ reason }) => reason === 'DeletionTimedOut');
+    assert.equal(reported().length, 1);
     harness.cluster.takeWrites();
     await harness.runOne(key);
     assert.deepEqual(harness.cluster.requests, []);
-    assert.equal(told().length, 1);
+    assert.equal(reported().length, 1);
     finishBackup(harness);
     await harness.settle();
     assert.equal(podSetOf(harness), undefined);

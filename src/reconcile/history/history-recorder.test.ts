@@ -355,7 +355,9 @@ describe('reconcile/history recorder', () => {
       await harness.settle();
     }
     assert.equal(records(harness).length, 20);
-    const throttled = harness.cluster.told.filter(({ reason }) => reason === 'HistoryThrottled');
+    const throttled = harness.cluster.reported.filter(
+      ({ reason }) => reason === 'HistoryThrottled',
+    );
     assert.equal(throttled.length, 1);
     await harness.clock.advance(10_000);
     await harness.settle();

@@ -449,7 +449,7 @@ describe('reconcile/members: deletion', () => {
     await harness.settle();
     assert.equal(placements(harness), 'berlin=berlin-u');
     assert.deepEqual(harness.status('a').childInventory, ['berlin:ConfigMap default/agent']);
-    const events = harness.cluster.told.filter(({ reason }) => reason === 'ObjectsGivenUp');
+    const events = harness.cluster.reported.filter(({ reason }) => reason === 'ObjectsGivenUp');
     assert.equal(events.length, 1);
     assert.match(events[0]?.note ?? '', /^The objects in cluster "paris" are given up/);
     harness.remove(resource);

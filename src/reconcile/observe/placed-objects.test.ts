@@ -46,7 +46,7 @@ async function started(objects: readonly KubeObject[] = []): Promise<MemberHarne
 }
 
 const unknownEvents = ({ cluster }: MemberHarness) =>
-  cluster.told.filter(({ reason }) => reason === 'UnknownOwners');
+  cluster.reported.filter(({ reason }) => reason === 'UnknownOwners');
 
 describe('reconcile/observe: objects whose resource the hub does not have', () => {
   test('are reported on their Cluster, and not deleted', async () => {

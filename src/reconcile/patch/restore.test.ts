@@ -211,7 +211,8 @@ describe('reconcile/patch restores', () => {
 
   test('while a restore fails the mapped status keeps its values and no Event is emitted', async () => {
     const { harness, edit, ask } = await started();
-    const changes = () => harness.cluster.told.filter(({ reason }) => reason === 'Changed').length;
+    const changes = () =>
+      harness.cluster.reported.filter(({ reason }) => reason === 'Changed').length;
     const before = changes();
     harness.cluster.fault = ({ verb }) =>
       verb === 'replace' ? new KubeError('rejected', 'no', { status: 422 }) : undefined;

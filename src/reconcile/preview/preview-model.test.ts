@@ -66,21 +66,21 @@ async function tryOne(
   harness.formerKinds = kinds;
   await harness.restart(planOfPodSet(after));
   const there = objectsOf(harness);
-  const told = await previewed(harness, hold);
-  if (told.isComplete) seen.complete += 1;
-  if (told.expected.length > 0) seen.deleting += 1;
+  const reported = await previewed(harness, hold);
+  if (reported.isComplete) seen.complete += 1;
+  if (reported.expected.length > 0) seen.deleting += 1;
   await harness.settle();
   // What no preview could tell comes to light.
-  if (!told.isComplete && random.chance(0.5)) {
+  if (!reported.isComplete && random.chance(0.5)) {
     put(harness, neededSecret);
     harness.cluster.deliver();
     await again(harness);
     const gone = goneOf(harness, there);
     assert.ok(gone.length <= maxDeletions, 'never more than allowed');
-    if (hold.deletions > told.expected.length) seen.late += 1;
+    if (hold.deletions > reported.expected.length) seen.late += 1;
     return;
   }
-  if (told.expected.length > maxDeletions) {
+  if (reported.expected.length > maxDeletions) {
     seen.held += 1;
     assert.deepEqual(goneOf(harness, there), [], 'what is held stays');
     hold.approve('another');
@@ -89,8 +89,8 @@ async function tryOne(
     hold.approve('new');
     await again(harness);
   }
-  check({ ...told, gone: goneOf(harness, there) });
-  if (told.isComplete) assert.equal(hold.state, 'over');
+  check({ ...reported, gone: goneOf(harness, there) });
+  if (reported.isComplete) assert.equal(hold.state, 'over');
 }
 
 /** Nothing goes that was not told; where all could be told, all that was told goes. */

@@ -223,10 +223,10 @@ describe('reconcile/preview/previewer', () => {
     test(`${change}: ${deletes.length} deletions`, async () => {
       const harness = await changedHarness(before, after);
       const there = new Map(objectsOf(harness).map((each) => [nameOf(each), each.metadata.uid]));
-      const told = await preview(harness);
-      assert.deepEqual(namesOf(told), deletes);
-      assert.equal(told.isComplete, isComplete);
-      for (const { ref, uid } of told.deletes) {
+      const reported = await preview(harness);
+      assert.deepEqual(namesOf(reported), deletes);
+      assert.equal(reported.isComplete, isComplete);
+      for (const { ref, uid } of reported.deletes) {
         assert.equal(uid, there.get(`${ref.gvk.kind} ${ref.namespace}/${ref.name}`));
       }
       await harness.settle();
@@ -248,12 +248,12 @@ describe('reconcile/preview/previewer', () => {
     const watched = harness.cluster.watched.length;
     const status = JSON.stringify(harness.status('a'));
     const metrics = await harness.metrics.expose();
-    const told = harness.cluster.told.length;
+    const reported = harness.cluster.reported.length;
     assert.deepEqual(namesOf(await preview(harness)), [...maps('two'), 'ConfigMap here/a-far']);
     assert.deepEqual(harness.cluster.requests, []);
     assert.equal(JSON.stringify(harness.status('a')), status);
     assert.equal(await harness.metrics.expose(), metrics);
-    assert.equal(harness.cluster.told.length, told);
+    assert.equal(harness.cluster.reported.length, reported);
     assert.deepEqual(harness.log, []);
     assert.equal(harness.decisions.size, 0);
     assert.deepEqual([...harness.queued], queued);

@@ -193,7 +193,7 @@ describe('reconcile/report', () => {
     });
     assert.equal(harness.decisions.get(key)?.status, 'failed');
     assert.deepEqual(
-      harness.cluster.told.map(({ note }) => note),
+      harness.cluster.reported.map(({ note }) => note),
       ['status: status is invalid'],
     );
   });

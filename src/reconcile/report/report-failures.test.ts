@@ -33,7 +33,7 @@ describe('reconcile/tell-failures', () => {
   test('a failure that repeats is reported once, in the log and in an Event', async () => {
     const harness = await failing(new KubeError('server-error', 'broken', { status: 500 }));
     assert.equal(toldIn(harness).filter((line) => line === 'warn Reconcile is blocked').length, 1);
-    assert.equal(harness.cluster.told.length, 1);
+    assert.equal(harness.cluster.reported.length, 1);
   });
 
   test('one Event and one line name all children that fail for the same reason, ten of them by name', async () => {
@@ -51,7 +51,7 @@ describe('reconcile/tell-failures', () => {
     await harness.runOne(key);
     const quoted = ids.filter((id) => id !== 'c3').map((id) => `${id} "${id}"`);
     assert.deepEqual(
-      harness.cluster.told.map(({ reason, note }) => [reason, note]),
+      harness.cluster.reported.map(({ reason, note }) => [reason, note]),
       [
         ['ApplyFailed', `${quoted.slice(0, 10).join(', ')} and 1 more: ${message}`],
         ['ApplyFailed', 'c3 "c3": too long'],
@@ -59,7 +59,7 @@ describe('reconcile/tell-failures', () => {
     );
     assert.deepEqual(
       harness.log.filter(({ msg }) => msg === 'Reconcile is blocked').map(({ detail }) => detail),
-      harness.cluster.told.map(({ note }) => note),
+      harness.cluster.reported.map(({ note }) => note),
     );
   });
 
@@ -72,7 +72,7 @@ describe('reconcile/tell-failures', () => {
     harness.podSet('a', { size: 1 });
     harness.cluster.deliver();
     await harness.runOne(key);
-    assert.equal(harness.cluster.told.length, 10);
+    assert.equal(harness.cluster.reported.length, 10);
     assert.equal(harness.log.filter(({ msg }) => msg === 'Reconcile is blocked').length, 10);
     const more = harness.log.filter(({ msg }) => msg === 'Reconcile is blocked for more reasons');
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe('reconcile/tell-failures', () => {
   test('an outage is not reported resource by resource', async () => {
     const harness = await failing(new KubeError('unavailable', 'no answer', { status: 0 }));
     assert.ok(!toldIn(harness).includes('warn Reconcile is blocked'));
-    assert.deepEqual(harness.cluster.told, []);
+    assert.deepEqual(harness.cluster.reported, []);
     const blocked = harness.log.filter(({ msg }) => msg === 'Reconcile is blocked');
     assert.deepEqual(
       blocked.map(({ level }) => level),

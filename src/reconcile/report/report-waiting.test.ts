@@ -53,7 +53,7 @@ async function withSecret(child = ''): Promise<OperatorHarness> {
 }
 
 const eventsOf = (harness: OperatorHarness) =>
-  harness.cluster.told.map(({ type, reason, note, isLasting = false }) => ({
+  harness.cluster.reported.map(({ type, reason, note, isLasting = false }) => ({
     type,
     reason,
     note,
@@ -98,7 +98,7 @@ describe('reconcile/report-waiting', () => {
     await harness.settle();
     map(harness, 'two', { b: 'b' });
     await harness.settle();
-    harness.cluster.told.length = 0;
+    harness.cluster.reported.length = 0;
     const two = { namespace: 'default', name: 'two' };
     harness.cluster.server.delete(gvkOf('v1', 'ConfigMap'), two);
     await harness.settle();

@@ -170,7 +170,7 @@ describe('reconcile/report time', () => {
     await harness.runOne('default/one');
     const { at } = harness.status('one');
     assert.equal(conditionOf(harness, 'Now')?.message, at);
-    assert.equal(harness.cluster.told.find(({ reason }) => reason === 'Now')?.note, at);
+    assert.equal(harness.cluster.reported.find(({ reason }) => reason === 'Now')?.note, at);
   });
 
   test('a pass that wrote a status only is no news for the log', async () => {
@@ -193,8 +193,8 @@ describe('reconcile/report events', () => {
       reason: \${ "TooMany" }
 `;
 
-  const told = (harness: OperatorHarness) =>
-    harness.cluster.told
+  const reported = (harness: OperatorHarness) =>
+    harness.cluster.reported
       .filter(({ reason }) => reason !== 'ApplyFailed')
       .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
 
@@ -202,20 +202,20 @@ describe('reconcile/report events', () => {
     const harness = await harnessOf(events);
     const one = harness.podSet('one', { size: 3, done: false });
     await harness.settle();
-    assert.deepEqual(told(harness), []);
+    assert.deepEqual(reported(harness), []);
     harness.edit(one, { spec: { size: 3, done: true } });
     await harness.settle();
-    assert.deepEqual(told(harness), ['Normal Completed: all 3 done']);
+    assert.deepEqual(reported(harness), ['Normal Completed: all 3 done']);
     harness.edit(one, { spec: { size: 4, done: true } });
     await harness.settle();
-    assert.equal(told(harness).length, 1);
+    assert.equal(reported(harness).length, 1);
   });
 
   test('may be warnings without a message', async () => {
     const harness = await harnessOf(events);
     harness.podSet('one', { size: 101 });
     await harness.settle();
-    assert.deepEqual(told(harness), ['Warning TooMany: ']);
+    assert.deepEqual(reported(harness), ['Warning TooMany: ']);
   });
 
   test('are reported once, when the status that they report is written', async () => {
@@ -225,11 +225,11 @@ describe('reconcile/report events', () => {
       verb === 'status' ? new KubeError('unavailable', 'no', { status: 503 }) : undefined;
     harness.cluster.deliver();
     await harness.runOne('default/one');
-    assert.deepEqual(told(harness), []);
+    assert.deepEqual(reported(harness), []);
     harness.cluster.fault = () => undefined;
     await harness.runOne('default/one');
     await harness.settle();
-    assert.deepEqual(told(harness), ['Normal Completed: all 1 done']);
+    assert.deepEqual(reported(harness), ['Normal Completed: all 1 done']);
   });
 
   test('a `when` without a result is an error that Ready reports', async () => {

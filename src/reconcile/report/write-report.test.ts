@@ -58,7 +58,7 @@ describe('reconcile/report: a status that the server rejects', () => {
       { key, end: { kind: 'failed', afterMs: permanentMs, reason: 'ApplyFailed' } },
     ]);
     assert.deepEqual(
-      harness.cluster.told.map(({ note }) => note),
+      harness.cluster.reported.map(({ note }) => note),
       [words],
     );
   });
@@ -87,7 +87,7 @@ describe('reconcile/report: a status that the server rejects', () => {
       reason: 'ApplyFailed',
     });
     assert.deepEqual(harness.cluster.takeWrites(), []);
-    assert.equal(harness.cluster.told.length, 1);
+    assert.equal(harness.cluster.reported.length, 1);
   });
 
   test('is tried again after retry.permanent, in one request when it is rejected again', async () => {
@@ -163,7 +163,7 @@ describe('reconcile/report: a status that the server rejects', () => {
     assert.equal(harness.decisions.get(key)?.status, 'failed');
     assert.equal(harness.ready('a'), 'True AllReady: All children are ready');
     assert.deepEqual(
-      harness.cluster.told.map(({ note }) => note),
+      harness.cluster.reported.map(({ note }) => note),
       [words],
     );
     // Nothing was learnt: both are tried again.

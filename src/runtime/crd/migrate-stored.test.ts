@@ -92,20 +92,20 @@ async function migrate(
     await clock.advance(1_000);
   }
   await migrating;
-  const told = log.map(({ level, from, resources, rejected: named }) => ({
+  const reported = log.map(({ level, from, resources, rejected: named }) => ({
     level,
     from,
     ...(named === undefined ? { resources } : { rejected: named }),
   }));
   const crd = cluster.server.get(crdGvk, undefined, 'as.a.example.com')?.object;
   const after = crd && storedVersionsOf(crd);
-  return { told, after, writes: cluster.takeWrites().toSorted() };
+  return { reported, after, writes: cluster.takeWrites().toSorted() };
 }
 
 describe('runtime/crd/migrate-stored', () => {
   test('every resource is written once, then the record is trimmed', async () => {
-    const { told, after, writes } = await migrate(['v1', 'v2']);
-    assert.deepEqual(told, [{ level: 'info', from: ['v1'], resources: 3 }]);
+    const { reported, after, writes } = await migrate(['v1', 'v2']);
+    assert.deepEqual(reported, [{ level: 'info', from: ['v1'], resources: 3 }]);
     assert.deepEqual(after, ['v2']);
     assert.deepEqual(writes, [
       'edit A/x',
@@ -128,14 +128,14 @@ describe('runtime/crd/migrate-stored', () => {
     ["the CRD is another definition's", ['v1', 'v2'], { 'homeostat.dev/definition': 'other' }],
   ] as const) {
     test(`where ${what} nothing is written`, async () => {
-      const { told, writes } = await migrate(versions, labels && { labels });
-      assert.deepEqual([told, writes], [[], []]);
+      const { reported, writes } = await migrate(versions, labels && { labels });
+      assert.deepEqual([reported, writes], [[], []]);
     });
   }
 
   test('a resource that the server rejects is named, and the record stays', async () => {
-    const { told, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
-    assert.deepEqual(told, [{ level: 'warn', from: ['v1'], rejected: ['default/y'] }]);
+    const { reported, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
+    assert.deepEqual(reported, [{ level: 'warn', from: ['v1'], rejected: ['default/y'] }]);
     assert.deepEqual(after, ['v1', 'v2']);
   });
 });

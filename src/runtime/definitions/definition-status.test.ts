@@ -116,8 +116,8 @@ describe('runtime/definitions/definition-status', () => {
   });
 
   test('of a roll-out it says what a later process needs, and no words', () => {
-    const { message: _, ...told } = rollout;
-    assert.deepEqual(said({}, { reached: 3 }).rollout, told);
+    const { message: _, ...reported } = rollout;
+    assert.deepEqual(said({}, { reached: 3 }).rollout, reported);
   });
 
   test('shows revision, kind and where the text stands', () => {

@@ -89,14 +89,14 @@ function setUp(t: TestContext) {
     unit.setTask(task);
     return cluster.calm();
   };
-  const told = (msg: string) => log.filter((line) => line.msg === msg).length;
+  const reported = (msg: string) => log.filter((line) => line.msg === msg).length;
   /** How often something was brought to its end since the last call. */
   const takeDone = () => {
     const since = done;
     done = 0;
     return since;
   };
-  return { cluster, clock, metrics, unit, recorded, gone, become, told, takeDone, stop };
+  return { cluster, clock, metrics, unit, recorded, gone, become, reported, takeDone, stop };
 }
 
 /** With one that runs, and a Secret that it works on. */
@@ -142,23 +142,23 @@ describe('runtime/definitions/definition-task-runner', () => {
   });
 
   test('a changed text is taken up by what runs', async (t) => {
-    const { cluster, unit, become, recorded, told } = await running(t);
+    const { cluster, unit, become, recorded, reported } = await running(t);
     assert.equal(unit.hasRun, true);
     await become(run(b));
     assert.equal(cluster.shadow(), 'b');
     assert.deepEqual(recorded, [a.definition.revision, b.definition.revision]);
-    assert.equal(told('Definition running'), 1);
+    assert.equal(reported('Definition running'), 1);
   });
 
   test('a task that stays the same is not begun again', async (t) => {
-    const { cluster, become, told } = await running(t);
+    const { cluster, become, reported } = await running(t);
     cluster.takeWrites();
     await become(run(a));
     await become(finalize());
     await become(finalize('Another reason'));
     await become(finalize());
     assert.deepEqual(cluster.takeWrites(), []);
-    assert.equal(told('Definition stopped, its resources and their children are orphaned'), 1);
+    assert.equal(reported('Definition stopped, its resources and their children are orphaned'), 1);
   });
 
   test('one that stops leaves what it has made, and brings deletions to their end', async (t) => {

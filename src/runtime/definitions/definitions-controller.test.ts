@@ -135,10 +135,10 @@ describe('runtime/definitions/definitions-controller: objects of users', () => {
     assert.equal(harness.accepted()[0], 'b');
     await harness.wait(60_000);
     assert.deepEqual(harness.accepted(), ['b']);
-    const told = ['Accepted', 'RolloutStarted', 'Accepted', 'RolloutFinished'];
+    const reported = ['Accepted', 'RolloutStarted', 'Accepted', 'RolloutFinished'];
     assert.deepEqual(
       harness.events,
-      told.map((reason) => `${reason} shadow`),
+      reported.map((reason) => `${reason} shadow`),
     );
   });
 

@@ -12,7 +12,10 @@ function started() {
   const cluster = new RuntimeFakeCluster([leases]);
   const clock = new FakeClock();
   const claim = new LeaseClaim({
-    ...{ cluster, clock, definition: 'agents', hub: 'uid-of-the-hub' },
+    cluster,
+    clock,
+    definition: 'agents',
+    hub: 'uid-of-the-hub',
     logger: createLogger({ level: 'error', destination: { write: () => {} } }),
     onChange: () => {},
   });
@@ -75,7 +78,9 @@ describe('runtime/members/lease-claim', () => {
     const { cluster, claim, deliver } = started();
     const metadata = { name: 'homeostat-agents', namespace: 'kube-system' };
     cluster.server.put({
-      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata },
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata,
       spec: { holderIdentity: 'another' },
     });
     claim.start();

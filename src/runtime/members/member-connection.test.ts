@@ -11,8 +11,11 @@ import { ConnectionError } from './connection-state.ts';
 import { type ConnectionEvents, MemberConnection } from './member-connection.ts';
 
 const namespaces = {
-  ...{ gvk: gvkOf('v1', 'Namespace'), plural: 'namespaces' },
-  ...{ namespaced: false, hasStatus: true, verbs: [] },
+  gvk: gvkOf('v1', 'Namespace'),
+  plural: 'namespaces',
+  namespaced: false,
+  hasStatus: true,
+  verbs: [],
 };
 
 const forbiddenWatch = new KubeError('forbidden', 'no', {
@@ -54,7 +57,9 @@ function started() {
   };
   const connection = new MemberConnection({
     logger: silentLogger(),
-    ...{ clock, connect, onChange: () => {} },
+    clock,
+    connect,
+    onChange: () => {},
     random: { fraction: () => 1, text: () => '' },
     admit: async (uid) => {
       if (uid !== 'aa-1') throw new ConnectionError({ reason: 'Replaced', message: uid });

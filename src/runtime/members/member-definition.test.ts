@@ -16,7 +16,9 @@ const prod = located('{ matchLabels: { tier: prod } }');
 const run: DefinitionTask = { kind: 'run', desired: { located: prod } };
 const policy = { children: true, crd: true };
 const uninstall: DefinitionTask = {
-  ...{ kind: 'finalize', reason: 'Deleted', message: 'Being deleted' },
+  kind: 'finalize',
+  reason: 'Deleted',
+  message: 'Being deleted',
   uninstall: { policy, located: prod, sinceMs: 0 },
 };
 const rejected: DefinitionTask = { kind: 'finalize', reason: 'Rejected', message: 'No' };

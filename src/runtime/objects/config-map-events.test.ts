@@ -23,7 +23,9 @@ function setUp() {
   /** What was told since the last call, in the log and in Events. */
   const said = () => ({
     logged: log.splice(0).map(({ level, msg }) => `${level} ${msg}`),
-    events: cluster.told.splice(0).map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+    events: cluster.reported
+      .splice(0)
+      .map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
   });
   return {
     cluster,
@@ -54,18 +56,18 @@ describe('runtime/objects/config-map-events', () => {
     const { cluster, deliver, said, start, write } = setUp();
     await write({ 'UP.YAML': '', '.hidden.yaml': '', 'a.yaml': '' });
     const watching = await start();
-    const told = (keys: string) => ({
+    const reported = (keys: string) => ({
       logged: [message],
       events: [`Normal Ignored: Ignored keys: ${keys}. ${rule}`],
     });
-    assert.deepEqual(said(), told('.hidden.yaml, UP.YAML'));
+    assert.deepEqual(said(), reported('.hidden.yaml, UP.YAML'));
     assert.deepEqual(await write({ 'UP.YAML': 'x', '.hidden.yaml': '', 'b.yaml': '' }), nothing);
-    assert.deepEqual(await write({ notes: '' }), told('notes'));
+    assert.deepEqual(await write({ notes: '' }), reported('notes'));
     assert.deepEqual(await write({ 'a.yaml': '' }), nothing);
-    assert.deepEqual(await write({ notes: '' }), told('notes'));
+    assert.deepEqual(await write({ notes: '' }), reported('notes'));
     cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace, name: 'ops' });
     await deliver();
-    assert.deepEqual(await write({ notes: '' }), told('notes'));
+    assert.deepEqual(await write({ notes: '' }), reported('notes'));
     watching.stop();
     assert.deepEqual(cluster.watched, []);
   });

@@ -28,7 +28,7 @@ function summary({ manifest: { file }, diagnostics, documents }: ParsedManifest)
 }
 
 /** What is told of each look at the texts. */
-function told(...looks: readonly (readonly ParsedManifest[])[]): readonly string[] {
+function reported(...looks: readonly (readonly ParsedManifest[])[]): readonly string[] {
   const news = new FindingsTracker();
   return looks.map((readings) => news.update(readings).map(summary).join(', '));
 }
@@ -71,11 +71,11 @@ describe('runtime/publish/manifest-findings', () => {
     ],
   ] as const)
     test(`reports ${what}`, () => {
-      assert.deepEqual(told(...texts.map((text) => [reading(text)])), expected);
+      assert.deepEqual(reported(...texts.map((text) => [reading(text)])), expected);
     });
 
   test('a text that is gone is forgotten: there is nothing to be said of it, and of one that comes back all', () => {
-    assert.deepEqual(told([reading(bad('thing'))], [], [reading(bad('thing'))]), [
+    assert.deepEqual(reported([reading(bad('thing'))], [], [reading(bad('thing'))]), [
       'a.yaml 1 0 1',
       '',
       'a.yaml 1 0 1',
@@ -85,6 +85,10 @@ describe('runtime/publish/manifest-findings', () => {
   test('texts differ by where they stand', () => {
     const file = reading(bad('thing'));
     const key = reading(bad('thing'), 'a.yaml', 'configmap');
-    assert.deepEqual(told([file], [file, key], [key, file]), ['a.yaml 1 0 1', 'a.yaml 1 0 1', '']);
+    assert.deepEqual(reported([file], [file, key], [key, file]), [
+      'a.yaml 1 0 1',
+      'a.yaml 1 0 1',
+      '',
+    ]);
   });
 });

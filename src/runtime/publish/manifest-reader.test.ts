@@ -12,7 +12,7 @@ const check = createManifestCheck(undefined);
 function follow(t: TestContext, ...sources: readonly ScriptedSource[]) {
   const clock = new FakeClock();
   const stopper = new AbortController();
-  const told: Manifests[] = [];
+  const reported: Manifests[] = [];
   const checked: string[] = [];
   const texts = new ManifestReader({
     sources,
@@ -22,7 +22,7 @@ function follow(t: TestContext, ...sources: readonly ScriptedSource[]) {
       checked.push(text.file);
       return check(text);
     },
-    onManifests: (now) => told.push(now),
+    onManifests: (now) => reported.push(now),
   });
   const running = texts.run(stopper.signal);
   t.after(async () => {
@@ -30,8 +30,8 @@ function follow(t: TestContext, ...sources: readonly ScriptedSource[]) {
     await running;
     assert.equal(clock.pending, 0);
   });
-  const names = () => told.map(({ claims }) => [...claims.keys()].join(' '));
-  return { clock, texts, told, checked, names };
+  const names = () => reported.map(({ claims }) => [...claims.keys()].join(' '));
+  return { clock, texts, reported, checked, names };
 }
 
 const at = (ref: string) => ({ source: 'configmap', ref }) as const;
@@ -54,11 +54,11 @@ describe('runtime/publish/manifest-reader', () => {
 
   test('a source that says nothing is left aside after half a minute', async (t) => {
     const [one, two] = [new ScriptedSource('one'), new ScriptedSource('two')];
-    const { clock, names, told } = follow(t, one, two);
+    const { clock, names, reported } = follow(t, one, two);
     one.tell({ 'one/a/x.yaml': good('a') });
     await clock.advance(30_000);
     assert.deepEqual(names(), ['a']);
-    assert.equal(told[0]?.originState(at('two/b/x.yaml')), 'unknown');
+    assert.equal(reported[0]?.originState(at('two/b/x.yaml')), 'unknown');
   });
 
   test('one that cannot be read is left aside at once', async (t) => {
@@ -89,10 +89,10 @@ describe('runtime/publish/manifest-reader', () => {
 
   test('several documents may claim one name', async (t) => {
     const source = new ScriptedSource('cm');
-    const { clock, told } = follow(t, source);
+    const { clock, reported } = follow(t, source);
     source.tell({ 'cm/a/x.yaml': good('a'), 'cm/b/x.yaml': bad('a') });
     await clock.advance(0);
-    const claims = told[0]?.claims.get('a') ?? [];
+    const claims = reported[0]?.claims.get('a') ?? [];
     assert.deepEqual(
       claims.map(({ manifest, located }) => [manifest.file, located !== undefined]),
       [
@@ -115,37 +115,37 @@ describe('runtime/publish/manifest-reader', () => {
   ] as const)
     test(`a ConfigMap ${name}: what may stand in it, in another, and where nothing is read`, async (t) => {
       const source = new ScriptedSource('cm');
-      const { clock, told } = follow(t, source);
+      const { clock, reported } = follow(t, source);
       source.tell(texts);
       await clock.advance(0);
       const refs = ['cm/a/gone.yaml', 'cm/b/gone.yaml', 'else/a/gone.yaml'];
       assert.deepEqual(
-        refs.map((ref) => told[0]?.originState(at(ref))),
+        refs.map((ref) => reported[0]?.originState(at(ref))),
         expected,
       );
     });
 
   test('of a directory that was empty from the start nothing is sure, until it has a text', async (t) => {
     const source = new ScriptedSource('dir');
-    const { clock, told } = follow(t, source);
+    const { clock, reported } = follow(t, source);
     const gone = { source: 'directory', ref: 'dir/gone.yaml' } as const;
     const origin = { source: 'directory', ref: 'dir/x.yaml' } as const;
     source.tell({});
     await clock.advance(0);
-    assert.equal(told[0]?.originState(gone), 'unknown');
+    assert.equal(reported[0]?.originState(gone), 'unknown');
     source.tell({ 'dir/x.yaml': { text: good('a'), origin } });
     await clock.advance(50);
     source.tell({});
     await clock.advance(50);
     assert.deepEqual(
-      told.slice(1).map((now) => now.originState(gone)),
+      reported.slice(1).map((now) => now.originState(gone)),
       ['read', 'read'],
     );
   });
 
   test('nothing of a source that fails is sure until it can be read again', async (t) => {
     const source = new ScriptedSource('cm');
-    const { clock, told } = follow(t, source);
+    const { clock, reported } = follow(t, source);
     source.tell({ 'cm/a/x.yaml': good('a') });
     await clock.advance(0);
     source.fail('forbidden');
@@ -153,9 +153,9 @@ describe('runtime/publish/manifest-reader', () => {
     source.fail(undefined);
     await clock.advance(50);
     assert.deepEqual(
-      told.map((now) => now.originState(at('cm/b/gone.yaml'))),
+      reported.map((now) => now.originState(at('cm/b/gone.yaml'))),
       ['read', 'unknown', 'read'],
     );
-    assert.deepEqual([...(told[1]?.claims.keys() ?? [])], ['a']);
+    assert.deepEqual([...(reported[1]?.claims.keys() ?? [])], ['a']);
   });
 });

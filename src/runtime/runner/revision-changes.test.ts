@@ -123,8 +123,8 @@ async function setUp(first: DesiredDefinition, missing: readonly string[] = []) 
     assert.deepEqual(cluster.watched, []);
     assert.equal(clock.pending, 0);
   };
-  const told = (message: string) => log.filter(({ msg }) => msg === message).length;
-  return { clock, cluster, disk, log, accepted, want, view, made, calm, stop, told };
+  const reported = (message: string) => log.filter(({ msg }) => msg === message).length;
+  return { clock, cluster, disk, log, accepted, want, view, made, calm, stop, reported };
 }
 
 const a = textOf('a');
@@ -136,7 +136,7 @@ const revisionOf = ({ definition }: LocatedDefinition) => definition.revision;
 
 describe('runtime/runner/revision-changes', () => {
   test('a changed text is taken up beside what runs, and what runs never stops', async () => {
-    const { view, made, want, calm, stop, accepted, told } = await setUp({ located: a });
+    const { view, made, want, calm, stop, accepted, reported } = await setUp({ located: a });
     assert.equal(made(), 'a');
     want({ located: b });
     assert.equal(view().revision, revisionOf(a));
@@ -147,8 +147,8 @@ describe('runtime/runner/revision-changes', () => {
     assert.equal(view().revision, revisionOf(b));
     assert.equal(view().next, undefined);
     assert.deepEqual(accepted, [revisionOf(a), revisionOf(b)]);
-    assert.equal(told('Definition running'), 1);
-    assert.equal(told('Definition changed'), 1);
+    assert.equal(reported('Definition running'), 1);
+    assert.equal(reported('Definition changed'), 1);
     await stop();
   });
 
@@ -171,7 +171,7 @@ describe('runtime/runner/revision-changes', () => {
   });
 
   test('a text that the cluster rejects leaves what runs, is reported once and tried again', async () => {
-    const { clock, cluster, view, made, want, calm, stop, told } = await setUp({ located: a });
+    const { clock, cluster, view, made, want, calm, stop, reported } = await setUp({ located: a });
     want({ located: wrong });
     await calm();
     const { rejection, state, revision } = view();
@@ -180,7 +180,7 @@ describe('runtime/runner/revision-changes', () => {
     assert.equal(rejection?.revision, revisionOf(wrong));
     assert.match(rejection?.diagnostics.join() ?? '', /shadow\.yaml:\d+:\d+: .*dada/);
     await clock.advance(60_000);
-    assert.equal(told('Change rejected, the active revision keeps running'), 1);
+    assert.equal(reported('Change rejected, the active revision keeps running'), 1);
     // What runs looks after its objects.
     cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace: 'default', name: 'one-shadow' });
     await calm();
@@ -195,7 +195,7 @@ describe('runtime/runner/revision-changes', () => {
   });
 
   test('the old text again after one that was rejected is no change', async () => {
-    const { view, want, calm, stop, told } = await setUp({ located: a });
+    const { view, want, calm, stop, reported } = await setUp({ located: a });
     want({ located: wrong });
     await calm();
     assert.ok(view().rejection);
@@ -203,7 +203,7 @@ describe('runtime/runner/revision-changes', () => {
     await calm();
     assert.equal(view().rejection, undefined);
     assert.equal(view().next, undefined);
-    assert.equal(told('Definition changed'), 0);
+    assert.equal(reported('Definition changed'), 0);
     await stop();
   });
 
@@ -268,7 +268,9 @@ describe('runtime/runner/revision-changes', () => {
   });
 
   test('a definition that restarts because a kind is served now is not shown as running meanwhile', async () => {
-    const { clock, cluster, view, calm, stop, told } = await setUp({ located: a }, ['ConfigMap']);
+    const { clock, cluster, view, calm, stop, reported } = await setUp({ located: a }, [
+      'ConfigMap',
+    ]);
     assert.equal(view().state.kind, 'running');
     cluster.missing.clear();
     await clock.advance(5_000);
@@ -276,7 +278,7 @@ describe('runtime/runner/revision-changes', () => {
     await clock.advance(1_000);
     await calm();
     assert.equal(view().state.kind, 'running');
-    assert.equal(told('Definition running'), 2);
+    assert.equal(reported('Definition running'), 2);
     await stop();
   });
 

@@ -21,11 +21,11 @@ function configMap(name: string, fields: object = {}, metadata: object = {}): Ku
 
 async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSource) {
   const stopper = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   const listener = {
     onManifests: (texts: readonly SourceManifest[]) =>
-      void told.push(texts.map(({ file, text }) => `${file}=${text.trim()}`).join(' ')),
-    onError: (trouble: string | undefined) => void told.push(`trouble: ${trouble}`),
+      void reported.push(texts.map(({ file, text }) => `${file}=${text.trim()}`).join(' ')),
+    onError: (trouble: string | undefined) => void reported.push(`trouble: ${trouble}`),
   };
   const running = source.run(listener, stopper.signal);
   t.after(async () => {
@@ -38,7 +38,7 @@ async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSo
     async said(): Promise<readonly string[]> {
       cluster.deliver();
       await new Promise(setImmediate);
-      return told.splice(0);
+      return reported.splice(0);
     },
   };
 }

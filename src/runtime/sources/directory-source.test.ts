@@ -58,11 +58,11 @@ function shown(texts: readonly SourceManifest[] | undefined): readonly string[] 
 async function follow(t: TestContext, path: string, skips: readonly string[] = []) {
   const clock = new FakeClock();
   const stopper = new AbortController();
-  const told: (readonly SourceManifest[])[] = [];
+  const reported: (readonly SourceManifest[])[] = [];
   let trouble: string | undefined;
   const source = createDirectorySource({ path, clock, logger: silentLogger(), skips });
   const listener = {
-    onManifests: (texts: readonly SourceManifest[]) => void told.push(texts),
+    onManifests: (texts: readonly SourceManifest[]) => void reported.push(texts),
     onError: (reason: string | undefined) => {
       trouble = reason;
     },
@@ -77,16 +77,16 @@ async function follow(t: TestContext, path: string, skips: readonly string[] = [
   const until = async (isMet: () => boolean, what: string) => {
     const deadline = performance.now() + patienceMs;
     while (!isMet()) {
-      assert.ok(performance.now() < deadline, `${what}: ${JSON.stringify(shown(told.at(-1)))}`);
+      assert.ok(performance.now() < deadline, `${what}: ${JSON.stringify(shown(reported.at(-1)))}`);
       await clock.advance(10);
       await new Promise(setImmediate);
     }
   };
   return {
     clock,
-    told,
+    reported,
     untilTold: (...expected: readonly string[]) =>
-      until(() => JSON.stringify(shown(told.at(-1))) === JSON.stringify(expected), 'last told'),
+      until(() => JSON.stringify(shown(reported.at(-1))) === JSON.stringify(expected), 'last told'),
     untilTrouble: (pattern: RegExp) => until(() => pattern.test(trouble ?? ''), `${pattern}`),
     untilWell: () => until(() => trouble === undefined, 'no trouble'),
     /** Long enough for several looks. */
@@ -109,9 +109,9 @@ describe('runtime/directory-source', () => {
       'samples/d.yaml': 'd\n',
       'odd.yaml/e.yaml': 'e\n',
     });
-    const { untilTold, told } = await follow(t, folder);
+    const { untilTold, reported } = await follow(t, folder);
     await untilTold('a.yaml: a', 'b.yml: b', 'c.json: c');
-    const [first] = told[0] ?? [];
+    const [first] = reported[0] ?? [];
     assert.deepEqual(first, {
       file: join(folder, 'a.yaml'),
       text: 'a\n',
@@ -123,11 +123,11 @@ describe('runtime/directory-source', () => {
   test('reports what is saved, added and removed; a file that is added is younger than those of the start', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
-    const { untilTold, told, clock } = await follow(t, folder);
+    const { untilTold, reported, clock } = await follow(t, folder);
     await untilTold('a.yaml: a');
     write(folder, { 'a.yaml': 'A\n', 'b.yaml': 'b\n' });
     await untilTold('a.yaml: A', 'b.yaml: b');
-    const [old, young] = told.at(-1) ?? [];
+    const [old, young] = reported.at(-1) ?? [];
     assert.equal(old?.sinceMs, 0);
     assert.ok(young !== undefined && young.sinceMs > 0 && young.sinceMs <= clock.nowMs());
     rmSync(join(folder, 'a.yaml'));
@@ -137,16 +137,16 @@ describe('runtime/directory-source', () => {
   test('what does not change is reported once', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
-    const { untilTold, told, lookOn } = await follow(t, folder);
+    const { untilTold, reported, lookOn } = await follow(t, folder);
     await untilTold('a.yaml: a');
     await lookOn();
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
   });
 
   test('a file that is written in two steps is reported when it is whole', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
-    const { untilTold, told, clock } = await follow(t, folder);
+    const { untilTold, reported, clock } = await follow(t, folder);
     await untilTold('a.yaml: a');
     writeFileSync(join(folder, 'a.yaml'), 'first: 1\nseco');
     for (let step = 0; step < 20; step++) {
@@ -155,7 +155,7 @@ describe('runtime/directory-source', () => {
     }
     appendFileSync(join(folder, 'a.yaml'), 'nd: 2\n');
     await untilTold('a.yaml: first: 1\nsecond: 2');
-    assert.deepEqual(told.map(shown), [['a.yaml: a'], ['a.yaml: first: 1\nsecond: 2']]);
+    assert.deepEqual(reported.map(shown), [['a.yaml: a'], ['a.yaml: first: 1\nsecond: 2']]);
   });
 
   test('a file that an editor puts in place of another one is followed', async (t) => {
@@ -173,7 +173,7 @@ describe('runtime/directory-source', () => {
   test('a mounted volume that the kubelet swaps is reported whole, and may become empty', async (t) => {
     const folder = emptyFolder(t);
     mount(folder, 'v1', { 'a.yaml': 'a1\n', 'b.yaml': 'b1\n' });
-    const { untilTold, told } = await follow(t, folder);
+    const { untilTold, reported } = await follow(t, folder);
     await untilTold('a.yaml: a1', 'b.yaml: b1');
     mount(folder, 'v2', { 'a.yaml': 'a2\n', 'b.yaml': 'b2\n' });
     rmSync(join(folder, '..v1'), { recursive: true });
@@ -183,7 +183,7 @@ describe('runtime/directory-source', () => {
     rmSync(join(folder, '..v2'), { recursive: true });
     await untilTold();
     const whole = [['a.yaml: a1', 'b.yaml: b1'], ['a.yaml: a2', 'b.yaml: b2'], []];
-    assert.deepEqual(told.map(shown), whole);
+    assert.deepEqual(reported.map(shown), whole);
   });
 
   test('a mounted volume that is swapped while it is read is never reported half and half', async (t) => {
@@ -193,7 +193,7 @@ describe('runtime/directory-source', () => {
     const filesOf = (version: string) =>
       Object.fromEntries(names.map((name) => [name, `${version}\n`]));
     mount(folder, 'v0', filesOf('v0'));
-    const { untilTold, told, clock } = await follow(t, folder);
+    const { untilTold, reported, clock } = await follow(t, folder);
     for (let swap = 1; swap <= 40; swap++) {
       mount(folder, `v${swap}`, filesOf(`v${swap}`));
       rmSync(join(folder, `..v${swap - 1}`), { recursive: true });
@@ -203,8 +203,8 @@ describe('runtime/directory-source', () => {
       }
     }
     await untilTold(...names.map((name) => `${name}: v40`));
-    assert.ok(told.length > 2, `told ${told.length} times`);
-    for (const texts of told) {
+    assert.ok(reported.length > 2, `told ${reported.length} times`);
+    for (const texts of reported) {
       const versions = new Set(texts.map(({ text, unreadable }) => unreadable ?? text));
       assert.deepEqual([texts.length, versions.size], [names.length, 1], shown(texts)?.join());
     }
@@ -213,11 +213,11 @@ describe('runtime/directory-source', () => {
   test('a directory that is deleted is a failure until it comes back', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
     write(folder, { 'a.yaml': 'a\n' });
-    const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
+    const { untilTold, untilTrouble, untilWell, reported } = await follow(t, folder);
     await untilTold('a.yaml: a');
     renameSync(folder, `${folder}.away`);
     await untilTrouble(/^Cannot read ".*definitions": no such file or directory$/);
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
     write(folder, { 'a.yaml': 'b\n' });
     await untilTold('a.yaml: b');
     await untilWell();
@@ -228,12 +228,12 @@ describe('runtime/directory-source', () => {
   test('an empty directory in its place is a failure: something is not mounted', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
     write(folder, { 'a.yaml': 'a\n' });
-    const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
+    const { untilTold, untilTrouble, untilWell, reported } = await follow(t, folder);
     await untilTold('a.yaml: a');
     renameSync(folder, `${folder}.away`);
     mkdirSync(folder);
     await untilTrouble(/it was replaced by an empty directory$/);
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
     rmSync(folder, { recursive: true });
     renameSync(`${folder}.away`, folder);
     await untilWell();
@@ -243,9 +243,9 @@ describe('runtime/directory-source', () => {
 
   test('a directory that is not there at the start is a failure', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
-    const { untilTrouble, untilTold, told } = await follow(t, folder);
+    const { untilTrouble, untilTold, reported } = await follow(t, folder);
     await untilTrouble(/no such file/);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     write(folder, { 'a.yaml': 'a\n' });
     await untilTold('a.yaml: a');
   });

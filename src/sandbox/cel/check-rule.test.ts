@@ -57,11 +57,11 @@ describe('sandbox/cel/check-rule', () => {
   });
 
   test('a message must be a string', () => {
-    const told = (messageExpression: string) =>
+    const reported = (messageExpression: string) =>
       checkRule(environment, { rule: 'true', messageExpression }, { schema, isRoot: false });
-    assert.equal(told("'x' + self.name").messageProblem, undefined);
-    assert.equal(told('self.name').messageProblem, undefined);
-    assert.match(told('self.size').messageProblem ?? '', /must evaluate to a string/);
+    assert.equal(reported("'x' + self.name").messageProblem, undefined);
+    assert.equal(reported('self.name').messageProblem, undefined);
+    assert.match(reported('self.size').messageProblem ?? '', /must evaluate to a string/);
   });
 
   test('reports whether a rule uses the old value', () => {

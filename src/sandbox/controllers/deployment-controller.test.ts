@@ -92,7 +92,7 @@ describe('sandbox/controllers/deployment-controller', () => {
       call(sandbox, 'PATCH', `${deployments}/web`, { spec });
       await sandbox.settle();
     }
-    const told = sets(sandbox).map((set) => {
+    const reported = sets(sandbox).map((set) => {
       const annotations = annotationsOf(set);
       return [
         annotations['deployment.kubernetes.io/revision'],
@@ -101,7 +101,7 @@ describe('sandbox/controllers/deployment-controller', () => {
         annotations['deployment.kubernetes.io/max-replicas'],
       ];
     });
-    assert.deepEqual(told.sort(), [
+    assert.deepEqual(reported.sort(), [
       ['4', '2', '1', '2'],
       ['5', '1,3', '1', '2'],
     ]);

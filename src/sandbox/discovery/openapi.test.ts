@@ -36,7 +36,7 @@ function countingSandbox(descriptions?: Descriptions) {
   return { sandbox, count, schemas };
 }
 
-const told: Descriptions = {
+const reported: Descriptions = {
   [service]: {
     description: 'A service.',
     properties: { spec: 'The desired state.', gone: 'Does not exist.' },
@@ -64,7 +64,7 @@ describe('sandbox/discovery/openapi', () => {
   }
 
   test('a document has the descriptions of its components and unchanged schemas', async () => {
-    const { schemas } = countingSandbox(told);
+    const { schemas } = countingSandbox(reported);
     const described = await schemas('/openapi/v3/api/v1');
     const { description, properties } = described[service];
     assert.equal(description, 'A service.');
@@ -78,7 +78,7 @@ describe('sandbox/discovery/openapi', () => {
   });
 
   test('loads no descriptions for a client that wants none', async () => {
-    const { schemas, count } = countingSandbox(told);
+    const { schemas, count } = countingSandbox(reported);
     const bare = await schemas(
       '/openapi/v3/api/v1',
       'application/json;descriptions=none, application/json',
@@ -90,7 +90,7 @@ describe('sandbox/discovery/openapi', () => {
   });
 
   test('the index needs no descriptions; without them, documents have the schemas', async () => {
-    const { sandbox, count } = countingSandbox(told);
+    const { sandbox, count } = countingSandbox(reported);
     sandbox.handle({ method: 'GET', path: '/openapi/v3', headers: {}, body: '' });
     assert.equal(count.loads, 0);
     const { schemas } = countingSandbox();

@@ -22,8 +22,8 @@ describe('sandbox/kinds/custom-openapi', () => {
     const both = [{ type: 'integer' }, { type: 'string' }];
     const port: StructuralSchema = { 'x-kubernetes-int-or-string': true };
     assert.deepEqual(published(port), { ...port, anyOf: both });
-    const told = { ...port, allOf: [{ anyOf: both }, { maximum: 3 }] };
-    assert.equal(published(told), told);
+    const reported = { ...port, allOf: [{ anyOf: both }, { maximum: 3 }] };
+    assert.equal(published(reported), reported);
   });
 
   test('an embedded resource gets apiVersion, kind and metadata, with the first two required', () => {

@@ -34,7 +34,11 @@ interface ConvertedSpec {
 
 function convert(objects: readonly KubeObject[], parameters: readonly string[] = []) {
   const options: ConversionOptions = {
-    ...{ name: 'shop', kind: 'Shop', plural: 'shops', group: 'apps.example.com', objects },
+    name: 'shop',
+    kind: 'Shop',
+    plural: 'shops',
+    group: 'apps.example.com',
+    objects,
     isNamespaced: ({ kind }) => !kind.startsWith('Cluster'),
     parameters: parameters.map((text) => parseParameter(text) as Parameter),
   };

@@ -70,8 +70,14 @@ function optionsFor(text: string, extra: Partial<FuzzOptions> = {}): FuzzOptions
   assert.ok(checked, JSON.stringify(diagnostics));
   const target = fuzzTarget(checked.located, []);
   return {
-    ...{ definitions, check, target, ...withMembers(checked.located.definition, []) },
-    ...{ samples: [], values: {}, runs: 40, seed: 1 },
+    definitions,
+    check,
+    target,
+    ...withMembers(checked.located.definition, []),
+    samples: [],
+    values: {},
+    runs: 40,
+    seed: 1,
     ...extra,
   };
 }
@@ -97,7 +103,12 @@ async function runReproduction(
   const { target, definitions, place } = options;
   const given = options.given.filter(({ kind }) => kind === 'Cluster');
   const document = reproductionOf({
-    ...{ target, failure, history: failure.history, given, place, definition: 'app.yaml' },
+    target,
+    failure,
+    history: failure.history,
+    given,
+    place,
+    definition: 'app.yaml',
   });
   const { tests, diagnostics } = createOperatorTestParser().parse(printOrderedYaml(document), 'x');
   assert.deepEqual(diagnostics, []);

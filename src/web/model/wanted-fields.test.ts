@@ -15,7 +15,10 @@ describe('web/model/wanted-fields', () => {
     const changes = [change({ path: 'spec.replicas', before: '2', after: '3' })];
     assert.deepEqual(wantedFields([replicas, port], { fields: [replicas, port], changes }), [
       {
-        ...{ path: 'spec.replicas', wanted: '3', live: '2', isDifferent: true },
+        path: 'spec.replicas',
+        wanted: '3',
+        live: '2',
+        isDifferent: true,
         owners: ['homeostat/web'],
       },
       { path: port.path, wanted: '"web"', live: '"web"', isDifferent: false, owners: port.owners },
@@ -32,12 +35,18 @@ describe('web/model/wanted-fields', () => {
     ];
     assert.deepEqual(wantedFields([], { fields: [image], changes }), [
       {
-        ...{ path: image.path, wanted: '"nginx:1.27"', live: '"nginx:1.26"', isDifferent: true },
+        path: image.path,
+        wanted: '"nginx:1.27"',
+        live: '"nginx:1.26"',
+        isDifferent: true,
         owners: ['kubectl-edit'],
       },
       {
-        ...{ path: 'metadata.labels["a/b"]', wanted: undefined, live: '"x"' },
-        ...{ isDifferent: true, owners: [] },
+        path: 'metadata.labels["a/b"]',
+        wanted: undefined,
+        live: '"x"',
+        isDifferent: true,
+        owners: [],
       },
     ]);
   });

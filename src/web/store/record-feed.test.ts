@@ -14,7 +14,9 @@ function followed() {
   const streams: StreamQueue<ReconcileRecord>[] = [];
   const stopper = new AbortController();
   const feed = new RecordFeed({
-    ...{ clock, resource, onChange: () => undefined },
+    clock,
+    resource,
+    onChange: () => undefined,
     backend: {
       reconciles() {
         const stream = new StreamQueue<ReconcileRecord>();

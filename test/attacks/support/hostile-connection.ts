@@ -27,7 +27,8 @@ export async function stateOf(
   const admitted: string[] = [];
   const found = Promise.withResolvers<ConnectionState>();
   const connection = new MemberConnection({
-    ...{ ...shared, logger },
+    ...shared,
+    logger,
     connect: (settings, events) =>
       connect(settings, { name: 'hostile', metrics: freshMetrics(), ...events }),
     admit: async (each) => {

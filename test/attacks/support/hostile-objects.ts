@@ -79,7 +79,8 @@ export async function useMembers(
       return { status: path.startsWith('/api') ? 200 : 404, body: group };
     });
     const { cluster, close } = connect(configOf(server), {
-      ...{ name, metrics: freshMetrics() },
+      name,
+      metrics: freshMetrics(),
       onExceeded(limit) {
         exceeded.push(`${name}: ${limit}`);
         first.resolve();

@@ -53,10 +53,16 @@ export async function serveCluster({
   const clock = createSystemClock();
   const random = createSystemRandom();
   const cluster = createClusterOn(client, {
-    ...{ clock, random, logger: silentLogger, metrics: silentMetrics },
+    clock,
+    random,
+    logger: silentLogger,
+    metrics: silentMetrics,
   });
   const service = new ConsoleService({
-    ...{ cluster, clock, random, logger: silentLogger },
+    cluster,
+    clock,
+    random,
+    logger: silentLogger,
     info: { home: 'console', version: '1.2.3', cluster: 'test', canEdit },
     ...(records && { records }),
   });
@@ -99,7 +105,10 @@ export async function serveCluster({
   const send = (path: string, body: unknown) =>
     client.request(
       {
-        ...{ method: 'PATCH', path, body, flow },
+        method: 'PATCH',
+        path,
+        body,
+        flow,
         query: { fieldManager: 'kubectl', force: 'true' },
         contentType: 'application/apply-patch+yaml',
       },

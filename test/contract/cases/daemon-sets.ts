@@ -31,7 +31,7 @@ function settled(count: number, observedGeneration: number): UntilStep {
   });
 }
 
-function told(...expect: readonly string[]): EventsStep {
+function reported(...expect: readonly string[]): EventsStep {
   return { events: { kind: 'DaemonSet', name: 'x' }, expect };
 }
 
@@ -74,7 +74,7 @@ export const daemonSetCases: readonly ContractCase[] = [
       ...node('b'),
       become(1, 'running'),
       settled(2, 1),
-      told(made, made),
+      reported(made, made),
       removeNode('a'),
       removeNode('b'),
     ],
@@ -94,7 +94,7 @@ export const daemonSetCases: readonly ContractCase[] = [
       until({ updatedNumberScheduled: 2, numberUnavailable: 1 }),
       become(1, 'running'),
       settled(2, 2),
-      told(made, made, gone, made, gone, made),
+      reported(made, made, gone, made, gone, made),
       removeNode('a'),
       removeNode('b'),
     ],

@@ -9,7 +9,7 @@ function until(status: JsonObject): UntilStep {
   return untilStatus(x, status);
 }
 
-function told(...expect: readonly string[]): EventsStep {
+function reported(...expect: readonly string[]): EventsStep {
   return { events: { kind: 'Job', name: 'x' }, expect };
 }
 
@@ -42,7 +42,7 @@ export const jobRuns: readonly ContractCase[] = [
         succeeded: 1,
         conditions: ended('Complete', 'CompletionsReached'),
       }),
-      told(made, completed),
+      reported(made, completed),
     ],
   },
   {
@@ -66,7 +66,7 @@ export const jobRuns: readonly ContractCase[] = [
         succeeded: 3,
         conditions: ended('Complete', 'CompletionsReached'),
       }),
-      told(made, made, made, completed),
+      reported(made, made, made, completed),
     ],
   },
   {
@@ -76,7 +76,7 @@ export const jobRuns: readonly ContractCase[] = [
       create({ backoffLimit: 0 }),
       become(1, 'failed'),
       until({ active: null, failed: 1, conditions: ended('Failed', 'BackoffLimitExceeded') }),
-      told(made, tooMany),
+      reported(made, tooMany),
     ],
   },
   {
@@ -88,7 +88,7 @@ export const jobRuns: readonly ContractCase[] = [
       until({ active: 1, failed: 1, conditions: null }),
       become(1, 'failed'),
       until({ active: null, failed: 2, conditions: ended('Failed', 'BackoffLimitExceeded') }),
-      told(made, made, tooMany),
+      reported(made, made, tooMany),
     ],
   },
   {
@@ -108,7 +108,7 @@ export const jobRuns: readonly ContractCase[] = [
         completedIndexes: '0,1',
         conditions: ended('Complete', 'CompletionsReached'),
       }),
-      told(
+      reported(
         'Normal SuccessfulCreate Created pod: x-0-pod',
         'Normal SuccessfulCreate Created pod: x-1-pod',
         completed,
@@ -131,7 +131,7 @@ export const jobRuns: readonly ContractCase[] = [
         until: `${pods}?labelSelector=app%3Dx`,
         expect: { status: 200, body: { items: [] } },
       },
-      told(
+      reported(
         'Normal Suspended Job suspended',
         'Normal Resumed Job resumed',
         made,
@@ -146,7 +146,7 @@ export const jobRuns: readonly ContractCase[] = [
     steps: [
       create({ activeDeadlineSeconds: 1 }),
       until({ active: null, conditions: ended('Failed', 'DeadlineExceeded') }),
-      told(
+      reported(
         made,
         'Normal SuccessfulDelete Deleted pod: x-pod',
         'Warning DeadlineExceeded Job was active longer than specified deadline',

@@ -39,7 +39,9 @@ const wroteBoth: readonly ContractStep[] = [
   { until: old, expect: { status: 200 } },
   post(`${old}?fieldManager=maker`, alpha(gadget({ size: 1 })), { status: 201 }),
   apply({
-    ...{ to: `${one}/status`, by: 'runtime', body: config({ status: { phase: 'on' } }) },
+    to: `${one}/status`,
+    by: 'runtime',
+    body: config({ status: { phase: 'on' } }),
     expect: { status: 200 },
   }),
 ];

@@ -76,7 +76,7 @@ function sets(...items: readonly (readonly [revision: number, ...counts: number[
   };
 }
 
-function told(...expect: readonly string[]): EventsStep {
+function reported(...expect: readonly string[]): EventsStep {
   const all = expect.map((text) => `Normal ScalingReplicaSet Scaled ${text}`);
   return { events: { kind: 'Deployment', name: 'x' }, expect: all };
 }
@@ -109,7 +109,7 @@ export const rollouts: readonly ContractCase[] = [
       untilComplete(2, 1),
       sets([1, 2]),
       get(`${pods}?labelSelector=app%3Dx`, { status: 200 }),
-      told('up replica set x-hash-1 from 0 to 2'),
+      reported('up replica set x-hash-1 from 0 to 2'),
     ],
   },
   {
@@ -135,7 +135,7 @@ export const rollouts: readonly ContractCase[] = [
       become(1, 'running'),
       untilComplete(2, 2),
       sets([1, 0], [2, 2]),
-      told(
+      reported(
         'up replica set x-hash-1 from 0 to 2',
         'up replica set x-hash-2 from 0 to 1',
         'down replica set x-hash-1 from 2 to 1',
@@ -221,7 +221,7 @@ export const rollouts: readonly ContractCase[] = [
       }),
       become(2, 'running'),
       untilComplete(2, 2),
-      told(
+      reported(
         'up replica set x-hash-1 from 0 to 2',
         'down replica set x-hash-1 from 2 to 0',
         'up replica set x-hash-2 from 0 to 2',
@@ -257,7 +257,7 @@ export const rollouts: readonly ContractCase[] = [
       change({ replicas: 0 }),
       until({ observedGeneration: 4, replicas: null, availableReplicas: null }),
       sets([1, 0]),
-      told(
+      reported(
         'up replica set x-hash-1 from 0 to 1',
         'up replica set x-hash-1 from 1 to 3',
         'down replica set x-hash-1 from 3 to 1',

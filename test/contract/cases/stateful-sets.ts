@@ -42,7 +42,7 @@ function images(...expected: readonly string[]): UntilStep {
 
 const answer = { '': 'the sandbox tells that it is done, a real server what was deleted' };
 
-function told(...expect: readonly string[]): EventsStep {
+function reported(...expect: readonly string[]): EventsStep {
   return { events: { kind: 'StatefulSet', name: 'x' }, expect };
 }
 
@@ -92,7 +92,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       settled(3, 1),
       get(allPods, { status: 200 }),
       get(revisions, { status: 200, inOrderOf: ['revision'] }),
-      told(made('x-0'), made('x-1'), made('x-2')),
+      reported(made('x-0'), made('x-1'), made('x-2')),
     ],
   },
   {
@@ -115,7 +115,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       { until: `${pods}/x-1`, expect: { status: 404 } },
       settled(1, 2),
       get(`${pods}/x-0`, { status: 200 }),
-      told(made('x-0'), made('x-1'), made('x-2'), gone('x-2'), gone('x-1')),
+      reported(made('x-0'), made('x-1'), made('x-2'), gone('x-2'), gone('x-1')),
     ],
   },
   {
@@ -135,7 +135,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       become(1, 'running'),
       settled(2, 2),
       get(revisions, { status: 200, inOrderOf: ['revision'] }),
-      told(...['x-0', 'x-1', 'x-1', 'x-0'].map(made), ...['x-1', 'x-0'].map(gone)),
+      reported(...['x-0', 'x-1', 'x-1', 'x-0'].map(made), ...['x-1', 'x-0'].map(gone)),
     ],
   },
   {

@@ -10,8 +10,10 @@ const differs = { warning: 'the sandbox calls no webhook, of which it warns' };
 
 /** Of a kind that no server has, so that it is never called. */
 const rule = {
-  ...{ apiGroups: ['none.example.org'], apiVersions: ['v1'] },
-  ...{ operations: ['CREATE'], resources: ['nothings'] },
+  apiGroups: ['none.example.org'],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
+  resources: ['nothings'],
 };
 
 function webhook(fields: JsonObject = {}): JsonObject {
@@ -72,8 +74,11 @@ export const webhooks: readonly ContractCase[] = [
             metadata: { generation: 1 },
             webhooks: [
               {
-                ...{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10 },
-                ...{ namespaceSelector: {}, objectSelector: {} },
+                failurePolicy: 'Fail',
+                matchPolicy: 'Equivalent',
+                timeoutSeconds: 10,
+                namespaceSelector: {},
+                objectSelector: {},
                 clientConfig: { service: { port: 443 } },
                 rules: [{ scope: '*' }],
               },
@@ -185,7 +190,9 @@ export const webhooks: readonly ContractCase[] = [
   ruleWith('all operations and another one', { operations: ['*', 'CREATE'] }),
   ruleWith('an unknown operation', { operations: ['PATCH'] }),
   ruleWith('no groups, versions and resources', {
-    ...{ apiGroups: [], apiVersions: [], resources: [] },
+    apiGroups: [],
+    apiVersions: [],
+    resources: [],
   }),
   ruleWith('all groups and another one', { apiGroups: ['*', 'apps'] }),
   ruleWith('an empty version and resource', { apiVersions: [''], resources: [''] }),

@@ -91,24 +91,24 @@ class RunningCase {
     };
     const answer = await whenReady(() => this.#backend.request(request));
     const body = inOrder(parseBody(answer.text), expect.inOrderOf);
-    const told = `${method} ${path} -> ${answer.status} ${answer.text.slice(0, 3000)}`;
-    assert.equal(answer.status, expect.status, told);
-    if (expect.body !== undefined) assertPart(body, this.#fillJson(expect.body), told);
+    const reported = `${method} ${path} -> ${answer.status} ${answer.text.slice(0, 3000)}`;
+    assert.equal(answer.status, expect.status, reported);
+    if (expect.body !== undefined) assertPart(body, this.#fillJson(expect.body), reported);
     if (expect.message !== undefined) {
       const message = isJsonObject(body) ? String(body.message) : '';
-      assert.match(message, expect.message, told);
+      assert.match(message, expect.message, reported);
     }
     if (expect.owners !== undefined) {
       const owners = Object.entries(expect.owners).map(([by, paths]) => [by, [...paths].sort()]);
-      assert.deepEqual(ownersOf(body), Object.fromEntries(owners), told);
+      assert.deepEqual(ownersOf(body), Object.fromEntries(owners), reported);
     }
     for (const [at, pattern] of Object.entries(expect.generated ?? {})) {
-      const made = textAt(body, at, told);
-      assert.match(made, pattern, told);
+      const made = textAt(body, at, reported);
+      assert.match(made, pattern, reported);
       this.#normaliser.nameGenerated(made);
     }
     for (const [name, at] of Object.entries(save))
-      this.#variables.set(name, textAt(body, at, told));
+      this.#variables.set(name, textAt(body, at, reported));
     const { warning } = answer.headers;
     this.records.push({
       step: `${method} ${step.path}`,
@@ -140,8 +140,8 @@ class RunningCase {
   async #events({ events: about, expect }: EventsStep): Promise<void> {
     const namespace = this.#fill('$(ns)');
     await untilHolds(async () => {
-      const told = await toldEvents(this.#backend, { namespace, ...about });
-      const lines = this.#normaliser.normalise(told) as readonly string[];
+      const reported = await toldEvents(this.#backend, { namespace, ...about });
+      const lines = this.#normaliser.normalise(reported) as readonly string[];
       assert.deepEqual([...lines].sort(), [...expect].sort());
     });
   }
@@ -159,10 +159,10 @@ class RunningCase {
         const event = next.value as Json;
         if (!isBookmark(event) || !isDeepStrictEqual(event, events.at(-1))) events.push(event);
       }
-      const told = `${path} -> ${JSON.stringify(events)}`;
-      assertPart(events, this.#fillJson(step.expect), told);
+      const reported = `${path} -> ${JSON.stringify(events)}`;
+      assertPart(events, this.#fillJson(step.expect), reported);
       for (const [name, at] of Object.entries(step.save ?? {}))
-        this.#variables.set(name, textAt(events, at, told));
+        this.#variables.set(name, textAt(events, at, reported));
       const body = this.#normaliser.normalise(events);
       this.records.push({ step: `WATCH ${step.watch}`, status: watch.status, body });
     } finally {
@@ -197,9 +197,9 @@ class RunningCase {
 }
 
 /** @throws AssertionError when there is neither a text nor a number */
-function textAt(body: Json, path: string, told: string): string {
+function textAt(body: Json, path: string, reported: string): string {
   const value = path.split('.').reduce(childOf, body);
-  assert.ok(typeof value === 'string' || typeof value === 'number', `${told}: no ${path}`);
+  assert.ok(typeof value === 'string' || typeof value === 'number', `${reported}: no ${path}`);
   return String(value);
 }
 
@@ -239,16 +239,16 @@ function parseBody(text: string): Json {
 }
 
 /** Is everything that is expected there? Lists must have the same length. */
-function assertPart(actual: Json | undefined, expected: Json, told: string): void {
+function assertPart(actual: Json | undefined, expected: Json, reported: string): void {
   if (Array.isArray(expected)) {
-    assert.ok(Array.isArray(actual) && actual.length === expected.length, told);
-    for (const [index, item] of expected.entries()) assertPart(actual[index], item, told);
+    assert.ok(Array.isArray(actual) && actual.length === expected.length, reported);
+    for (const [index, item] of expected.entries()) assertPart(actual[index], item, reported);
   } else if (isJsonObject(expected)) {
-    assert.ok(isJsonObject(actual), told);
+    assert.ok(isJsonObject(actual), reported);
     for (const [name, field = null] of Object.entries(expected))
-      assertPart(actual[name], field, `${name}: ${told}`);
-  } else if (expected === null) assert.ok(actual === null || actual === undefined, told);
-  else assert.deepEqual(actual, expected, told);
+      assertPart(actual[name], field, `${name}: ${reported}`);
+  } else if (expected === null) assert.ok(actual === null || actual === undefined, reported);
+  else assert.deepEqual(actual, expected, reported);
 }
 
 /** A real server asks for another try while it builds the storage of a kind anew. No case is about that. */

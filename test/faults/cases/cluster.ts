@@ -161,15 +161,15 @@ async function fightForField(run: CaseRun): Promise<void> {
   for (;;) {
     await client.apply(rival, { fieldManager: 'rival' });
     // Each time it is put back, until that is told; who gives in then sees it put back once more.
-    const [back, told] = [new AbortController(), new AbortController()];
+    const [back, reported] = [new AbortController(), new AbortController()];
     const first = await Promise.race([
       client
         .untilObject(configMapPath(run, 'a'), (object) => greetingOf(object) !== 'mine', back)
         .then(() => 'back'),
-      client.untilObject(pathOfResource(run, 'a'), isContested, told).then(() => 'told'),
+      client.untilObject(pathOfResource(run, 'a'), isContested, reported).then(() => 'told'),
     ]);
     back.abort();
-    told.abort();
+    reported.abort();
     if (first === 'told') return;
   }
 }

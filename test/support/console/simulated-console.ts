@@ -56,12 +56,17 @@ export async function simulateConsole(
   const cluster = simulation.connect();
   const { clock } = simulation;
   const service = new ConsoleService({
-    ...{ cluster, clock, random: createSystemRandom(), logger: silentLogger },
+    cluster,
+    clock,
+    random: createSystemRandom(),
+    logger: silentLogger,
     info: { home: 'dev', version: '1.2.3', cluster: 'sandbox', canEdit: true },
   });
   const drive = <Value>(promise: Promise<Value>) => simulation.drive(promise);
   return {
-    ...{ service, simulation, drive },
+    service,
+    simulation,
+    drive,
     render: (hash, options = {}) => drive(renderPage({ service, simulation }, hash, options)),
     close: async () => {
       await drive(cluster.close());
@@ -82,7 +87,10 @@ function pathOf({ apiVersion, kind, metadata }: KubeObject): string {
 async function apply({ client }: Simulation, object: KubeObject): Promise<void> {
   await client.request(
     {
-      ...{ method: 'PATCH', path: pathOf(object), body: object, flow },
+      method: 'PATCH',
+      path: pathOf(object),
+      body: object,
+      flow,
       query: { fieldManager: 'kubectl' },
       contentType: 'application/apply-patch+yaml',
     },
@@ -127,7 +135,9 @@ async function renderPage(
     const nothing = () => undefined;
     return {
       route: parseRoute(hash),
-      ...{ store, backend, isNarrow },
+      store,
+      backend,
+      isNarrow,
       info: { ...store.info, ...info },
       ui: { ...closedUi, ...ui },
       actions: { set: nothing, go: nothing, run: nothing, ask: nothing },

@@ -64,7 +64,10 @@ function compositeOf(resource: Any, { spec }: Any): Any {
   return {
     ...withDefaults(resource, spec),
     metadata: {
-      ...{ ...metadata, name: unique, uid: 'UID', ...(isNamespaced && { namespace }) },
+      ...metadata,
+      name: unique,
+      uid: 'UID',
+      ...(isNamespaced && { namespace }),
       labels: { ...labels, ...(isClaim && claimLabels), 'crossplane.io/composite': unique },
     },
   };

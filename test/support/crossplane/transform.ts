@@ -92,8 +92,15 @@ function sorted(value: Any): Any {
 }
 
 const units: Readonly<Record<string, number>> = {
-  ...{ m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12 },
-  ...{ Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 },
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 1024,
+  Mi: 1024 ** 2,
+  Gi: 1024 ** 3,
+  Ti: 1024 ** 4,
 };
 
 function convert({ toType, format: how }: Any, input: Any): Any {

@@ -58,9 +58,15 @@ export class DefinitionsHarness {
     const isGone = () => this.isKindGone;
     const objects = this.cluster.acquire({ gvk: definitionGvk });
     this.controller = new DefinitionsController({
-      ...{ cluster: this.cluster, clock: this.clock, random: createSystemRandom() },
+      cluster: this.cluster,
+      clock: this.clock,
+      random: createSystemRandom(),
       timeSlicer: unlimitedTimeSlicer,
-      ...{ metrics: this.metrics, notifier: this.#bell, check, runtime, readsObjects },
+      metrics: this.metrics,
+      notifier: this.#bell,
+      check,
+      runtime,
+      readsObjects,
       ...(takeOverFrom !== undefined && { takeOverFrom }),
       logger: createLogger({
         level: 'info',

@@ -43,8 +43,8 @@ export type Fault = (
 export class FakeCluster implements Cluster {
   readonly name = 'test';
   readonly requests: FakeRequest[] = [];
-  readonly told: EventInput[] = [];
-  readonly events = { record: (event: EventInput) => void this.told.push(event) };
+  readonly reported: EventInput[] = [];
+  readonly events = { record: (event: EventInput) => void this.reported.push(event) };
   readonly server: FakeServer;
   readonly rights = new ScriptedRights();
   readonly #watches = new Map<string, FakeWatch>();

@@ -139,8 +139,8 @@ export class MemberHarness extends OperatorHarness {
   }
 
   override deliver(): boolean {
-    const told = [...this.#members.all.values()].map(({ cluster }) => cluster.deliver());
-    return [this.cluster.deliver(), ...told].some(Boolean);
+    const reported = [...this.#members.all.values()].map(({ cluster }) => cluster.deliver());
+    return [this.cluster.deliver(), ...reported].some(Boolean);
   }
 
   member(name: string): FakeMember {

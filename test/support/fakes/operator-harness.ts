@@ -206,7 +206,8 @@ export class OperatorHarness {
     const { name, definition } = plan;
     this.operator = createFinalizingOperator({
       ...this.#options(),
-      ...{ name, kind: definition.kind },
+      name,
+      kind: definition.kind,
       ...(!isBroken && { plan }),
       uninstall: { deletesChildren, sinceMs, onRemoved },
     });

@@ -19,11 +19,11 @@ export class ScriptedSource implements DefinitionSource {
 
   /** By their refs. */
   tell(texts: Readonly<Record<string, string | ScriptedText>>): void {
-    const told = Object.entries(texts).map(([ref, said]): SourceManifest => {
+    const reported = Object.entries(texts).map(([ref, said]): SourceManifest => {
       const given = typeof said === 'string' ? { text: said } : said;
       return { file: ref, origin: { source: 'configmap', ref }, sinceMs: 0, ...given };
     });
-    this.#listener?.onManifests(told);
+    this.#listener?.onManifests(reported);
   }
 
   covers({ ref }: DefinitionOrigin): boolean {

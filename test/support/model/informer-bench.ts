@@ -29,7 +29,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   const metrics = freshMetrics();
   const discovery = new ScriptedDiscovery();
   const rights = new ScriptedRights();
-  const told: ('suspected' | 'restored')[] = [];
+  const reported: ('suspected' | 'restored')[] = [];
   const informers = createInformerSet({
     api,
     discovery,
@@ -39,10 +39,10 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
     random: { fraction: () => fraction, text: () => '' },
     logger: createLogger({ level: 'info', destination: { write } }),
     settings: { freeze: true, ...settings },
-    suspectOutage: () => void told.push('suspected'),
-    onRollback: () => void told.push('restored'),
+    suspectOutage: () => void reported.push('suspected'),
+    onRollback: () => void reported.push('restored'),
   });
-  return { api, clock, metrics, discovery, rights, informers, log, lines, told };
+  return { api, clock, metrics, discovery, rights, informers, log, lines, reported };
 }
 
 /** Serves ConfigMaps, until told otherwise. */

@@ -10,7 +10,7 @@ export class ModelReaders {
   readonly #requests: ModelRequests;
   readonly #index: CacheIndex;
   readonly #mirrors: Map<string, StoredObject>[] = [];
-  readonly #interests: { name: string; seen: StoredObject | undefined; told: boolean }[] = [];
+  readonly #interests: { name: string; seen: StoredObject | undefined; reported: boolean }[] = [];
 
   constructor(state: CacheState, requests: ModelRequests) {
     this.#state = state;
@@ -21,7 +21,7 @@ export class ModelReaders {
 
   registerInterest(): string {
     const name = this.#state.pickName();
-    this.#interests.push({ name, seen: this.#state.store.get('default', name), told: false });
+    this.#interests.push({ name, seen: this.#state.store.get('default', name), reported: false });
     return `reader: interested in ${name}`;
   }
 
@@ -45,7 +45,7 @@ export class ModelReaders {
   }
 
   #noteTold({ name }: CacheEvent): void {
-    for (const interest of this.#interests) if (interest.name === name) interest.told = true;
+    for (const interest of this.#interests) if (interest.name === name) interest.reported = true;
   }
 
   /** Do all know what is there? `present`: by name. */
@@ -57,8 +57,8 @@ export class ModelReaders {
       }
     }
     for (const interest of this.#interests.splice(0)) {
-      const { name, seen, told } = interest;
-      if (told) continue;
+      const { name, seen, reported } = interest;
+      if (reported) continue;
       if (!this.#requests.isHeld(name))
         assert.equal(present.get(name), seen, `${name} changed unseen`);
       this.#interests.push(interest);

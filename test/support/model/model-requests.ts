@@ -104,10 +104,10 @@ export class ModelRequests {
     if (request?.answer === undefined) return 'request: no answer to deliver';
     this.#requests.splice(this.#requests.indexOf(request), 1);
     this.#expectedPass = request.pass;
-    const told = this.#takeAnswer(request, request.answer);
+    const reported = this.#takeAnswer(request, request.answer);
     this.#expectedPass = undefined;
     this.#state.store.end(request.ticket);
-    return `request: on ${request.name} delivered ${told}`;
+    return `request: on ${request.name} delivered ${reported}`;
   }
 
   losePatience(): string {

@@ -223,14 +223,26 @@ describe('unit/console/pages', () => {
     revision: 'abcdef0123',
     children: [
       {
-        ...{ id: 'deployment', kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'default' },
-        ...{ name: 'site', verdict: 'applied', detail: 'spec.replicas', message: '' },
+        id: 'deployment',
+        kind: 'Deployment',
+        apiVersion: 'apps/v1',
+        namespace: 'default',
+        name: 'site',
+        verdict: 'applied',
+        detail: 'spec.replicas',
+        message: '',
         digest: 'd16e57d16e',
       },
       {
-        ...{ id: 'autoscaler', kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' },
-        ...{ namespace: 'default', name: '', verdict: 'waiting', detail: 'children.deployment' },
-        ...{ message: 'Waits for the Deployment', digest: '' },
+        id: 'autoscaler',
+        kind: 'HorizontalPodAutoscaler',
+        apiVersion: 'autoscaling/v2',
+        namespace: 'default',
+        name: '',
+        verdict: 'waiting',
+        detail: 'children.deployment',
+        message: 'Waits for the Deployment',
+        digest: '',
       },
     ],
     requests: [
@@ -241,7 +253,10 @@ describe('unit/console/pages', () => {
       { name: 'reads', durationMs: 1 },
       { name: 'children', durationMs: 7 },
     ],
-    ...{ status: 'failed', isReady: false, end: 'error', reason: 'conflict' },
+    status: 'failed',
+    isReady: false,
+    end: 'error',
+    reason: 'conflict',
   };
   /** A home that records reconciles. */
   const recording = (changes: Partial<ConsoleBackend> = {}) =>

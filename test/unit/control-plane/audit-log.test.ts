@@ -117,8 +117,12 @@ interface Line {
 function line(options: Line): string {
   const { verb, objectRef, user = 'operator', stage = 'ResponseComplete', code = 200 } = options;
   const event = {
-    ...{ stage, requestReceivedTimestamp: '2026-01-01T00:00:00.000000Z', verb, requestURI: '/uri' },
-    ...{ user: { username: user }, responseStatus: { code } },
+    stage,
+    requestReceivedTimestamp: '2026-01-01T00:00:00.000000Z',
+    verb,
+    requestURI: '/uri',
+    user: { username: user },
+    responseStatus: { code },
     ...(objectRef === undefined ? {} : { objectRef }),
   };
   return `${JSON.stringify(event)}\n`;

@@ -43,10 +43,11 @@ describe('sandbox/crd/schema-rules', () => {
   });
 
   test('reports why a pattern is invalid, also inside allOf', () => {
-    const told = 'Invalid value: "(": must be a valid regular expression, but isn\'t: no bracket';
+    const reported =
+      'Invalid value: "(": must be a valid regular expression, but isn\'t: no bracket';
     assert.deepEqual(ofField({ type: 'string', pattern: '(', allOf: [{ pattern: '(' }] }), [
-      `S.properties[a].allOf[0].pattern: ${told}`,
-      `S.properties[a].pattern: ${told}`,
+      `S.properties[a].allOf[0].pattern: ${reported}`,
+      `S.properties[a].pattern: ${reported}`,
     ]);
   });
 

@@ -41,15 +41,14 @@ describe('simulation/import/crossplane/patch-ends', () => {
       { fromFieldPath: 'spec.a', toFieldPath: 'spec.b' },
       { fromFieldPath: 'spec.same' },
       {
-        ...{
-          type: 'ToCompositeFieldPath',
-          fromFieldPath: 'status.id',
-          toFieldPath: 'status.ids.x',
-        },
+        type: 'ToCompositeFieldPath',
+        fromFieldPath: 'status.id',
+        toFieldPath: 'status.ids.x',
         policy: { fromFieldPath: 'Required', toFieldPath: 'MergeObject' },
       },
       {
-        ...{ type: 'CombineFromComposite', toFieldPath: 'spec.name' },
+        type: 'CombineFromComposite',
+        toFieldPath: 'spec.name',
         combine: {
           strategy: 'string',
           variables: [{ fromFieldPath: 'spec.a' }, { fromFieldPath: 'spec.b' }],
@@ -57,7 +56,8 @@ describe('simulation/import/crossplane/patch-ends', () => {
         },
       },
       {
-        ...{ fromFieldPath: 'spec.size', toFieldPath: 'spec.gb' },
+        fromFieldPath: 'spec.size',
+        toFieldPath: 'spec.gb',
         transforms: [
           { type: 'math', math: { type: 'Multiply', multiply: 10 } },
           { type: 'string', string: { fmt: '%dG' } },

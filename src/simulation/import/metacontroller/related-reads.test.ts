@@ -41,7 +41,9 @@ function controllerOf(kind: Controller): string {
       scope: kind === 'cluster-scoped' ? 'Cluster' : 'Namespaced',
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true },
+          name: 'v1',
+          served: true,
+          storage: true,
           schema: { openAPIV3Schema: { type: 'object', properties: { spec: field } } },
         },
       ],
@@ -97,7 +99,9 @@ describe('simulation/import/metacontroller/related-reads', () => {
   test('names that stand in the parent, or contain a value of it, are expressions', () => {
     const { reads, report } = convert([
       {
-        ...{ name: 'a1', namespace: 'team-a', spec: { from: 'first' } },
+        name: 'a1',
+        namespace: 'team-a',
+        spec: { from: 'first' },
         related: [
           { ...secrets, names: ['first'] },
           { ...configMaps, names: ['a1-settings'], namespace: 'team-a' },
@@ -105,7 +109,9 @@ describe('simulation/import/metacontroller/related-reads', () => {
         ],
       },
       {
-        ...{ name: 'b2', namespace: 'team-b', spec: { from: 'second' } },
+        name: 'b2',
+        namespace: 'team-b',
+        spec: { from: 'second' },
         related: [
           { ...secrets, names: ['second'] },
           { ...configMaps, names: ['b2-settings'], namespace: 'team-b' },
@@ -132,17 +138,24 @@ describe('simulation/import/metacontroller/related-reads', () => {
     });
     const { reads, report } = convert([
       {
-        ...{ name: 'a', namespace: 'x', labels: { tier: 'gold' }, spec: { team: 'red' } },
+        name: 'a',
+        namespace: 'x',
+        labels: { tier: 'gold' },
+        spec: { team: 'red' },
         related: [{ ...configMaps, labelSelector: selectorOf('a', 'gold', 'red') }],
       },
       {
-        ...{ name: 'b', namespace: 'x', labels: { tier: 'iron' }, spec: { team: 'blue' } },
+        name: 'b',
+        namespace: 'x',
+        labels: { tier: 'iron' },
+        spec: { team: 'blue' },
         related: [{ ...configMaps, labelSelector: selectorOf('b', 'iron', 'blue') }],
       },
     ]);
     assert.deepEqual(reads, [
       {
-        ...{ id: 'configMaps', ...configMap },
+        id: 'configMaps',
+        ...configMap,
         selector: {
           matchLabels: { app: '${ metadata.name }', '${ spec.team }.example.org/shared': 'true' },
           matchExpressions: [
@@ -157,7 +170,9 @@ describe('simulation/import/metacontroller/related-reads', () => {
   test('one answer is enough for the name of the parent and for values that are equal to a field', () => {
     const { reads, report } = convert([
       {
-        ...{ name: 'shop', namespace: 'default', spec: { sourceName: 'defaults-map' } },
+        name: 'shop',
+        namespace: 'default',
+        spec: { sourceName: 'defaults-map' },
         related: [
           { ...configMaps, names: ['defaults-map'] },
           { ...secrets, names: ['shop-tls'] },
@@ -241,7 +256,9 @@ describe('simulation/import/metacontroller/related-reads', () => {
   test('a rule that only some answers have follows the field that names it, or is noted', () => {
     const { reads, report } = convert([
       {
-        ...{ name: 'a', namespace: 'x', spec: { tls: 'cert-1' } },
+        name: 'a',
+        namespace: 'x',
+        spec: { tls: 'cert-1' },
         related: [
           { ...secrets, names: ['cert-1'] },
           { ...configMaps, labelSelector: { matchLabels: { a: 'b' } } },
