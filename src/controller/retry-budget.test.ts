@@ -58,7 +58,7 @@ describe('controller/retry-budget', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('nobody passes a key that is held', () => {
+  test('no one passes a key that is held', () => {
     const { released, budget, ask } = setUp(10, 1);
     ask('a', 'b');
     budget.remove('c');
@@ -67,7 +67,7 @@ describe('controller/retry-budget', () => {
     assert.deepEqual(released, ['a', 'b, late']);
   });
 
-  test('a key that has just begun to fail goes before those that have failed often', async () => {
+  test('a key that has just begun to fail runs before those that have failed often', async () => {
     const { clock, released, budget, ask } = setUp(10, 1);
     ask('a', 'b', 'c');
     budget.request('new', true);

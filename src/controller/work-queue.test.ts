@@ -287,7 +287,7 @@ describe('controller/work-queue', () => {
       assert.equal(new Set([...keys, ...drain(queue)]).size, 150);
     });
 
-    test('an event wakes a held key at once, and its retry is dropped', async () => {
+    test('an event enqueues a held key at once, and its retry is dropped', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
@@ -327,7 +327,7 @@ describe('controller/work-queue', () => {
       assert.equal(clock.pending, 0);
     });
 
-    test('the end of an outage lets nobody through who was rejected', async () => {
+    test('the end of an outage lets no one through who was rejected', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);

@@ -123,7 +123,7 @@ describe('reconcile: reads in other namespaces', () => {
     assert.equal(found(harness), 'team-b/s');
   });
 
-  test('namespaces by their labels: what comes, goes and is labelled again counts, and nothing else', async () => {
+  test('namespaces by their labels: what is created, deleted and labelled again counts, and nothing else', async () => {
     const harness = await harnessOf(
       `${selector}, namespaceSelector: { matchLabels: { set: x } }, crossNamespace: true`,
       {},

@@ -101,7 +101,7 @@ describe('util/time-slicer', () => {
     assert.deepEqual(begun, ['a', 'b']);
   });
 
-  test('what was worked is CPU time: a busy machine makes nobody slower than he is', () => {
+  test('what was worked is CPU time: a busy machine makes no one slower than he is', () => {
     const { turns, work, stand } = createLoop();
     turns.acquire('a');
     work(10);

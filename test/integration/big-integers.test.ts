@@ -78,7 +78,7 @@ shared.describe('integration/big-integers', () => {
     homeostat = await startHomeostat({ 'counted.yaml': definition });
   });
 
-  test('integers beyond 2^53 are copied exactly, and cost no request at rest or after a restart', async () => {
+  test('integers beyond 2^53 are copied exactly, and cost no request when idle or after a restart', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const free = `{"least":-${largest},"list":[${large},1,${largest}]}`;

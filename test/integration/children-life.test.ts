@@ -317,7 +317,7 @@ shared.describe('integration/children-life', () => {
       assert.equal((await textIs(namespace, 'two')).metadata.uid, before.metadata.uid);
     });
 
-    test('what it has made itself goes with the resource', async () => {
+    test('what it has made itself is deleted with the resource', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
       await settled('taken', namespace, { text: 'one' });

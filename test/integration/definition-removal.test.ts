@@ -320,7 +320,7 @@ spec:
     assert.deepEqual((await client.get(path('a')))?.metadata.finalizers ?? [], []);
   });
 
-  test('a definition whose CRD is gone already goes as well', async () => {
+  test('a definition whose CRD is gone already is deleted, too', async () => {
     const both = removesChildren + removesCrd;
     const { name, client } = await withResources(
       definition('late', { children: near, more: both }),

@@ -170,7 +170,7 @@ shared.describe('integration/deletions-held', () => {
     await next.untilSettled(revision);
   });
 
-  test('nobody remembers the older text: what resources would lose is held all the same', async () => {
+  test('no one remembers the older text: what resources would lose is held all the same', async () => {
     const name = 'forgotten';
     const before = definition(name, textMap('a') + lost, '{ maxDeletions: 0 }');
     const after = definition(name, textMap('a') + textMap('b'), '{ maxDeletions: 0 }');

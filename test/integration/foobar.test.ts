@@ -73,7 +73,7 @@ shared.describe('integration/foobar', () => {
     ['foo', { foo: 'changed' }, '"value":"changed"'],
     ['barz', { barz: 'changed' }, '"value":"changed"'],
   ] as const) {
-    test(`another ${what} is another Job, and the one before goes`, async () => {
+    test(`another ${what} is another Job, and the one before is deleted`, async () => {
       const { namespace, client, job } = await applyFooBar();
       await client.patch(fooBarPath(namespace), { spec });
       const [next] = await client.untilList(

@@ -188,7 +188,7 @@ shared.describe('integration/kube-events', () => {
     assert.equal(reported?.reportingController, 'homeostat.dev/podset');
   });
 
-  test('an Event on an object without a namespace goes to "default"', async () => {
+  test('an Event on an object without a namespace is in "default"', async () => {
     const teller = await own.connect(shared.plane.kubeconfigPath());
     const regarding = await shared.client().get('/api/v1/namespaces/kube-system');
     assert.ok(regarding !== undefined);

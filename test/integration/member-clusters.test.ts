@@ -245,7 +245,7 @@ shared.describe('integration/member-clusters', () => {
     assert.equal(after?.metadata.resourceVersion, crd?.metadata.resourceVersion);
   });
 
-  test('a CRD of somebody else in one member stops the definition there only, with the reason', async () => {
+  test('a CRD of another user in one member stops the definition there only, with the reason', async () => {
     const foreign = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',

@@ -238,7 +238,7 @@ shared.describe('integration/member-connections', () => {
     await shared.client().untilGone(`${members.collection}/west`);
   });
 
-  test('a member without a definition costs two watches, and at rest no request', async () => {
+  test('a member without a definition costs two watches, and no request when idle', async () => {
     const hub = shared.audit;
     const east = members.audit('east');
     await hub.quiet(12_000, { ofDefinitions: true });

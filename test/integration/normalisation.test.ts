@@ -92,7 +92,7 @@ shared.describe('integration/normalisation', { since: newestMinor }, () => {
     assert.deepEqual(written, alwaysWritten);
   });
 
-  test('no change of what the intent says goes unnoticed, and no other change is noticed', (t) => {
+  test('no change of what the intent says is missed, and no other change is noticed', (t) => {
     const wrong: string[] = [];
     const counts = new Map<string, number>();
     for (const { name, intent, live, type } of cases) {

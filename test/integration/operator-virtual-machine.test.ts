@@ -90,7 +90,7 @@ shared.describe('integration/operator-virtual-machine', () => {
     assert.equal((await client.list(events)).filter(isCompletion).length, 1);
   });
 
-  test('asked for again, it gets another Pod, and the one before goes', async () => {
+  test('asked for again, it gets another Pod, and the one before is deleted', async () => {
     const machine = await stage();
     await whenComplete(machine, 1);
     const { client, path } = machine;

@@ -134,7 +134,7 @@ shared.describe('integration/operator-web-app', () => {
     await app.client.untilObject(deployment(app), (object) => hashOf(object) !== before);
   });
 
-  test('without a host the Ingress goes', async () => {
+  test('without a host the Ingress is deleted', async () => {
     const app = await stage({ spec: { host: 'site.example.com' } });
     assert.ok(await app.client.get(ingress(app)));
     await app.client.patch(app.path, { spec: { host: null } });

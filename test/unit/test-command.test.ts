@@ -149,7 +149,7 @@ async function untilPrinted(lines: string[], pattern: RegExp): Promise<string> {
 }
 
 describe('homeostat test --watch', () => {
-  test('a change runs the tests that it affects again; a mistake is shown, and the watch goes on', async () => {
+  test('a change runs the tests that it affects again; a mistake is shown, and the watch continues', async () => {
     const { folder, save } = project({ a: testOf('a', 'x'), b: testOf('b', 'x') });
     save('other/thing.yaml', definition);
     save('tests/c.yaml', testOf('c', 'x').replace('steps:', 'definitions: [../other]\n  steps:'));
@@ -248,7 +248,7 @@ describe('homeostat validate of a folder', () => {
 });
 
 describe('homeostat render --watch', () => {
-  test('a change prints the objects again; a mistake is shown, and the watch goes on', async () => {
+  test('a change prints the objects again; a mistake is shown, and the watch continues', async () => {
     const { folder, save } = project({});
     const stopper = new AbortController();
     const { lines, output } = recordOutput();

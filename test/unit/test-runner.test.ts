@@ -47,7 +47,7 @@ describe('scripts/run-tests', () => {
     assert.equal(status, 0);
   });
 
-  test('whatever goes wrong in a file is a failure, and is printed', () => {
+  test('whatever fails in a file is a failure, and is printed', () => {
     const { status, stdout, closing } = runOf('red', {
       'fails.test.ts': `${passing} test('no', () => { throw new Error('boom') });`,
       'empty.test.ts': 'export {};',

@@ -456,7 +456,7 @@ describe('check/rights: rights that are given to others', () => {
     assert.deepEqual(rightsOf(shippedText('tenant.yaml')).warnings, []);
   });
 
-  test('nobody gets "escalate"', () => {
+  test('no one gets "escalate"', () => {
     const { rules } = rightsOf(shippedText('tenant.yaml'));
     assert.ok(!rules.some(({ verbs }) => verbs.includes('escalate') || verbs.includes('*')));
   });

@@ -100,7 +100,7 @@ describe('kube/writer', () => {
     assert.deepEqual(sendings, ['ns/a', 'ns/a', 'ns/a']);
   });
 
-  test('a status apply goes to the subresource', async () => {
+  test('a status apply is sent to the subresource', async () => {
     const { writer, api } = setUp(() => ({ status: 200, body: object() }));
     await writer.apply(object(), { ...applied, force: true, subresource: 'status' }, never);
     assert.deepEqual(api.lines, ['PATCH /api/v1/namespaces/ns/configmaps/a/status']);
@@ -238,7 +238,7 @@ describe('kube/writer', () => {
     ]);
   });
 
-  test('nobody manages what is not there', async () => {
+  test('no one manages what is not there', async () => {
     const { writer } = setUp(() => failing('not-found'));
     assert.deepEqual(await writer.managedFields(ref, { flow }, never), []);
   });

@@ -38,7 +38,7 @@ describe('kube/cache informer: rejections and kinds that come and go', () => {
     });
   }
 
-  test('is lost when the right or the kind goes, and synced again when it is back', async () => {
+  test('is lost when the right or the kind is removed, and synced again when it is back', async () => {
     const bench = informerBench();
     const { api, clock, informers } = bench;
     await startWitness(bench);

@@ -73,7 +73,7 @@ describe('kube/connections', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('nobody vouches where the check is switched off', async () => {
+  test('no one vouches where the check is switched off', async () => {
     const server = await serve('first-server');
     const api = connect(server.url, () => ({ headers: {} }), { skipsTlsVerify: true });
     assert.equal((await api.request(get, never)).status, 200);

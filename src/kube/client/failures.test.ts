@@ -110,7 +110,7 @@ describe('kube/api-client failures', () => {
     assert.equal((await answer).code, 'timeout');
   });
 
-  test('nobody listens: unavailable, for a write too', async () => {
+  test('no one listens: unavailable, for a write too', async () => {
     const server = await ScriptedServer.start(() => undefined);
     const { url } = server;
     await server.stop();

@@ -117,7 +117,7 @@ describe('kube/fair-queue under random use', () => {
     });
   }
 
-  test('nobody starves beside flows that never stop asking', async () => {
+  test('no one starves beside flows that never stop asking', async () => {
     const random = new SeededRandom(7);
     const scene = new Scene(4);
     const hogs = flowNames.slice(0, 3);

@@ -73,7 +73,7 @@ describe('kube/oidc-tokens', () => {
     [['client_secret_basic'], 'Basic bWU6YSUyRmI=', false],
     [['client_secret_post'], undefined, true],
   ] as const) {
-    test(`a client's secret goes the way the provider takes it: ${methods ?? 'not reported'}`, async () => {
+    test(`a client's secret is sent as the provider accepts it: ${methods ?? 'not reported'}`, async () => {
       const { tokens, asked } = await tokensOf(
         { ...expired, 'client-secret': 'a/b' },
         [{ status: 200, body: { id_token: token('fresh', 60) } }],

@@ -80,7 +80,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     }
   });
 
-  test('it is over when nobody takes the field for a whole while', async () => {
+  test('it is over when no one takes the field for a whole while', async () => {
     const { harness } = await fought(5);
     await scale(harness, 99);
     await harness.clock.advance(10_000);

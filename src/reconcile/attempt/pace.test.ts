@@ -82,7 +82,7 @@ describe('reconcile/attempt/pace', () => {
     assert.equal(shown(harness), 'c');
   });
 
-  test('a pass that writes nothing ends it, and the condition goes', async () => {
+  test('a pass that writes nothing ends it, and the condition is removed', async () => {
     const { harness } = await caughtHarness();
     await feed(harness, 'a');
     for (let passes = 0; passes < 2; passes++) {

@@ -111,7 +111,7 @@ describe('reconcile/child adopt: IfUnowned', () => {
     assert.deepEqual(mapOf(harness).data, { ours: 'two', theirs: 'kept' });
   });
 
-  test('what we have made ourselves goes with the child', async () => {
+  test('what we have made ourselves is deleted with the child', async () => {
     const harness = new OperatorHarness(planOfPodSet(body()));
     await harness.start();
     const resource = harness.podSet('a', { text: 'one' });

@@ -105,7 +105,7 @@ describe('reconcile/child ordered', () => {
     await fleet.atRest();
   });
 
-  test('changes of elements that are there wait for nobody', async () => {
+  test('changes of elements that are there do not wait', async () => {
     const fleet = await Fleet.with('ordered: true', { size: 2, image: 'one' });
     await fleet.allReady(2);
     await fleet.ready(0, false);

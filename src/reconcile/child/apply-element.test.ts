@@ -53,7 +53,7 @@ describe('reconcile/child drift', () => {
     });
   });
 
-  test('a foreign edit wakes the resource once', async () => {
+  test('a foreign edit enqueues the resource once', async () => {
     const harness = await harnessWithPodSet();
     const { spec } = deployment(harness);
     harness.edit(deployment(harness), { spec: { ...(spec as object), replicas: 9 } });
@@ -268,7 +268,7 @@ describe('reconcile/child conflicts', () => {
     assert.equal((deployment(harness).spec as { replicas: number }).replicas, 1);
   });
 
-  test('the child of a former resource that nobody deletes is in the way until it is deleted', async () => {
+  test('the child of a former resource that no one deletes is in the way until it is deleted', async () => {
     const harness = await harnessWithPodSet();
     const left = deployment(harness);
     harness.remove(harness.get('apps.example.com/v1', 'PodSet', 'a')!);

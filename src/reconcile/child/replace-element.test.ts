@@ -200,7 +200,7 @@ describe('reconcile/child Recreate', () => {
     assert.deepEqual(mapOf(harness).data, { text: 'two' });
   });
 
-  test('a password goes over to the object that takes the place of the old one', async () => {
+  test('a password is kept by the object that takes the place of the old one', async () => {
     const body = mapWith(
       'Recreate',
       ', password: "${ observed.map.data.password ?? $randomString(9) }"',

@@ -88,7 +88,7 @@ describe('reconcile/finalize: "onTimeout: Continue"', () => {
     assert.ok(harness.get('v1', 'ConfigMap', 'step-b')?.metadata.deletionTimestamp);
   });
 
-  test('its time counts from the first try where nobody was there before', async () => {
+  test('its time counts from the first try without an earlier one', async () => {
     const backup = mapChild('backup', { ready: () => false });
     const { harness, plan } = await deletionHarness({
       children: [mapChild('base')],

@@ -61,7 +61,7 @@ describe('reconcile/finalize: what a deletion was said to leave stays', () => {
     assert.deepEqual(placesOf(harness, 'ConfigMap'), ['other/one', 'other/two']);
   });
 
-  test('the note goes with the finalizer, and one of an earlier life says nothing', async () => {
+  test('the note is removed with the finalizer, and one of an earlier life says nothing', async () => {
     const { harness } = await orphanWhile(() => false);
     assert.deepEqual(podSetOf(harness)?.metadata.finalizers, ['orphan']);
     assert.equal(podSetOf(harness)?.metadata.annotations?.[note], undefined);

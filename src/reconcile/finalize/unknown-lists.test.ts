@@ -73,7 +73,7 @@ describe('reconcile/finalize: a deletion while a kind cannot be listed', () => {
     assert.equal(podSetOf(harness), undefined);
   });
 
-  test('with "order: Reverse" nothing goes: the dependents may be of that kind', async () => {
+  test('with "order: Reverse" nothing is deleted: the dependents may be of that kind', async () => {
     const { harness, plan } = await deletionHarness({
       children: [mapChild('base'), users],
       onDelete: {},

@@ -180,7 +180,7 @@ describe('reconcile/reads by name', () => {
   });
 
   for (const optional of [true, false]) {
-    test(`one whose scope nobody knows yet is not taken for absent (optional: ${optional})`, async () => {
+    test(`one whose scope no one knows yet is not taken for absent (optional: ${optional})`, async () => {
       const read: HandmadeRead = {
         ...byName,
         kind: 'Namespace',
@@ -339,7 +339,7 @@ describe('reconcile/reads by selector', () => {
     assert.deepEqual(harness.status('a').nodes, ['a', 'b']);
   });
 
-  test('one that comes, leaves the selection, or goes runs those that select it', async () => {
+  test('one that comes, leaves the selection, or is deleted runs those that select it', async () => {
     const harness = await harnessOf(bySelector);
     harness.podSet('a');
     harness.podSet('b');

@@ -328,7 +328,7 @@ describe('reconcile/ownership: a child that lost its label while no process ran'
     ['its owner reference', mapChild('gone')],
     ['the inventory', farChild('gone')],
   ] as const) {
-    test(`and was dropped before one runs again goes, by ${how}`, async () => {
+    test(`and was dropped before one runs again is deleted, by ${how}`, async () => {
       const { harness } = await deletionHarness({ children: [child, mapChild('stays')] });
       const [made] = harness.cluster.server
         .list(configMap)
@@ -346,7 +346,7 @@ describe('reconcile/ownership: a child that lost its label while no process ran'
     });
   }
 
-  test('goes with its resource', async () => {
+  test('is deleted with its resource', async () => {
     const { harness, plan } = await deletionHarness({ children: [farChild('far')] });
     harness.operator.stop();
     const { metadata, ...rest } = far(harness)!;

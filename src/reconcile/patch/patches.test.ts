@@ -159,7 +159,7 @@ describe('reconcile/patch of other objects', () => {
     assert.match(harness.ready('one'), /^True AllReady/);
   });
 
-  test('`create` makes it, and leaves it when the resource goes', async () => {
+  test('`create` makes it, and leaves it when the resource is deleted', async () => {
     const harness = await harnessOf(other('      create: true\n'));
     const one = harness.podSet('one', { size: 3 });
     await harness.settle();

@@ -29,7 +29,7 @@ function holdOf(maxDeletions: number, keys = ['a', 'b', 'c']) {
 }
 
 describe('reconcile/preview/deletion-hold', () => {
-  test('nothing goes before all previews are there', () => {
+  test('nothing is deleted before all previews are there', () => {
     const { hold } = holdOf(10);
     hold.expect('a', objects('1'));
     assert.equal(hold.state, 'unknown');
@@ -103,7 +103,7 @@ describe('reconcile/preview/deletion-hold', () => {
     assert.equal(hold.state, 'free');
   });
 
-  test('what only a pass comes upon counts too, so that no more than allowed ever goes', () => {
+  test('what only a pass comes upon counts too, so that no more than allowed is ever deleted', () => {
     const { hold, changes } = holdOf(2);
     hold.decide();
     assert.equal(hold.blockingReason('a', objects('1', '2')), undefined);

@@ -319,7 +319,7 @@ describe('reconcile/removal: strays', () => {
     ['with an owner reference', {}],
     ['with labels only', { deletionPolicy: 'Delete', crossNamespace: true }],
   ] as const) {
-    test(`a child ${what} that lost its label goes all the same when it is dropped before anybody looks`, async () => {
+    test(`a child ${what} that lost its label is deleted all the same when it is dropped before anybody looks`, async () => {
       const { harness, podSet } = await harnessOf([shards(changes)]);
       strip(harness, 'shard-z');
       harness.edit(podSet, { spec: { items: ['x', 'y'] } });

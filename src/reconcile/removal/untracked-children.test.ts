@@ -14,7 +14,7 @@ import { gvkOf } from '../../util/gvk.ts';
 const key = 'default/a';
 const forbidden = new KubeError('forbidden', 'no get', { status: 403 });
 
-describe('reconcile/removal: what no watch reports and nobody can be asked for', () => {
+describe('reconcile/removal: what no watch reports and no one can be asked for', () => {
   /** The far child has left its watch, and from then on every request for one is answered so. */
   async function lost(error: KubeError): Promise<OperatorHarness> {
     const { harness } = await deletionHarness({ children: [farChild('far')] });

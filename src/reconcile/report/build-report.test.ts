@@ -104,7 +104,7 @@ describe('reconcile/report', () => {
     assert.deepEqual(harness.status('a'), before);
   });
 
-  test('a mapped field that has no result any more goes', async () => {
+  test('a mapped field that has no result any more is deleted', async () => {
     const { harness, podSet } = await harnessOf(
       { status: { phase: ({ resource }) => resource.spec.phase } },
       { phase: 'One' },

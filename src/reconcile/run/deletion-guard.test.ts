@@ -81,7 +81,7 @@ describe('reconcile/removal/deletion-guard', () => {
     assert.deepEqual(harness.cluster.takeWrites(), []);
   });
 
-  test('when the guard gives way it all goes in the next pass, and the resource has settled', async () => {
+  test('when the guard allows it all of it is deleted in the next pass, and the resource has settled', async () => {
     const { harness, guard } = await guardedHarness(children(map('one')), children());
     guard.answer = undefined;
     harness.queued.set('default/a', 'normal');

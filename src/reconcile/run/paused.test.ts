@@ -36,7 +36,7 @@ const size = (harness: OperatorHarness) =>
   (harness.get('v1', 'ConfigMap', 'one')?.data as { size: string } | undefined)?.size;
 
 describe('reconcile/pass paused', () => {
-  test('a paused resource is left as it is, says so once, and continues when the annotation goes', async () => {
+  test('a paused resource is left as it is, says so once, and continues when the annotation is removed', async () => {
     const harness = await harnessOf();
     const one = harness.podSet('one', { size: 2 });
     await harness.settle();

@@ -218,7 +218,7 @@ describe('reconcile/prune', () => {
     assert.equal(metadata.labels?.['homeostat.dev/child'], 'pieces');
   });
 
-  test('only what is ours goes: neither a copy of our labels nor the child of another resource', async () => {
+  test('only what is ours is deleted: neither a copy of our labels nor the child of another resource', async () => {
     const { harness, podSet } = await harnessWithShards();
     const { metadata } = harness.get('v1', 'ConfigMap', 'shard-x')!;
     const stranger = (name: string, changes: Partial<KubeObject['metadata']>) =>

@@ -30,7 +30,7 @@ function timetableOf(
 }
 
 describe('reconcile/watch/timetable', () => {
-  test('without a schedule nothing is ever woken', async () => {
+  test('without a schedule nothing is ever enqueued', async () => {
     const { timetable, clock, woken } = timetableOf(undefined);
     timetable.began('a');
     await clock.advance(86_400_000);
@@ -61,7 +61,7 @@ describe('reconcile/watch/timetable', () => {
     assert.deepEqual(woken, ['a low 50']);
   });
 
-  test('a resource that has gone is not woken', async () => {
+  test('a resource that has gone is not enqueued', async () => {
     const { timetable, clock, woken } = timetableOf({ everyMs: 30_000 });
     timetable.began('a');
     timetable.runAgain('a', 5_000);
@@ -99,7 +99,7 @@ describe('reconcile/watch/timetable', () => {
     assert.equal(woken.length, 1);
   });
 
-  test('after the stop nothing is woken any more', async () => {
+  test('after the stop nothing is enqueued any more', async () => {
     const cron = { expression: '* * * * * *', timeZone: 'UTC' };
     const { timetable, clock, woken } = timetableOf({ everyMs: 1_000, cron });
     timetable.began('a');

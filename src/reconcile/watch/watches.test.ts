@@ -81,7 +81,7 @@ describe('reconcile/watch', () => {
     assert.deepEqual([...harness.queued.keys()], []);
   });
 
-  test('a child that lost its owner while it was held wakes its resource by its label', async () => {
+  test('a child that lost its owner while it was held enqueues its resource by its label', async () => {
     const harness = new OperatorHarness(
       podSetPlan({
         children: [

@@ -545,7 +545,7 @@ describe('runtime/definitions/definitions-controller: objects that are deleted',
     assert.equal(harness.object(), undefined);
   });
 
-  test('one of which no resource has a finalizer goes at once, and what it has made stays', async (t) => {
+  test('one of which no resource has a finalizer is deleted at once, and what it has made stays', async (t) => {
     const harness = await started(t);
     harness.cluster.make('Secret');
     await harness.edit(shadowSpec('a'));
@@ -555,7 +555,7 @@ describe('runtime/definitions/definitions-controller: objects that are deleted',
     assert.equal(harness.cluster.shadow(), 'a');
   });
 
-  test('one that never was good goes at once', async (t) => {
+  test('one that never was good is deleted at once', async (t) => {
     const harness = await started(t);
     await harness.edit(brokenSpec);
     await harness.delete();
@@ -573,7 +573,7 @@ describe('runtime/definitions/definitions-controller: objects that are deleted',
     assert.equal(harness.object(), undefined);
   });
 
-  test('one that is abandoned goes at once; its resources and their children stay as they are', async (t) => {
+  test('one that is abandoned is deleted at once; its resources and their children stay as they are', async (t) => {
     const harness = await running(t);
     await harness.delete();
     assert.ok(harness.object());

@@ -36,7 +36,7 @@ describe('runtime/definitions/spec-reader', () => {
     assert.equal(located?.source.isGenerated, true, 'messages have no lines of an object');
   });
 
-  test('errors are reported by their path: nobody has seen lines of an object', () => {
+  test('errors are reported by their path: an object has no lines', () => {
     const { reader } = setUp();
     const { located, errors } = reader.read(shadowObject(brokenSpec, first));
     assert.equal(located, undefined);

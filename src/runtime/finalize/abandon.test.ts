@@ -43,7 +43,7 @@ describe('runtime/finalize/abandon', () => {
     assert.deepEqual(cluster.watched, []);
   });
 
-  test('what is being deleted goes then', async () => {
+  test('what is being deleted is finalized then', async () => {
     const cluster = new ShadowCluster();
     put(cluster, 'Secret', { finalizers: [finalizer] });
     cluster.remove('Secret');

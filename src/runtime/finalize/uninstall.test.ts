@@ -81,7 +81,7 @@ describe('runtime/finalize/uninstall', () => {
       assert.deepEqual([cluster.takeWrites(), progress], [[], []]);
     });
 
-  test('what a user deletes goes; where there is nothing, at once', async () => {
+  test('what a user deletes is deleted; where there is nothing, at once', async () => {
     const { cluster, progress, result } = start(deleted, {});
     await cluster.calm();
     assert.equal(await result, false);

@@ -63,7 +63,7 @@ describe('runtime/leadership leader elector', () => {
     assert.equal(a.lostBecause, undefined);
   });
 
-  test('what a given back Lease says: nobody has it, for a second', async () => {
+  test('what a given back Lease says: no one has it, for a second', async () => {
     const { harness, join } = setUp();
     const a = join('a');
     await harness.run(3_000);
@@ -148,7 +148,7 @@ describe('runtime/leadership leader elector', () => {
     assert.equal(harness.server.spec.leaseTransitions, 0);
   });
 
-  test('a Lease that nobody can reach is reported, and is over with the first answer', async () => {
+  test('a Lease that no one can reach is reported, and is over with the first answer', async () => {
     const { harness, join } = setUp();
     let isCut = true;
     const a = join('a', { network: { delayMs: () => (isCut ? undefined : 1) } });

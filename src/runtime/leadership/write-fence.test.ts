@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('runtime/leadership write fence', () => {
-  test('is closed before it is opened, and nobody is reported that', () => {
+  test('is closed before it is opened, and no one is notified', () => {
     const { fence, expired, rejected } = setUp();
     assert.equal(rejected(), 'Not sent: This process is not the leader');
     assert.deepEqual([fence.isOpen, fence.closeReason, expired], [false, undefined, []]);

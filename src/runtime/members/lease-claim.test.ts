@@ -31,7 +31,7 @@ const leaseOf = (cluster: RuntimeFakeCluster) =>
   cluster.server.get(leaseGvk, 'kube-system', 'homeostat-agents')?.object;
 
 describe('runtime/members/lease-claim', () => {
-  test('a Lease that nobody holds is created with the hub as its holder', async () => {
+  test('a Lease that no one holds is created with the hub as its holder', async () => {
     const { cluster, claim, deliver } = started();
     claim.start();
     await deliver();

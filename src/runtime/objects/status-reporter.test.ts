@@ -64,7 +64,7 @@ describe('runtime/objects/status-reporter', () => {
     assert.equal(written.length, 2);
   });
 
-  test('an object that is deleted or created anew has no status to report; other errors are thrown', async () => {
+  test('an object that is deleted or created again has no status to report; other errors are thrown', async () => {
     const { reporter, server, written } = setUp();
     server.error = new KubeError('uid-mismatch', 'Another one', { status: 409 });
     const status = { state: 'new', count: 0 };

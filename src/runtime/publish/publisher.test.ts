@@ -234,7 +234,7 @@ describe('runtime/publish/publisher', () => {
     assert.match(second.lost.at(-1)?.join() ?? '', /belongs to the runtime "here"/);
   });
 
-  test('an object that a user applied to is the user’s when the text goes', async (t) => {
+  test('an object that a user applied to is the user’s when the manifest is removed', async (t) => {
     const harness = await published(t);
     await harness.edit('thing', 'kubectl', { spec: located(good('thing')).document.spec });
     await harness.say({});

@@ -123,7 +123,7 @@ describe('runtime/rollout/revision-router', () => {
     await harness.stop();
   });
 
-  test('what is seen by a text that a further one replaces goes to the newest one', async () => {
+  test('what is seen by a text that a further one replaces reaches the newest one', async () => {
     const harness = await atRest(2);
     for (const [text, perSecond] of [
       ['b', 0.001],

@@ -67,7 +67,7 @@ describe('test/control-plane/binaries', () => {
     assert.equal(skipBefore('1.31', { ...older, HOMEOSTAT_TEST_BACKEND: 'sandbox' }), false);
   });
 
-  test('goes without a control plane only where it can be neither found nor built, never in CI', () => {
+  test('runs without a control plane only where it can be neither found nor built, never in CI', () => {
     const found = { etcd: '/bin/etcd' };
     assert.equal(reasonToSkip({ found, missing: [], go: undefined }, true), false);
     assert.equal(reasonToSkip({ found: {}, missing: ['etcd'], go: '/bin/go' }, true), false);
