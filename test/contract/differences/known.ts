@@ -87,7 +87,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   { about: 'Tables', sandbox: 'As on a real server. Ages follow the clock of the sandbox.' },
   {
     about: 'Numbers',
-    sandbox: 'Those of JavaScript: integers beyond 2^53 lose digits, and 1.0 is 1.',
+    sandbox:
+      'Integers are exact up to 64 bits, as on a server. Other numbers are those of JavaScript: 1.0 is 1.',
   },
   {
     about: 'Nesting',
