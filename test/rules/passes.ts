@@ -248,7 +248,7 @@ export const deletion: RuleSection = {
     {
       rule: 'A child that lost its labels while no process ran is found',
       shownBy: [
-        'src/reconcile/ownership/placement-rule.test.ts › and was dropped before one runs again goes, by',
+        'src/reconcile/ownership/placement-rule.test.ts › and was dropped before one runs again is deleted, by',
         'test/attacks/placement-ownership.test.ts › a child that lost its labels while no process ran, and that the definition has dropped, goes',
       ],
     },
