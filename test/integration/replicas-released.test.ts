@@ -16,10 +16,7 @@ import { useHomeostat } from '../support/homeostat.ts';
 const shared = useControlPlane({ audit: true, controllerManager: false });
 const startHomeostat = useHomeostat(shared);
 
-/**
- * A workload whose replicas, and another field with a default, belong to the template unless `spec.auto`. A ReplicaSet has no history, and
- * that of a StatefulSet is immutable before 1.33.
- */
+/** A workload whose replicas and history belong to the template unless `spec.auto`. A ReplicaSet has no history. */
 const workload = (kind: string, more = '') => `  children:
     - id: web
       ready: true
@@ -29,7 +26,7 @@ const workload = (kind: string, more = '') => `  children:
         metadata: { name: "\${ metadata.name }" }
         spec:
           replicas: "\${? spec.auto ? null : spec.size }"
-          ${kind === 'Deployment' ? 'revisionHistoryLimit' : 'minReadySeconds'}: "\${? spec.auto ? null : 3 }"
+          ${kind === 'ReplicaSet' ? 'minReadySeconds' : 'revisionHistoryLimit'}: "\${? spec.auto ? null : 3 }"
           ${more}
           selector: { matchLabels: { app: "\${ metadata.name }" } }
           template:
@@ -201,18 +198,16 @@ shared.describe('integration/replicas-released', () => {
     await untilReason({ size: 4 }, 'AllReady');
     assert.equal(await replicas(), 4);
     await untilReason({ size: 4, auto: true }, 'AllReady');
-    // An API server records no manager of a scale request for replicas without a manager, so this one applies.
-    await client.apply(
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { name: 'one', namespace },
-        spec: { replicas: 6 },
-      } as KubeObject,
-      { fieldManager: 'other' },
-    );
-    const conflict = await untilReason({ size: 5 }, 'Conflict');
-    assert.match(conditionOf(conflict)?.message ?? '', /spec\.replicas/);
+    // A server lets no manager own what it scales when no manager owned it before.
+    await client.patch(`${path}/scale`, { spec: { replicas: 6 } });
+    await untilReason({ size: 5 }, 'AllReady');
+    assert.equal(await replicas(), 5);
+    await untilReason({ size: 5, auto: true }, 'AllReady');
+    const metadata = { name: 'one', namespace };
+    const scaled = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: { replicas: 6 } };
+    await client.apply(scaled as KubeObject, { fieldManager: 'scaler' });
+    const conflict = await untilReason({ size: 4 }, 'Conflict');
+    assert.match(conditionOf(conflict)?.message ?? '', /spec\.replicas.*"scaler"/);
     assert.equal(await replicas(), 6);
   });
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { goKind } from '../go-value.ts';
-import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
+import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import {
   applyPatchType,
@@ -122,7 +122,10 @@ function writeScale(
   const version = stringField(objectField(scale, 'metadata') ?? {}, 'resourceVersion');
   const scaled = withPath(live, paths.specReplicas, replicas);
   const versioned = withMetadata(scaled, 'resourceVersion', version ?? String(stored.version));
-  const next = kind.fieldManager('scale').update({ live, next: versioned, manager });
+  // A server tracks the managers of a scale only from the first one on.
+  const next = isOwned(live, paths.specReplicas)
+    ? kind.fieldManager('scale').update({ live, next: versioned, manager })
+    : versioned;
   const { object } = replaceObject(context, target, {
     stored,
     next,
@@ -130,6 +133,15 @@ function writeScale(
     isUidPrecondition: false,
   });
   return { code: 200, body: scaleOf(kind, object), warnings: [] };
+}
+
+/** Does a manager own the replicas? */
+function isOwned(object: JsonObject, path: readonly string[]): boolean {
+  return listField(objectField(object, 'metadata') ?? {}, 'managedFields').some((entry) => {
+    const fields = isJsonObject(entry) ? objectField(entry, 'fieldsV1') : undefined;
+    const names = path.map((name) => `f:${name}`);
+    return fields !== undefined && atPath(fields, names) !== undefined;
+  });
 }
 
 /** For a custom resource, the error names the path of the replicas in its CRD. */

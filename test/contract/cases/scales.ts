@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { crds, gadgets } from './gadgets.ts';
-import { configMap, configMaps, get, jsonPatch, merge, post, put } from './requests.ts';
+import { apply, configMap, configMaps, get, jsonPatch, merge, post, put } from './requests.ts';
 
 const deployments = '/apis/apps/v1/namespaces/$(ns)/deployments';
 const save = { save: { rv: 'metadata.resourceVersion', uid: 'metadata.uid' } };
@@ -19,6 +19,10 @@ const deployment: JsonObject = {
     },
   },
 };
+
+const { replicas: _, ...unscaledSpec } = deployment.spec as JsonObject;
+const unscaled: JsonObject = { ...deployment, spec: unscaledSpec };
+const replicasOf = (replicas: number): JsonObject => ({ ...deployment, spec: { replicas } });
 
 const scale = (replicas: number, metadata: JsonObject = {}): JsonObject => ({
   apiVersion: 'autoscaling/v1',
@@ -135,6 +139,18 @@ export const scales: readonly ContractCase[] = [
         status: 200,
         body: { status: { replicas: 1, selector: 'app=x' } },
       }),
+    ],
+  },
+  {
+    name: 'the scale owns replicas only if a manager owned them before',
+    ranked: [52],
+    steps: [
+      apply({ to: `${deployments}/x`, by: 'a', body: unscaled, expect: { status: 201 } }),
+      merge(`${deployments}/x/scale`, { spec: { replicas: 5 } }, { status: 200 }),
+      put(`${deployments}/x/scale`, scale(6), { status: 200, body: { spec: { replicas: 6 } } }),
+      apply({ to: `${deployments}/x`, by: 'b', body: replicasOf(2), expect: { status: 200 } }),
+      merge(`${deployments}/x/scale`, { spec: { replicas: 7 } }, { status: 200 }),
+      apply({ to: `${deployments}/x`, by: 'b', body: replicasOf(2), expect: { status: 409 } }),
     ],
   },
   {
