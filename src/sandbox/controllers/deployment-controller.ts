@@ -1,4 +1,5 @@
 import { objectField } from '../json-fields.ts';
+import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, type ObjectKey, partOf } from './controller-client.ts';
 import {
@@ -49,6 +50,9 @@ import { replicaSets } from './replica-set-controller.ts';
 import { templateHash } from './revisions.ts';
 
 export const deployments = 'apps/deployments';
+
+/** Delay of the next attempt after a rejected ReplicaSet. */
+const rejectedMs = 60_000;
 
 /** Rolls out templates: creates a ReplicaSet for each, scales the newest one up and the old ones down. */
 export class DeploymentController {
@@ -156,13 +160,15 @@ export class DeploymentController {
           `Found new replica set "${newest.name}"`,
         ]);
     } else if (mayCreate) {
-      const name = this.#createSet(rollout, number);
+      const name = this.#createSet(place, rollout, number);
+      if (name === undefined) return;
       this.#writeRevision(place, number);
       this.#writeProgress(place, ['NewReplicaSetCreated', `Created new replica set "${name}"`]);
     }
   }
 
-  #createSet(rollout: Rollout, revision: number): string {
+  /** Returns the name. Undefined: it was rejected, because it is too long for example. */
+  #createSet(place: ObjectKey, rollout: Rollout, revision: number): string | undefined {
     const { deployment } = rollout;
     const spec = partOf(deployment, 'spec');
     const template = templateOf(deployment);
@@ -174,7 +180,7 @@ export class DeploymentController {
     const minReadySeconds = numberOf(spec, 'minReadySeconds', 0);
     const name = `${deployment.name}-${hash}`;
     const replicas = newestSize(rollout);
-    this.#client.create(replicaSets, deployment.namespace, {
+    const manifest = {
       metadata: {
         name,
         labels,
@@ -190,9 +196,36 @@ export class DeploymentController {
         selector: { ...selector, matchLabels },
         template: { ...template, metadata: { ...metadata, labels } },
       },
-    });
+    };
+    try {
+      this.#client.create(replicaSets, deployment.namespace, manifest);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.reason === 'AlreadyExists') throw error;
+      this.#reportRejection(
+        place,
+        deployment,
+        `Failed to create new replica set "${name}": ${error.message}`,
+      );
+      return undefined;
+    }
     if (replicas > 0) this.#recordScaling(deployment, name, { from: 0, to: replicas });
     return name;
+  }
+
+  /** As {@link PodCreator} does for a rejected Pod. */
+  #reportRejection(place: ObjectKey, deployment: StoredObject, message: string): void {
+    const reason = 'ReplicaSetCreateError';
+    this.#requeueAfter(place.key, rejectedMs);
+    const progress = conditionOf(conditionsOf(partOf(deployment, 'status')), 'Progressing');
+    if (progress?.message === message) return;
+    this.#client.recordEvent(deployment, {
+      component: 'deployment-controller',
+      type: 'Warning',
+      reason,
+      message,
+    });
+    if (deadlineSeconds(deployment) !== undefined)
+      this.#writeCondition(place, { type: 'Progressing', status: 'False', reason, message });
   }
 
   #resize(deployment: StoredObject, sizes: Sizes): void {
