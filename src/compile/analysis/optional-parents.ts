@@ -28,9 +28,58 @@ export function createOptionalParents(
   return (path) => {
     const found = optionalParents(resource, path);
     if (found === undefined) return undefined;
-    tested ??= testedObjects(templates);
+    tested ??= testedObjects(templates, 'resource');
     return found.parents.some((parent) => tested?.has(parent.join('.'))) ? undefined : found;
   };
+}
+
+/** The optional objects in the items of a list of the resource. */
+export interface ItemParents {
+  /** The path of the list. */
+  readonly list: readonly string[];
+  /** For a path below `$item`. */
+  readonly parentsOf: FindOptionalParents;
+}
+
+/**
+ * As {@link createOptionalParents}, for the fields of `$item`: only defaults count. Undefined: the elements are not a list of the resource.
+ * @param templates those of the child
+ */
+export function createItemParents(
+  resource: SchemaType,
+  forEach: CompiledTemplate,
+  templates: readonly CompiledTemplate[],
+): ItemParents | undefined {
+  const list = listOf(forEach);
+  const item = list && itemTypeAt(resource, list);
+  if (list === undefined || item === undefined) return undefined;
+  let tested: ReadonlySet<string> | undefined;
+  const parentsOf: FindOptionalParents = (path) => {
+    const found = optionalParents(item, path);
+    if (found?.by !== 'default') return undefined;
+    tested ??= testedObjects(templates, 'item');
+    return found.parents.some((parent) => tested?.has(parent.join('.'))) ? undefined : found;
+  };
+  return { list, parentsOf };
+}
+
+/** The path of `${ spec.disks }`, also with an empty list as its default. */
+function listOf({ root, slots }: CompiledTemplate): readonly string[] | undefined {
+  const leaf = root.kind === 'slot' ? slots[root.slot]?.leaf : undefined;
+  if (leaf?.kind !== 'value') return undefined;
+  const { references, source } = leaf.expression;
+  const [reference] = references;
+  if (reference?.root !== 'resource' || references.length > 1) return undefined;
+  const written = source.replace(/\?\?\s*\[\s*\]\s*$/, '').trim();
+  return written === reference.path.join('.') ? reference.path : undefined;
+}
+
+function itemTypeAt(resource: SchemaType, path: readonly string[]): SchemaType | undefined {
+  const list = path.reduce<SchemaType | undefined>(
+    (type, step) => (type?.kind === 'struct' ? type.fields.get(step)?.type : undefined),
+    resource,
+  );
+  return list?.kind === 'list' ? list.item : undefined;
 }
 
 function optionalParents(
@@ -62,14 +111,16 @@ function optionalParents(
 }
 
 /** The objects that the definition reads as a whole; of the fields of the root, only those whose existence it tests. */
-function testedObjects(templates: readonly CompiledTemplate[]): ReadonlySet<string> {
+function testedObjects(
+  templates: readonly CompiledTemplate[],
+  root: 'resource' | 'item',
+): ReadonlySet<string> {
   const tested = new Set<string>();
-  for (const { references } of templates) {
-    for (const each of references) {
-      const { root, path } = each.reference;
-      if (root !== 'resource' || path.length === 0) continue;
-      if (path.length > 1 || testsExistence(each)) tested.add(path.join('.'));
-    }
+  for (const each of templates.flatMap(({ references }) => references)) {
+    const { reference } = each;
+    if (reference.root !== root || reference.path.length === 0) continue;
+    const isField = root === 'resource' && reference.path.length === 1;
+    if (!isField || testsExistence(each)) tested.add(reference.path.join('.'));
   }
   return tested;
 }

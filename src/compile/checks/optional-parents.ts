@@ -1,9 +1,16 @@
 import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
-import { createOptionalParents } from '../analysis/optional-parents.ts';
+import {
+  createItemParents,
+  createOptionalParents,
+  type ItemParents,
+} from '../analysis/optional-parents.ts';
 import type { CheckContext } from '../check-context.ts';
+import type { CompiledChild } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
 import { createNeededPaths } from '../phase/reached-paths.ts';
+import type { SchemaType } from '../schema/schema-type.ts';
 import type { Slot } from '../template/template.ts';
+import type { TemplateUse } from '../template-uses.ts';
 import { needsValue } from './warnings.ts';
 
 /**
@@ -24,16 +31,19 @@ export function warnAboutOptionalParents({
     templates.map(({ template }) => template),
   );
   const isNeeded = createNeedFinder();
+  const itemsOf = createItemFinder(types.resource, templates);
   const known = new Set<string>();
-  for (const { slot, reference } of templates.flatMap(({ template }) => template.references)) {
+  for (const { child, slot, reference } of templates.flatMap(referencesOf)) {
     const { root, path } = reference;
-    const found = root === 'resource' ? parentsOf(path) : undefined;
+    const items = root === 'item' ? itemsOf(child) : undefined;
+    const found = root === 'resource' ? parentsOf(path) : items?.parentsOf(path);
     if (found === undefined || !isNeeded(slot, reference)) continue;
-    for (const parent of found.parents) {
+    const list = items?.list ?? [];
+    for (const parent of found.parents.map((steps) => [...list, ...steps])) {
       const name = parent.join('.');
       if (known.has(name)) continue;
       known.add(name);
-      const field = path.join('.');
+      const field = [...list, ...path].join('.');
       const effect =
         found.by === 'default'
           ? `the default of "${field}" does not apply to a resource without it`
@@ -50,6 +60,22 @@ export function warnAboutOptionalParents({
   }
 }
 
+const referencesOf = ({ template, child }: TemplateUse) =>
+  template.references.map((each) => ({ ...each, child }));
+
+/** The lists of the resource whose items are the elements of a child. */
+function createItemFinder(resource: SchemaType, uses: readonly TemplateUse[]) {
+  const known = new Map<CompiledChild, ItemParents | undefined>();
+  return (child: CompiledChild | undefined): ItemParents | undefined => {
+    if (child?.forEach === undefined) return undefined;
+    if (!known.has(child)) {
+      const own = uses.filter((use) => use.child === child).map(({ template }) => template);
+      known.set(child, createItemParents(resource, child.forEach, own));
+    }
+    return known.get(child);
+  };
+}
+
 /** Whether an expression needs the value of a path: it is the whole of it, an operand, an argument, or a part of a text. */
 function createNeedFinder(): (slot: Slot, reference: Reference) => boolean {
   const needed = createNeededPaths();
@@ -57,8 +83,9 @@ function createNeedFinder(): (slot: Slot, reference: Reference) => boolean {
     if (slot.leaf.kind === 'value' && slot.leaf.mode === 'optional') return false;
     if (needsValue(slot, reference)) return true;
     const name = reference.path.join('.');
+    const root = reference.root === 'item' ? 'item' : '$';
     return needed(slot).all.some(
-      ({ variable, steps }) => variable === '$' && steps.join('.') === name,
+      ({ variable, steps }) => variable === root && steps.join('.') === name,
     );
   };
 }

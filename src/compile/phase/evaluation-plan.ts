@@ -1,7 +1,11 @@
 import type { Gvk } from '../../util/gvk.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { Dependencies } from '../analysis/dependencies.ts';
-import { createOptionalParents } from '../analysis/optional-parents.ts';
+import {
+  createItemParents,
+  createOptionalParents,
+  type FindOptionalParents,
+} from '../analysis/optional-parents.ts';
 import type { PlanContext } from '../check-context.ts';
 import {
   type CompiledChild,
@@ -10,6 +14,7 @@ import {
   templatesOfRead,
 } from '../compiled-templates.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
+import type { SchemaType } from '../schema/schema-type.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import type { TemplateUse } from '../template-uses.ts';
 import { createForEach, type ForEach } from './for-each.ts';
@@ -107,6 +112,7 @@ export function createEvaluationPlan(
             templates.map(({ template }) => template),
           )
         : () => undefined,
+      itemParentsOf: isOwnKind ? itemParents(types.resource, templates) : () => undefined,
     }),
     vars,
     status,
@@ -133,4 +139,20 @@ export function requireEntry<Key, T>(parts: ReadonlyMap<Key, T>, key: Key): T {
     `The plan has no ${typeof key === 'string' ? `"${key}"` : 'such template'}`,
   );
   return part;
+}
+
+/** Finds the optional objects above the fields of `$item`, by the expressions of the children that have elements. */
+function itemParents(
+  resource: SchemaType,
+  uses: readonly TemplateUse[],
+): (slot: Slot) => FindOptionalParents | undefined {
+  const bySlot = new Map<Slot, FindOptionalParents>();
+  for (const child of new Set(uses.map((use) => use.child))) {
+    if (child?.forEach === undefined) continue;
+    const own = uses.filter((use) => use.child === child).map(({ template }) => template);
+    const items = createItemParents(resource, child.forEach, own);
+    if (items === undefined) continue;
+    for (const slot of own.flatMap(({ slots }) => slots)) bySlot.set(slot, items.parentsOf);
+  }
+  return (slot) => bySlot.get(slot);
 }

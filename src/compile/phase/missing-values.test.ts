@@ -319,3 +319,104 @@ describe('compile/phase: a field whose parent is missing', () => {
 function planOfBare(expression: string, schema: string): OperatorPlan {
   return planOf(`  children:\n${configMap('reader', `x: '${expression}'`)}`, schema);
 }
+
+describe('compile/phase: a default below a list item or the status', () => {
+  const schema = `
+            type: object
+            properties:
+              spec:
+                type: object
+                properties:
+                  size: { type: integer }
+                  disks:
+                    type: array
+                    items:
+                      type: object
+                      properties:
+                        name: { type: string }
+                        options: { type: object, properties: { mode: { type: string, default: fast }, size: { type: integer } } }
+              status:
+                type: object
+                properties:
+                  last: { type: object, properties: { mode: { type: string, default: slow } } }
+`;
+  const because = (path: string, above: string) =>
+    `because the default of "${path}" applies only where "${above}" exists`;
+
+  for (const [expression, expected] of [
+    // An index or a filter may select no item at all.
+    ['${ spec.disks[0].options.mode }', {}],
+    ['${ spec.disks[0].options.mode ?? "none" }', { x: 'none' }],
+    ['${ $string(spec.disks[0].options.size) }', {}],
+    [
+      '${ status.last.mode }',
+      `Missing value "status.last.mode", ${because('status.last.mode', 'status.last')}`,
+    ],
+  ] as const)
+    test(`is needed by ${expression}`, async () => {
+      const plan = planOfBare(expression, schema);
+      const resource = { ...thing({ size: 1, disks: [{ name: 'a' }] }), status: {} };
+      assert.deepEqual(await rendered(plan, {}, resource), expected);
+    });
+
+  for (const [forEach, expression, expected] of [
+    ['${ spec.disks }', '${ $item.options.mode }', 'Missing value "$item.options.mode", '],
+    [
+      '${ spec.disks ?? [] }',
+      'mode ${ $item.options.mode }',
+      'Missing value "$item.options.mode", ',
+    ],
+    [
+      '${ spec.disks }',
+      '${ $uppercase($item.options.mode) }',
+      'Missing value "$uppercase($item.options.mode)", ',
+    ],
+    ['${ spec.disks }', '${ $item.options.mode ?? "none" }', { x: 'none' }],
+    ['${ spec.disks }', '${? $item.options.mode }', {}],
+    ['${ spec.disks }', '${ $exists($item.options) ? $item.options.mode : "no" }', { x: 'no' }],
+    ['${ spec.disks }', '${ $item.options.size }', {}],
+    // Not the schema of the resource.
+    ['${ [{ "name": "a" }] }', '${ $item.options.mode }', {}],
+  ] as const)
+    test(`is needed by ${expression} for ${forEach}`, async () => {
+      const plan = planOf(
+        `  children:
+    - id: disk
+      forEach: '${forEach}'
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ $item.name }" }, data: { x: '${expression}' } }
+`,
+        schema,
+      );
+      const phase = phaseOf(plan, { resource: thing({ disks: [{ name: 'a' }] }) });
+      const elements = await phase.elements('disk');
+      const [element = noElement] = elements.kind === 'value' ? elements.value : [];
+      const found = resultOf(await phase.manifest('disk', element));
+      if (typeof expected === 'object') assert.deepEqual(found, expected);
+      else assert.equal(found, `${expected}${because('$item.options.mode', '$item.options')}`);
+    });
+});
+
+describe('compile/phase: `when` and `forEach` of a field that is null', () => {
+  const plan = planOf(`  children:
+    - { id: a, when: "\${ spec.on }", template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
+    - { id: b, forEach: "\${ spec.names }", template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ $item }" } } }
+    - { id: c, when: "\${ spec.on ?? false }", template: { apiVersion: v1, kind: ConfigMap, metadata: { name: c } } }
+    - { id: d, forEach: "\${ spec.names ?? [] }", template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ $item }" } } }
+`);
+
+  const outcome = async (spec: unknown) => {
+    const phase = phaseOf(plan, { resource: thing(spec) });
+    const found = [await phase.when('a'), await phase.elements('b')];
+    return [...found, await phase.when('c'), await phase.elements('d')];
+  };
+
+  test('is that of a missing field', async () => {
+    const missing = await outcome({});
+    assert.deepEqual(await outcome({ on: null, names: null }), missing);
+    const [when, forEach, guarded, elements] = missing;
+    assert.match(String(when && resultOf(when)), /^Missing value "spec\.on"/);
+    assert.match(String(forEach && resultOf(forEach)), /^Missing value "spec\.names"/);
+    assert.deepEqual(guarded, { kind: 'value', value: false });
+    assert.deepEqual(elements, { kind: 'value', value: [] });
+  });
+});

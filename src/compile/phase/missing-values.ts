@@ -1,4 +1,4 @@
-import type { FindOptionalParents } from '../analysis/optional-parents.ts';
+import type { FindOptionalParents, OptionalParents } from '../analysis/optional-parents.ts';
 import type { CompiledChild, CompiledRead, CompiledTemplates } from '../compiled-templates.ts';
 import type { PlainPath, Scope } from '../language/index.ts';
 import type { ExpressionInput } from '../operator-plan.ts';
@@ -42,12 +42,15 @@ interface MissingValuesOptions extends Pick<CompiledTemplates, 'vars'> {
   readonly children: ReadonlyMap<string, CompiledChild>;
   readonly reads: ReadonlyMap<string, CompiledRead>;
   readonly parentsOf: FindOptionalParents;
+  /** For the fields of `$item` in an expression of a child. */
+  readonly itemParentsOf: (slot: Slot) => FindOptionalParents | undefined;
 }
 
 /** Why one path is missing. `plain`: its field is optional. */
 type Cause = Missing | { readonly kind: 'plain' };
 
 interface Origin {
+  readonly slot: Slot;
   readonly found: FoundValue;
   /** The slot takes a list: an empty one is a value. */
   readonly takesList: boolean;
@@ -63,7 +66,7 @@ export function createMissingValues(options: MissingValuesOptions): MissingValue
     const known = explainable.get(slot);
     if (known !== undefined) return known;
     explainable.set(slot, false);
-    const found = needed(slot).all.some((path) => isExplainable(path, options));
+    const found = needed(slot).all.some((path) => isExplainable(path, slot, options));
     const result = found || slotsBehind(needed(slot).all, options.vars).some(mayExplain);
     explainable.set(slot, result);
     return result;
@@ -82,7 +85,12 @@ export function createMissingValues(options: MissingValuesOptions): MissingValue
         for (const behind of slotsBehind(reached, options.vars)) slots.add(behind);
         const isGap = each === slot ? found !== 'present' : facts.gaps.has(each);
         if (!isGap) continue;
-        const origin = { found: each === slot ? found : 'value', takesList, facts } as const;
+        const origin = {
+          slot: each,
+          found: each === slot ? found : 'value',
+          takesList,
+          facts,
+        } as const;
         const own = reached.flatMap((path) => causeOf(path, origin, options) ?? []);
         causes.push(...own, ...(own.length === 0 ? lookupCauses(paths, origin, options) : []));
       }
@@ -100,15 +108,25 @@ function combined(causes: readonly Cause[]): Missing | undefined {
   return isPlain || on.length === 0 ? undefined : { kind: 'waiting', on };
 }
 
-function isExplainable(
-  { variable, steps: [root = '', ...rest] }: PlainPath,
-  { children, reads, parentsOf }: MissingValuesOptions,
-): boolean {
-  if (variable !== '$') return false;
-  const [id = ''] = rest;
+function isExplainable(path: PlainPath, slot: Slot, options: MissingValuesOptions): boolean {
+  const { children, reads } = options;
+  const {
+    variable,
+    steps: [root = '', id = ''],
+  } = path;
+  if (variable !== '$') return parentsOf(path, slot, options) !== undefined;
   if (root === 'children') return children.has(id);
   if (root === 'reads') return reads.has(id);
-  return parentsOf([root, ...rest]) !== undefined;
+  return parentsOf(path, slot, options) !== undefined;
+}
+
+function parentsOf(
+  { variable, steps }: PlainPath,
+  slot: Slot,
+  options: MissingValuesOptions,
+): OptionalParents | undefined {
+  if (variable === '$') return options.parentsOf(steps);
+  return variable === 'item' ? options.itemParentsOf(slot)?.(steps) : undefined;
 }
 
 function causeOf(
@@ -126,14 +144,14 @@ function causeOf(
   if (isOfRoot && root === 'reads') return causeOfRead(path, id, { origin, options });
   const { scope } = origin.facts;
   if (followPath(path, scope) !== 'nothing') return undefined;
-  const found = isOfRoot ? options.parentsOf(path.steps) : undefined;
+  const found = parentsOf(path, origin.slot, options);
   const parent = found?.parents.find(
     (steps) => followPath({ variable, steps }, scope) === 'nothing',
   );
   if (found === undefined || parent === undefined) return { kind: 'plain' };
   const isRequired = found.by === 'required';
   const name = pathText(path);
-  const above = parent.join('.');
+  const above = pathText({ variable, steps: parent });
   const why = isRequired
     ? `"${name}" is required only where "${above}" exists`
     : `the default of "${name}" applies only where "${above}" exists`;
