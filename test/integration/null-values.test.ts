@@ -32,6 +32,7 @@ spec:
                 type: object
                 properties:
                   host: { type: string, nullable: true }
+                  list: { type: array, items: { type: string, nullable: true } }
                   free: { type: object, x-kubernetes-preserve-unknown-fields: true }
   children:
     - id: public
@@ -58,6 +59,7 @@ spec:
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-\${ $index }" }, data: { item: "\${ $item ?? \\"none\\" }" } }
   status:
     host: \${ spec.host }
+    list: \${ spec.list }
     free: \${ spec.free }
 `;
 
@@ -89,9 +91,9 @@ const cases: Readonly<Record<string, Expected>> = {
   'a null': {
     ...missing,
     spec: { host: null, list: null, free: { a: null, b: [null, 1] } },
-    status: { free: { a: null, b: [null, 1] } },
+    status: { list: [], free: { a: null, b: [null, 1] } },
   },
-  'a missing field': { ...missing, spec: {}, status: {} },
+  'a missing field': { ...missing, spec: {}, status: { list: [] } },
   'a null in a list': {
     spec: { host: 'a.example.com', list: ['a', null, 'b'], free: {} },
     children: ['facts', 'public'],
@@ -105,7 +107,7 @@ const cases: Readonly<Record<string, Expected>> = {
       type: 'string',
     },
     elements: ['a', 'none', 'b'],
-    status: { host: 'a.example.com', free: {} },
+    status: { host: 'a.example.com', list: ['a', null, 'b'], free: {} },
   },
 };
 
@@ -140,8 +142,9 @@ shared.describe('integration/null-values', () => {
         names.filter((name) => /^\d$/.test(name)).map((_, index) => dataOf(`one-${index}`)),
         elements.map((item) => ({ item })),
       );
-      const { host, free } = statusOf(shelf) as { host?: unknown; free?: unknown };
-      assert.deepEqual({ host, free }, { host: undefined, free: undefined, ...status });
+      const { host, list, free } = statusOf(shelf);
+      const none = { host: undefined, list: undefined, free: undefined };
+      assert.deepEqual({ host, list, free }, { ...none, ...status });
     });
   }
 });

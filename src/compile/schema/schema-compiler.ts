@@ -94,6 +94,7 @@ class Compilation {
         list: schema['x-kubernetes-list-type'] ?? 'atomic',
         keys: schema['x-kubernetes-list-map-keys'] ?? [],
         item: this.#field(schema.items ?? {}, owner),
+        keepsNull: schema.items?.nullable === true,
       };
     }
     if (schema.properties !== undefined) return this.#struct(schema, owner);

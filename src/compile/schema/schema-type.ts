@@ -30,6 +30,8 @@ export interface ListType extends TypeBase {
   /** Key fields of a `map` list. */
   readonly keys: readonly string[];
   readonly item: SchemaType;
+  /** The items are `nullable: true`. @default false */
+  readonly keepsNull?: boolean;
 }
 
 /** `additionalProperties`. */

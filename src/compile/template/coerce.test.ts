@@ -19,6 +19,7 @@ const custom = schemaOfCustomResource(
           on: { type: 'boolean' },
           text: { type: 'string' },
           maybe: { type: 'string', nullable: true },
+          maybes: { type: 'array', items: { type: 'string', nullable: true } },
           port: { 'x-kubernetes-int-or-string': true },
           labels: { type: 'object', additionalProperties: { type: 'string' } },
           free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -98,6 +99,12 @@ describe('compile/template/coerce', () => {
       { count: 1, labels: {} },
     ],
     ['null stays where it is a value', spec, { maybe: null }, { maybe: null }],
+    [
+      'null stays in a list where it is a value',
+      spec,
+      { maybes: ['a', null, 1] },
+      { maybes: ['a', null, '1'] },
+    ],
     ['int-or-string of a custom kind stays as it is', spec, { port: '80' }, { port: '80' }],
     [
       'what has no schema stays as it is',

@@ -83,7 +83,8 @@ function coerceList(value: unknown, type: ListType, target: CoercionTarget): unk
   const fitted = items.map((item, index) => {
     const field = fieldBelow(target.field, index);
     const inner = { ...target, type: type.item, field };
-    if (item === null && type.item.kind !== 'any') throw mismatch(typeName(type.item), item, inner);
+    if (item === null && type.item.kind !== 'any' && type.keepsNull !== true)
+      throw mismatch(typeName(type.item), item, inner);
     return coerce(item, inner);
   });
   return Array.isArray(value) && fitted.every((item, index) => item === value[index])
