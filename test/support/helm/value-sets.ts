@@ -124,7 +124,6 @@ export const valueSets: readonly ValueSet[] = [
     values: {
       clusters: {
         enabled: true,
-        secretNamespaces: ['one', 'two'],
         secretNames: ['paris-1', 'rome-1'],
         servers: ['*.example.com', '10.0.0.0/8', 'fd00::/8'],
       },
