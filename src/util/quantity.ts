@@ -31,7 +31,7 @@ const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|[eE]([+-]?\d+)|([numkMG
 
 /** Parses a quantity as the server does (`500m`, `1.5Gi`, `1e3`, a number). Undefined for an invalid one. */
 export function parseQuantity(value: unknown): Quantity | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  if (!['string', 'number', 'bigint'].includes(typeof value)) return undefined;
   const match = pattern.exec(String(value));
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', binary = '', scientific, decimal = ''] = match;

@@ -55,6 +55,13 @@ function convert(objects: readonly KubeObject[], parameters: readonly string[] =
 }
 
 describe('simulation/convert: manifests to a definition', () => {
+  test('an integer that a definition cannot hold as a literal becomes an expression with all of its digits', () => {
+    const { templates } = convert([
+      object('Ledger', 'web', { spec: { ids: [2n ** 53n + 1n, 5] } }),
+    ]);
+    assert.deepEqual(templates[0]?.spec, { ids: ['${ $parseJson("9007199254740993") }', 5] });
+  });
+
   test('the common beginning of the names is the name of the resource, in references too', () => {
     const { sample, templates } = convert([
       object('ConfigMap', 'web-app-config'),

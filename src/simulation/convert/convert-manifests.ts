@@ -3,6 +3,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { TemplateWriter } from './as-template.ts';
 import { childId } from './child-id.ts';
 import { cleanObject } from './clean-object.ts';
+import { withExactIntegers } from './exact-integers.ts';
 import { findInstance } from './instance-name.ts';
 import { findNamespaces } from './instance-namespace.ts';
 import type { ConversionNote } from './notes.ts';
@@ -111,7 +112,7 @@ export function convertManifests(options: ConversionOptions): Conversion {
   const leftOut = options.objects.filter(isLeftOut);
   const sourceOf = (object: KubeObject) => sources[objects.indexOf(object)] as KubeObject;
   return {
-    definition,
+    definition: withExactIntegers(definition),
     sample,
     objects,
     sources,

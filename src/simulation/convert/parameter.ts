@@ -100,6 +100,7 @@ function typeOf(value: unknown): JsonObject {
   if (typeof value === 'string') return { type: 'string' };
   if (typeof value === 'boolean') return { type: 'boolean' };
   if (typeof value === 'number') return { type: Number.isInteger(value) ? 'integer' : 'number' };
+  if (typeof value === 'bigint') return { type: 'integer', format: 'int64' };
   if (Array.isArray(value)) return { type: 'array', items: typeOf(value[0] ?? '') };
   return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 }

@@ -3,6 +3,7 @@ import { type Diagnostic, printOrderedYaml, readBoundedDocuments } from '../../d
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { withExactIntegers } from '../convert/exact-integers.ts';
 import { createCrossplaneImporter } from './crossplane/crossplane-importer.ts';
 import type { Construct } from './import-report.ts';
 import type { ImportedDefinition, Importer, SourceDocument } from './importer.ts';
@@ -125,7 +126,7 @@ function sampleOf(
 
 /** The manifest, with comments where something is left to do. */
 function textOf({ definition, todos = new Map() }: ImportedDefinition): string {
-  const lines = printOrderedYaml(definition).split('\n');
+  const lines = printOrderedYaml(withExactIntegers(definition)).split('\n');
   return lines
     .flatMap((line) => {
       const [, indent = '', id = ''] = /^(\s+)(?:- id: (\w+)$|)/.exec(line) ?? [];
