@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -33,7 +34,27 @@ const migration = (seconds: number, more = '') => `  children:
         metadata: { name: "\${ metadata.name }" }
   status: { endedAt: "\${ children.job.status.completionTime }", failed: "\${ children.job.status.failed }" }
 `;
+/** Works on ConfigMaps with a label: what has run is recorded on an object of another manager. */
+const attached = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: attached }
+spec:
+  for: { apiVersion: v1, kind: ConfigMap, selector: { matchLabels: { attached: "yes" } } }
+  children:
+    - id: job
+      template:
+        apiVersion: batch/v1
+        kind: Job
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          ttlSecondsAfterFinished: 1
+          template: { spec: { restartPolicy: Never, containers: [{ name: m, image: "\${ data.image }" }] } }
+    - id: bootstrap
+      runs: Once
+      template: { apiVersion: v1, kind: Secret, metadata: { name: "\${ metadata.name }" }, stringData: { image: "\${ data.image }", more: "\${? data.more }" } }
+`;
 const definitions = {
+  'attached.yaml': attached,
   'migrated.yaml': thingDefinition('migrated', migration(2)),
   'instant.yaml': thingDefinition('instant', migration(0)),
   'always.yaml': thingDefinition('always', migration(1, 'runs: Always')),
@@ -95,6 +116,36 @@ shared.describe('integration/run-once', () => {
       (await client.get(path))?.metadata.resourceVersion,
       before?.metadata.resourceVersion,
     );
+  });
+
+  test('for a resource of an existing kind, a Job and a Secret with "runs: Once" are created once, also over a restart', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const config = (image: string, more = {}) =>
+      ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'one', namespace, labels: { attached: 'yes' } },
+        data: { image, ...more },
+      }) as KubeObject;
+    await client.apply(config('one'));
+    await ended(namespace);
+    const secret = `/api/v1/namespaces/${namespace}/secrets/one`;
+    await client.untilObject(secret, (object) => object !== undefined);
+    await client.delete(secret);
+    await shared.audit.quiet(2_000);
+    assert.equal(await homeostat.stop(), 0);
+    homeostat = await startHomeostat(definitions);
+    await shared.audit.quiet(2_000);
+    assert.equal(await client.get(jobPath(namespace)), undefined);
+    assert.equal(await client.get(secret), undefined);
+    assert.equal(created(namespace), 1);
+    await client.apply(config('two'));
+    await client.untilObject(jobPath(namespace), (job) => job !== undefined);
+    // The values of a Secret do not count: they could be guessed from a hash of them.
+    assert.equal(await client.get(secret), undefined);
+    await client.apply(config('two', { more: 'three' }));
+    await client.untilObject(secret, (object) => object?.data !== undefined);
   });
 
   test('a changed resource runs it again', async () => {
