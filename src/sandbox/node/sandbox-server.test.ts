@@ -59,8 +59,11 @@ describe('sandbox/node/sandbox-server', () => {
       assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 200, host);
     for (const host of ['example.com', 'example.com.', '127.0.0.1.example.com', '', '[::1]'])
       assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 403, host);
-    for (const host of ['127.0.0.1', 'localhost:1', `a@localhost:${port}`])
+    for (const host of [`a@localhost:${port}`, 'localhost:1:2', 'localhost:'])
       assert.equal(await statusOf('/api', { host }), 403, host);
+    // A port that is forwarded.
+    for (const host of ['127.0.0.1', 'localhost:1'])
+      assert.equal(await statusOf('/api', { host }), 200, host);
   });
 
   for (const path of ['/%E0%A4%A', '/api/v1/namespaces/%E0%A4%A', '/api/v1/%', '/openapi/v3/%FF'])

@@ -106,10 +106,9 @@ function isText({ 'content-type': type = '' }: IncomingMessage['headers']): bool
   return !type.startsWith('application/vnd.kubernetes.protobuf');
 }
 
-function isOwnHost({ headers: { host = '' }, socket: { localPort } }: IncomingMessage): boolean {
-  // Clients omit the default port.
-  const port = localPort === 80 ? '' : `:${localPort}`;
-  return ['127.0.0.1', 'localhost'].some((name) => host.toLowerCase() === name + port);
+/** With any port: a page cannot choose the name, and a forwarded port is another one. */
+function isOwnHost({ headers: { host = '' } }: IncomingMessage): boolean {
+  return /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/i.test(host);
 }
 
 function reject(outgoing: ServerResponse, status: number): void {
