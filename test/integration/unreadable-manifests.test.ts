@@ -5,6 +5,8 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier } from '../support/copier.ts';
 import { conditionOf } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
+import { untilScraped, valueOfSamples } from '../support/scrape.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const launch = useRuntimes(shared);
@@ -75,6 +77,33 @@ shared.describe('integration/unreadable-manifests', () => {
       for (const name of [a, b]) await untilAccepted(name, 'True', /two\.yaml/);
       await second.stop();
     });
+
+  test('a file of a directory that is no YAML is reported by its definition and its metric, also after a restart, until it is mended', async () => {
+    const name = 'filed';
+    const rejected = (runtime: HomeostatRuntime, value: number) =>
+      untilScraped(runtime, (families) =>
+        assert.equal(
+          valueOfSamples(families, 'homeostat_definition_rejected', { definition: name }),
+          value,
+        ),
+      );
+    const other = { 'other.yaml': copier('other', 1) };
+    const first = launch({ definitions: { ...other, 'filed.yaml': copier(name, 1) } });
+    await first.whenReady(2);
+    await untilAccepted(name, 'True', /filed\.yaml/);
+    await rejected(first, 0);
+    first.write('filed.yaml', noYaml(name));
+    await untilAccepted(name, 'False', /filed\.yaml:\d+:\d+: /);
+    await rejected(first, 1);
+    await first.stop();
+    const second = launch({ definitions: { ...other, 'filed.yaml': noYaml(name) } });
+    await untilAccepted(name, 'False', /filed\.yaml:\d+:\d+: /);
+    await rejected(second, 1);
+    second.write('filed.yaml', copier(name, 1));
+    await untilAccepted(name, 'True', /filed\.yaml/);
+    await rejected(second, 0);
+    await second.stop();
+  });
 
   test('a definition whose key is removed while another key has errors reports both', async () => {
     const namespace = await shared.namespace();
