@@ -45,6 +45,8 @@ export interface AttemptOptions {
   readonly index: FarIndex;
   /** Undefined: the first reconcile of the object in this process. */
   readonly memory: ObjectMemory | undefined;
+  /** When this process started: an earlier one may have sent requests without an answer. In ms since the epoch. */
+  readonly startedMs: number;
 }
 
 /** What a reconcile starts with. */
@@ -72,6 +74,7 @@ export class Attempt {
   #changedAt: string | undefined;
   #lostWrites: number;
   #lastUpdateMs: number;
+  #lostAtMs: number;
 
   private constructor(object: KubeObject, start: Start, options: AttemptOptions) {
     const { ports, memory } = options;
@@ -83,6 +86,7 @@ export class Attempt {
     const isChanged = memory?.cause !== this.cause;
     this.#lostWrites = isChanged ? 0 : (memory?.lostWrites ?? 0);
     this.#lastUpdateMs = memory?.lastUpdateMs ?? Number.NEGATIVE_INFINITY;
+    this.#lostAtMs = memory?.lostAtMs ?? options.startedMs;
     options.index.set(this.#claim);
   }
 
@@ -152,6 +156,7 @@ export class Attempt {
       },
       seen: this.#seen,
       nowMs: clock.nowMs(),
+      lostAtMs: this.#lostAtMs,
       ownerOf: (id) => this.#ownerOf(id),
       conflictOf: (which) => this.#options.index.ownerBefore(this.#claim, which),
     };
@@ -202,6 +207,7 @@ export class Attempt {
       nextLookMs,
       lostWrites: this.#lostWrites,
       lastUpdateMs: this.#lastUpdateMs,
+      lostAtMs: this.#lostAtMs,
       ...(hash !== undefined && { secretHash: hash }),
     };
   }
@@ -268,6 +274,9 @@ export class Attempt {
       const answer = { kind: 'failed', failure: transportFailure(error) } as const;
       this.#seen = seenAfter(this.#seen, role, answer);
     }
+    const after = this.#seen.answers[role];
+    const isLost = after?.kind === 'failed' && after.failure.mayHaveArrived;
+    if (isWrite && isLost) this.#lostAtMs = this.#options.ports.clock.nowMs();
   }
 
   /** Prepares, writes or reads the Secret for values of the answer to `create`. Returns why it cannot. @throws KubeError */

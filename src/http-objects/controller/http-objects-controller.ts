@@ -71,7 +71,9 @@ export class HttpObjectsController {
       this.#endpointObjects.onState(() => this.#startWhenSynced()),
       this.#objects.subscribe(({ namespace, name, current, old, pass }) => {
         const object = current?.object ?? old?.object;
-        if (object === undefined || pass?.definition === ownPass) return;
+        // Also the own write that removes the last finalizer deletes it.
+        const isOwnWrite = pass?.definition === ownPass && current !== undefined;
+        if (object === undefined || isOwnWrite) return;
         this.#enqueue(keyOf(namespace, name), object);
         // Its endpoint may be free, and an object that was a conflict may have its turn.
         if (current === undefined) this.#noteDeleted(endpointKeyOf(object));

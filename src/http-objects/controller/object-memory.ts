@@ -11,6 +11,8 @@ export interface ObjectMemory {
   /** Updates in a row whose effect did not last. */
   readonly lostWrites: number;
   readonly lastUpdateMs: number;
+  /** When a request that writes was last sent without an answer, in ms since the epoch. */
+  readonly lostAtMs: number;
   /** Hash of the content of the Secret that was last written. */
   readonly secretHash?: string;
 }
@@ -25,7 +27,7 @@ export function isUpdateDue(lastUpdateMs: number, nowMs: number): boolean {
 
 /** The next observation, in ms from now. Infinite: only after a change. */
 export function lookDelayMs(next: Next, everyMs: number, random: Random): number {
+  if (next.kind === 'after' || next.kind === 'backoff') return 0;
   if (next.kind === 'event' || everyMs === 0) return Number.POSITIVE_INFINITY;
-  if (next.kind !== 'look') return 0;
   return everyMs * (1 - jitter + 2 * jitter * random.fraction());
 }

@@ -146,6 +146,18 @@ describe('http-objects/controller reconcile', () => {
     ]);
   });
 
+  test('a failure is retried also without regular looks', async () => {
+    let isDown = true;
+    const api = queueApi();
+    const rig = setUp({ ...queueSpec, every: '0' }, (request) =>
+      isDown ? { status: 503 } : api(request),
+    );
+    assert.equal((await rig.reconcile()).kind, 'retry');
+    isDown = false;
+    assert.deepEqual(await rig.reconcile(), { kind: 'done' });
+    assert.equal(synced(rig.object())[1], 'AsDesired');
+  });
+
   test('a paused object is left alone', async () => {
     const rig = setUp(queueSpec, queueApi());
     rig.cluster.annotate('HttpObject', 'shop', 'www', { 'homeostat.dev/paused': 'true' });
@@ -221,6 +233,8 @@ describe('http-objects/controller reconcile', () => {
   test('a deletion is confirmed before the finalizer is removed', async () => {
     const rig = setUp(queueSpec, queueApi());
     await rig.reconcile();
+    // No write of an earlier process can arrive any more.
+    await rig.ports.clock.advance(40_000);
     rig.cluster.remove('HttpObject', 'shop', 'www');
     await rig.reconcile();
     assert.deepEqual(rig.sent().slice(3), ['DELETE /queues/orders', 'GET /queues/orders']);
@@ -237,6 +251,7 @@ describe('http-objects/controller reconcile', () => {
       'Invalid',
       'Expected code "$( … )", found "x" at /spec/ready',
     ]);
+    await rig.ports.clock.advance(40_000);
     rig.cluster.remove('HttpObject', 'shop', 'www');
     await rig.reconcile();
     assert.equal(rig.cluster.get('HttpObject', 'shop', 'www'), undefined);

@@ -7,7 +7,7 @@ import { pausedAnnotation } from '../names.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { lookDelayMs, type ObjectMemory } from './object-memory.ts';
 
-type ObjectReconcilerOptions = Omit<AttemptOptions, 'memory'> & {
+type ObjectReconcilerOptions = Omit<AttemptOptions, 'memory' | 'startedMs'> & {
   /** From the cache. Undefined: it is deleted. */
   readonly objectOf: (key: string) => KubeObject | undefined;
 };
@@ -21,10 +21,12 @@ const maxSteps = 50;
  */
 export class ObjectReconciler {
   readonly #options: ObjectReconcilerOptions;
+  readonly #startedMs: number;
   readonly #memories = new Map<string, ObjectMemory>();
 
   constructor(options: ObjectReconcilerOptions) {
     this.#options = options;
+    this.#startedMs = options.ports.clock.nowMs();
   }
 
   /** Never called concurrently for one object. @throws KubeError */
@@ -33,7 +35,8 @@ export class ObjectReconciler {
     if (object === undefined) return this.#forget(key);
     if (object.metadata.annotations?.[pausedAnnotation] === 'true') return { kind: 'done' };
     const memory = this.#memoryOf(key, object);
-    const attempt = await Attempt.begin(object, { ...this.#options, memory }, signal);
+    const startedMs = this.#startedMs;
+    const attempt = await Attempt.begin(object, { ...this.#options, memory, startedMs }, signal);
     const waitMs = this.#waitMs(key, attempt, memory);
     if (waitMs > 0) return doneFor(waitMs);
     for (let steps = 0; steps < maxSteps; steps++) {

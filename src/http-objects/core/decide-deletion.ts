@@ -1,7 +1,7 @@
 import { confirmAbsent } from './confirm-absent.ts';
 import { endpointGate, settledDamaged } from './endpoint-gate.ts';
-import { type FarRequest, type ObjectRecord, withId } from './record.ts';
-import { recover } from './recover.ts';
+import { type FarRequest, type ObjectRecord, usesId, withId } from './record.ts';
+import { arrivalMs, recover } from './recover.ts';
 import { later, settled, settledFailure, settledMissingId } from './settle.ts';
 import { failureIn, isBlocked, type Step, type View } from './view.ts';
 
@@ -51,8 +51,22 @@ function confirmDeleted(view: View, request: FarRequest): Step {
   if (answer === undefined) return { kind: 'send', role: 'observe', request };
   if (answer.kind === 'failed')
     return settledFailure({ ...answer.failure, reason: 'DeleteFailed' });
-  if (answer.kind === 'absent') return confirmAbsent(view) ?? release('Deleted');
+  if (answer.kind === 'absent')
+    return confirmAbsent(view) ?? untilLostArrived(view, request) ?? release('Deleted');
   return settled('Deleting', 'Waiting until the API has deleted the object', later);
+}
+
+/** A lost write of an object that its path names creates it, if it arrives after the deletion. */
+function untilLostArrived(view: View, observe: FarRequest): Step | undefined {
+  const { identity } = view.record ?? {};
+  if (identity !== undefined && usesId(identity.observe)) return undefined;
+  const ms = arrivalMs(view, view.lostAtMs) - view.nowMs;
+  if (ms <= 0) return undefined;
+  return settled(
+    'Deleting',
+    `An earlier request without an answer may still create "${observe.path}"`,
+    { kind: 'after', ms },
+  );
 }
 
 function release(note: string): Step {

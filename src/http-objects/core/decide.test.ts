@@ -76,6 +76,7 @@ function view(
     record: known(of),
     writes: { lost: 0, isDue: false },
     seen: { answers: answers ?? {} },
+    lostAtMs: 0,
     conflictOf: () => undefined,
     ownerOf: () => undefined,
     ...others,
@@ -289,10 +290,18 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     [
       'an annotation approves another create',
       view(byId, {
-        record: known(byId, { pending: pendingSince(0) }),
+        record: known(byId, { pending: pendingSince(60_000) }),
         approvals: { endpoint: undefined, id: undefined, create: 'k1', givesUp: false },
       }),
       'store',
+    ],
+    [
+      'but not while the first one can arrive',
+      view(byId, {
+        record: known(byId, { pending: pendingSince(39_000) }),
+        approvals: { endpoint: undefined, id: undefined, create: 'k1', givesUp: false },
+      }),
+      'settle CreatePending after 1000',
     ],
     [
       'an approval of an earlier one does not',
@@ -638,6 +647,14 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       'release: Deleted',
     ],
     [
+      'a lost PUT can create it again, so its arrival is awaited',
+      view(byPath, {
+        ...{ metadata: deleting, record: owned(byPath), lostAtMs: nowMs - 39_000 },
+        answers: { delete: { kind: 'ok', status: 204 }, observe: absent },
+      }),
+      'settle Deleting after 1000',
+    ],
+    [
       'a failed delete is retried',
       view(byId, { metadata: deleting, record: owned(byId), answers: { delete: status(500) } }),
       'settle DeleteFailed backoff 200-120000',
@@ -791,6 +808,11 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
         answers: { observe: absent },
       }),
       'settle NotFound after 1000',
+    ],
+    [
+      'one that "find" returned and "observe" does not is not taken again at once',
+      view(byPath, { record: owned(byPath), seen: { answers: { observe: absent }, isNew: true } }),
+      'settle NotFound backoff 1000-600000',
     ],
     [
       'a deleted one is created again',

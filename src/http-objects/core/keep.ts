@@ -6,7 +6,7 @@ import { deleteFar } from './decide-deletion.ts';
 import { freshRecord, type Known } from './identity.ts';
 import type { ObjectPlan } from './plan.ts';
 import { type ObjectRecord, withId } from './record.ts';
-import { graceMs } from './recover.ts';
+import { arrivalMs } from './recover.ts';
 import {
   atEvent,
   atNextLook,
@@ -53,8 +53,15 @@ export function keep(view: View, plan: ObjectPlan, { record, identity }: Known):
 }
 
 /** An API may return an object a while after it has created it. Until then, it is not created again. */
-function tooYoung({ nowMs, endpoint }: View, { createdAtMs = 0 }: ObjectRecord): Step | undefined {
-  const countsAtMs = createdAtMs + (endpoint?.timeoutMs ?? 0) + graceMs;
+function tooYoung(view: View, { createdAtMs = 0 }: ObjectRecord): Step | undefined {
+  const { nowMs, seen } = view;
+  if (seen.isNew === true)
+    return settled(
+      'NotFound',
+      '"observe" does not return the object that was just created or found',
+      later,
+    );
+  const countsAtMs = arrivalMs(view, createdAtMs);
   if (nowMs >= countsAtMs) return undefined;
   return settled('NotFound', 'The API does not return the object that it has just created', {
     ...{ kind: 'after', ms: Math.min(countsAtMs - nowMs, 2_000) },

@@ -6,7 +6,7 @@ import {
   type PendingCreate,
   usesId,
 } from './record.ts';
-import { atEvent, settled, settledFailure, settledMissingId, settledSeveral } from './settle.ts';
+import { atEvent, later, settled, settledFailure, settledMissingId } from './settle.ts';
 import { failureIn, foundIn, type Step, type View } from './view.ts';
 
 /** Annotation with the id of the object that a pending create made. */
@@ -15,7 +15,7 @@ export const idAnnotation = 'homeostat.dev/http-id';
 export const approveCreateAnnotation = 'homeostat.dev/approve-create';
 
 /** After a time-out, the time in which a request that was sent can still arrive. */
-export const graceMs = 30_000;
+const graceMs = 30_000;
 /** Between the two answers that nothing was created. */
 const betweenMs = 5_000;
 
@@ -58,7 +58,8 @@ export function recover(view: View, recovery: Recovery): Step {
   const recalled = seen.secret?.kind === 'stored' ? seen.secret.id : undefined;
   const known = recalled ?? approvals.id;
   if (needsId && known !== undefined) return { kind: 'store', record: ownedRecord(record, known) };
-  if (approvals.create === pending.key) return { kind: 'store', record: withoutPending(record) };
+  if (approvals.create === pending.key)
+    return untilArrived(view, pending) ?? { kind: 'store', record: withoutPending(record) };
   if (!needsId) return ask(view, recovery, { role: 'observe', request: identity.observe });
   if (identity.find !== undefined)
     return ask(view, recovery, { role: 'find', request: identity.find });
@@ -86,27 +87,49 @@ function ask(
   const found = foundIn(seen).filter(({ id }) => id === undefined || !view.ownerOf(id));
   const [only] = found;
   if (only === undefined) return none(view, recovery);
-  if (found.length > 1) return settledSeveral(found.length);
+  if (found.length > 1)
+    return settled(
+      'Conflict',
+      `The answer to the create was lost, and ${found.length} objects match. Set the annotation "${idAnnotation}" to the id of the created one`,
+      later,
+    );
   return only.id === undefined
     ? settledMissingId()
     : { kind: 'store', record: ownedRecord(record, only.id) };
 }
 
+/** Waits while the request can still arrive. Undefined: it cannot. */
+function untilArrived(view: View, { sinceMs }: PendingCreate): Step | undefined {
+  const arrivesMs = arrivalMs(view, sinceMs);
+  return view.nowMs < arrivesMs ? waiting(arrivesMs - view.nowMs) : undefined;
+}
+
+/** The last time at which a request that was sent at a time can arrive. */
+export function arrivalMs({ endpoint }: View, sentMs: number): number {
+  return sentMs + (endpoint?.timeoutMs ?? 0) + graceMs;
+}
+
+function waiting(ms: number): Step {
+  const next = { kind: 'after', ms } as const;
+  return settled(
+    'CreatePending',
+    'The answer to the create was lost, and it may still arrive',
+    next,
+  );
+}
+
 /** The API answered that nothing was created. */
-function none({ nowMs, endpoint }: View, { record, pending, isRepeatable }: Recovery): Step {
+function none(view: View, { record, pending, isRepeatable }: Recovery): Step {
+  const { nowMs } = view;
   if (isRepeatable) return { kind: 'store', record: withoutPending(record) };
-  const waiting = (untilMs: number) =>
-    settled('CreatePending', 'The answer to the create was lost, and it may still arrive', {
-      ...{ kind: 'after', ms: untilMs - nowMs },
-    });
-  const countsAtMs = pending.sinceMs + (endpoint?.timeoutMs ?? 0) + graceMs;
-  if (nowMs < countsAtMs) return waiting(countsAtMs);
+  const early = untilArrived(view, pending);
+  if (early !== undefined) return early;
   const { nones = 0, noneAtMs = nowMs } = pending;
   if (nones === 0) {
     const asked = { ...pending, nones: 1, noneAtMs: nowMs };
     return { kind: 'store', record: { ...record, pending: asked } };
   }
   const againAtMs = noneAtMs + betweenMs;
-  if (nowMs < againAtMs) return waiting(againAtMs);
+  if (nowMs < againAtMs) return waiting(againAtMs - nowMs);
   return { kind: 'store', record: withoutPending(record) };
 }

@@ -22,6 +22,8 @@ export interface View {
   readonly writes: WriteHistory;
   readonly seen: Seen;
   readonly nowMs: number;
+  /** When a request that writes may last have been sent without an answer, in ms since the epoch. */
+  readonly lostAtMs: number;
   /**
    * The HttpObject to which the object in the API belongs. Undefined: to this one. `recorded`: the object of the record, `planned`: also
    * that of the spec.
@@ -75,6 +77,8 @@ export interface Seen {
   readonly answers: Readonly<Partial<Record<Role, Answer>>>;
   /** Key of the pending create that this reconcile has stored. */
   readonly armed?: string;
+  /** The object was created or adopted. */
+  readonly isNew?: boolean;
   /** The Secret for values of the answer exists, without values. */
   readonly isSecretPrepared?: boolean;
   /** Whether the Secret has the values of the answer to the pending or last create, and the id that is stored with them. */
@@ -146,16 +150,22 @@ export function seenAfterStore(
   { record, arms }: Extract<Step, { kind: 'store' }>,
 ): Seen {
   const isSame = placeOf(before) === placeOf(record);
-  if (!isSame) return arms === undefined ? nothingSeen : { answers: {}, armed: arms };
-  // Its answer has other values for the Secret.
-  const { secret: _, ...others } = seen;
-  return arms === undefined ? seen : { ...others, armed: arms };
+  const isNew = seen.isNew === true || (record.isOwned === true && before?.isOwned !== true);
+  const armed = arms ?? seen.armed;
+  const kept: Seen = isSame ? seen : nothingSeen;
+  // The answer to another create has other values for the Secret.
+  const { secret: _, ...others } = kept;
+  return {
+    ...(arms === undefined ? kept : others),
+    ...(armed !== undefined && { armed }),
+    ...(isNew && { isNew }),
+  };
 }
 
-/** Which object it is, apart from its id. */
+/** Which object it is. */
 function placeOf(record: ObjectRecord | undefined): string {
   const { identity } = record ?? {};
   if (identity === undefined) return '';
-  const { id: _, find: __, delete: ___, ...place } = identity;
+  const { find: _, delete: __, ...place } = identity;
   return printRecord({ identity: place });
 }

@@ -35,6 +35,8 @@ export async function runHistory(seed: number, seededErrors?: Seeded): Promise<r
   world.faultOf = () => undefined;
   // Without faults, everything settles. What only a user can decide, a user decides.
   await settleAll(world);
+  // A user looks when nothing can arrive any more.
+  await world.clock.advance(60_000);
   answerQuestions(world, kind, foreign);
   await settleAll(world);
   return [...world.bugs, ...(await problems(world, kind, foreign)), ...(await idleProblems(world))];
@@ -91,12 +93,15 @@ function act(
 
 async function settleAll(world: ModelWorld): Promise<void> {
   world.restart();
-  const endMs = world.clock.nowMs() + 3 * 3_600_000;
+  const startMs = world.clock.nowMs();
+  const endMs = startMs + 3 * 3_600_000;
   for (let rounds = 0; rounds < 400; rounds++) {
     await world.reconcileDue();
     const nextMs = world.nextDueMs;
     if (nextMs === undefined || nextMs > endMs) return;
-    if (world.objects.every(isSettled) && rounds > 5) return;
+    // Each object was observed since the last request that could arrive late.
+    const isLate = world.clock.nowMs() > startMs + 200_000;
+    if (world.objects.every(isSettled) && isLate) return;
     await world.clock.advance(Math.max(1, nextMs - world.clock.nowMs()));
   }
 }
@@ -105,13 +110,13 @@ function isSettled(object: KubeObject): boolean {
   return ['AsDesired', 'CreateUnknown', 'IdentityChanged', 'Conflict'].includes(reasonOf(object));
 }
 
-/** A create whose answer was lost, and that nothing can find: a user looks. */
+/** A create whose answer was lost, and that nothing can find, or several objects match: a user looks. */
 function answerQuestions(world: ModelWorld, kind: Kind, foreign: ReadonlySet<string>): void {
   const far = world.api.collection(collections[kind]);
   const owned = new Set(world.objects.map((object) => recordOf(object).identity?.id));
   for (const object of world.objects) {
     const { pending } = recordOf(object);
-    const isAsked = reasonOf(object) === 'CreateUnknown';
+    const isAsked = ['CreateUnknown', 'Conflict'].includes(reasonOf(object));
     if (!isAsked || pending === undefined) continue;
     const { name } = object.metadata;
     const id = [...far.objects.keys()].find((key) => !owned.has(key) && !foreign.has(key));
