@@ -23,6 +23,12 @@ export {
 export { createKubeCluster } from './create-kube-cluster.ts';
 export { abortedError, errorFromResponse } from './errors.ts';
 export {
+  isOutboundRule,
+  OutboundPolicy,
+  type OutboundPolicyOptions,
+} from './outbound/outbound-policy.ts';
+export { UndiciTransport, type UndiciTransportOptions } from './outbound/undici-transport.ts';
+export {
   type AccessRight,
   type ApplyOptions,
   type ApplyResult,

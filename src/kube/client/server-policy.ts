@@ -23,7 +23,7 @@ export interface ServerPolicyOptions {
 }
 
 /** Where services of clouds and nodes answer without credentials: only an address or CIDR inside of such a range allows it. */
-const reservedRanges = [
+export const reservedRanges = [
   '169.254.0.0/16',
   'fe80::/10',
   // Metadata services of AWS, Google Cloud, Azure, Alibaba Cloud, Oracle Cloud.
@@ -35,7 +35,7 @@ const reservedRanges = [
 ];
 
 /** Those of this process. */
-const loopbackRanges = ['127.0.0.0/8', '0.0.0.0/8', '::1', '::'];
+export const loopbackRanges = ['127.0.0.0/8', '0.0.0.0/8', '::1', '::'];
 
 /** Names of metadata services, which a proxy would resolve. */
 const reservedNames: readonly string[] = [

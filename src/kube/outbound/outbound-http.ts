@@ -58,6 +58,8 @@ export type HttpTransportErrorCode =
   | 'connection-lost'
   | 'timeout'
   | 'answer-too-large'
+  /** The body is compressed, although that was not asked for. */
+  | 'answer-encoded'
   /** No token was issued for the request. */
   | 'token-rejected'
   /** The certificate of the server is not accepted. */
