@@ -39,6 +39,7 @@ export const suites = {
     processes: 'file',
     concurrency: 2,
     bundle: true,
+    leftOut: 'test/integration/not-on-cluster.json',
   },
   faults: {
     patterns: ['test/faults/**/*.test.ts'],
