@@ -3,7 +3,15 @@ import { describe, test } from 'node:test';
 import { build } from 'esbuild';
 
 describe('unit/browser-bundle', () => {
-  for (const room of ['definition', 'compile', 'check', 'controller', 'reconcile', 'sandbox']) {
+  for (const room of [
+    'definition',
+    'compile',
+    'check',
+    'controller',
+    'reconcile',
+    'http-objects',
+    'sandbox',
+  ]) {
     test(`${room} bundles for a browser: nothing of Node is reached`, async () => {
       const { errors, outputFiles } = await build({
         entryPoints: [`src/${room}/index.ts`],
