@@ -43,7 +43,7 @@ export class HttpObjectsController {
     this.#objects = cluster.acquire({ gvk: httpObjectGvk });
     this.#endpointObjects = cluster.acquire({ gvk: httpEndpointGvk });
     this.#values = new NamedValues({
-      ...{ cluster, runtimeNamespace },
+      ...{ cluster, clock, runtimeNamespace },
       onChange: (namespace) => this.#enqueueNamespace(namespace),
     });
     const ports = { ...options, values: this.#values };
@@ -129,6 +129,11 @@ export class HttpObjectsController {
     this.#enqueueEndpoint(endpoint);
     const isMissing = cached(this.#endpointObjects, endpoint) === undefined;
     if (isMissing && this.#usersOf(endpoint).length === 0) this.#queues.remove(endpoint);
+    const { namespace } = parseKey(endpoint);
+    const isUsed = [...this.#objects.list()].some(
+      ({ object }) => object.metadata.namespace === namespace,
+    );
+    if (!isUsed) this.#values.forget(namespace);
   }
 
   #enqueueNamespace(namespace: string): void {

@@ -1,5 +1,6 @@
 import type { Informer, InformerQuery, KubeError, Reader, Watcher } from '../../kube/roles.ts';
 import { decodeBase64 } from '../../util/base64.ts';
+import type { Clock } from '../../util/clock.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Blocked } from '../core/view.ts';
@@ -12,6 +13,8 @@ export const httpLabel = 'homeostat.dev/http';
 
 /** Secrets and ConfigMaps that are watched in one namespace. */
 const maxWatched = 50;
+/** Minimum time between two sweeps of a namespace. */
+const sweepMs = 600_000;
 const flow = { name: controllerName, priority: 'object' } as const;
 const secretGvk = gvkOf('v1', 'Secret');
 const configMapGvk = gvkOf('v1', 'ConfigMap');
@@ -19,6 +22,7 @@ const namespaceGvk = gvkOf('v1', 'Namespace');
 
 interface NamedValuesOptions {
   readonly cluster: Watcher & Reader;
+  readonly clock: Clock;
   /** The namespace of the runtime, whose Secrets are never read. Undefined: it runs outside of a cluster. */
   readonly runtimeNamespace: string | undefined;
   /** Called when a value of a namespace may have changed. */
@@ -29,6 +33,8 @@ interface NamedValuesOptions {
 export class NamedValues implements ValueReader {
   readonly #options: NamedValuesOptions;
   readonly #informers = new Map<string, Informer>();
+  /** By namespace, on the monotonic clock. */
+  readonly #sweptAtMs = new Map<string, number>();
 
   constructor(options: NamedValuesOptions) {
     this.#options = options;
@@ -72,8 +78,13 @@ export class NamedValues implements ValueReader {
     this.#informers.clear();
   }
 
-  /** Ends the watches of a namespace, when nothing there uses them. */
+  /** Ends the watches of a namespace without objects. */
   forget(namespace: string): void {
+    this.#release(namespace);
+    this.#sweptAtMs.delete(namespace);
+  }
+
+  #release(namespace: string): void {
     for (const [key, informer] of this.#informers) {
       if (!key.startsWith(`${namespace}/`)) continue;
       informer.release();
@@ -112,6 +123,23 @@ export class NamedValues implements ValueReader {
     return informer.get(query.namespace, name)?.object;
   }
 
+  /** The watch of the namespace itself does not count. */
+  #isFull(namespace: string): boolean {
+    const keys = [...this.#informers.keys()].filter((each) => each.startsWith(`${namespace}/`));
+    return keys.filter((each) => !each.includes('/Namespace/')).length >= maxWatched;
+  }
+
+  /** Ends watches that may be of names no longer in use. Those in use begin again, because their objects read them. */
+  #sweep(namespace: string): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    const last = this.#sweptAtMs.get(namespace) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - last < sweepMs) return false;
+    this.#sweptAtMs.set(namespace, nowMs);
+    this.#release(namespace);
+    this.#options.onChange(namespace);
+    return true;
+  }
+
   #informerOf(
     { gvk, namespace }: Pick<InformerQuery, 'gvk' | 'namespace'>,
     name: string,
@@ -120,8 +148,9 @@ export class NamedValues implements ValueReader {
     const key = `${owner}/${gvk.kind}/${name}`;
     const known = this.#informers.get(key);
     if (known !== undefined) return known;
-    const count = [...this.#informers.keys()].filter((each) => each.startsWith(`${owner}/`)).length;
-    if (namespace !== undefined && count > maxWatched) return undefined;
+    if (namespace !== undefined && this.#isFull(owner)) {
+      if (!this.#sweep(owner)) return undefined;
+    }
     const informer = this.#options.cluster.acquire({
       gvk,
       ...(namespace !== undefined && { namespace }),
