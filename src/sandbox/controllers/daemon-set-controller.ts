@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
+import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import {
   type ControllerClient,
@@ -24,14 +25,18 @@ import { ensureRevision, type Revision, revisionLabel } from './revisions.ts';
 export const daemonSets = 'apps/daemonsets';
 const component = 'daemonset-controller';
 export const nodes = '/nodes';
+/** Delay of the next attempt after a rejected ControllerRevision. */
+const rejectedMs = 60_000;
 
 /** Runs a pod on every node that its template selects. */
 export class DaemonSetController {
   readonly #client: ControllerClient;
+  readonly #requeueAfter: RequeueAfter;
   readonly #pods: PodCreator;
 
   constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
     this.#client = client;
+    this.#requeueAfter = requeueAfter;
     this.#pods = new PodCreator({ client, component, requeueAfter });
   }
 
@@ -40,7 +45,8 @@ export class DaemonSetController {
     const set = this.#client.find(place);
     if (set === undefined || isTerminating(set)) return;
     const template = objectField(partOf(set, 'spec'), 'template') ?? {};
-    const revision = ensureRevision(this.#client, set, revisionLabel);
+    const revision = this.#revision(set);
+    if (revision === undefined) return;
     adoptAndRelease(this.#client, pods, set);
     const desiredNodes = this.#nodes(template);
     const owned = controlledObjects(this.#client, pods, set);
@@ -51,6 +57,20 @@ export class DaemonSetController {
     // A missing pod must be created before the next one is replaced.
     if (owned.length === desiredNodes.length) this.#update(set, owned, revision);
     this.#client.writeStatus(place, this.#status(set, desiredNodes, revision));
+  }
+
+  /**
+   * The revision of the template. Undefined: the API server rejects it, because its name is too long for example. A mistake of the user: as
+   * on a server there is no Pod, no status and no Event.
+   */
+  #revision(set: StoredObject): Revision | undefined {
+    try {
+      return ensureRevision(this.#client, set, revisionLabel);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.reason === 'AlreadyExists') throw error;
+      this.#requeueAfter(set.key, rejectedMs);
+      return undefined;
+    }
   }
 
   /** The names of the nodes that match the template's node selector. */

@@ -108,7 +108,7 @@ export class DeploymentController {
   }
 
   #roll(place: ObjectKey, before: Rollout): void {
-    this.#syncNewest(place, before, true);
+    if (!this.#syncNewest(place, before, true)) return;
     const rollout = this.#rollout(before.deployment);
     const { deployment, newest } = rollout;
     const size = newestSize(rollout);
@@ -128,7 +128,7 @@ export class DeploymentController {
     const sorted = active(old);
     if (sorted.length > 0) this.#resize(deployment, new Map(sorted.map((set) => [set, 0])));
     else if (!old.some((set) => this.#hasPods(set))) {
-      this.#syncNewest(place, this.#rollout(deployment), true);
+      if (!this.#syncNewest(place, this.#rollout(deployment), true)) return;
       const rollout = this.#rollout(deployment);
       if (rollout.newest !== undefined)
         this.#resize(deployment, new Map([[rollout.newest, newestSize(rollout)]]));
@@ -143,8 +143,11 @@ export class DeploymentController {
     );
   }
 
-  /** Makes the template's ReplicaSet the newest revision; creates it only when a rollout may begin. */
-  #syncNewest(place: ObjectKey, rollout: Rollout, mayCreate = false): void {
+  /**
+   * Makes the template's ReplicaSet the newest revision; creates it only when a rollout may begin.
+   * @returns false: it was rejected. As on a server, nothing else is done and the status is not written, so that no deadline passes.
+   */
+  #syncNewest(place: ObjectKey, rollout: Rollout, mayCreate = false): boolean {
     const { deployment, newest, old } = rollout;
     const number = Math.max(0, ...old.map(revisionOf)) + 1;
     if (newest !== undefined) {
@@ -161,10 +164,11 @@ export class DeploymentController {
         ]);
     } else if (mayCreate) {
       const name = this.#createSet(place, rollout, number);
-      if (name === undefined) return;
+      if (name === undefined) return false;
       this.#writeRevision(place, number);
       this.#writeProgress(place, ['NewReplicaSetCreated', `Created new replica set "${name}"`]);
     }
+    return true;
   }
 
   /** Returns the name. Undefined: it was rejected, because it is too long for example. */

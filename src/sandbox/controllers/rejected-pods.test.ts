@@ -22,7 +22,8 @@ const controllers = [
 ] as const;
 
 function sandboxOf(clock: FakeClock) {
-  const sandbox = createTestSandbox({ clock });
+  const onInternalError = (error: unknown) => assert.fail(String(error));
+  const sandbox = createTestSandbox({ clock, onInternalError });
   const call = (method: string, path: string, body?: JsonObject): JsonObject => {
     const headers = { 'content-type': 'application/json' };
     const text = body === undefined ? '' : JSON.stringify(body);
@@ -74,7 +75,8 @@ describe('sandbox/controllers/rejected-pods', () => {
     const path = '/apis/apps/v1/namespaces/default/deployments';
     const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
     call('POST', path, { ...kind, metadata: { name }, spec: selected });
-    await clock.advance(100_000);
+    // No deadline passes.
+    await clock.advance(1_000_000);
     const [event] = events('ReplicaSetCreateError');
     assert.match(String(event?.message), /^Failed to create new replica set "n{250}-\w+": .*253/);
     const status = objectField(call('GET', `${path}/${name}`), 'status') ?? {};
@@ -85,5 +87,33 @@ describe('sandbox/controllers/rejected-pods', () => {
         .map((condition) => [condition.status, condition.reason]),
       [['False', 'ReplicaSetCreateError']],
     );
+    assert.equal(status.observedGeneration, undefined);
+  });
+
+  test('a DaemonSet whose name is too long for its revisions gets no Pods, no status and no Event, as on a server', async () => {
+    const clock = new FakeClock();
+    const { call } = sandboxOf(clock);
+    const path = '/apis/apps/v1/namespaces/default/daemonsets';
+    const kind = { apiVersion: 'apps/v1', kind: 'DaemonSet' };
+    const template = pod({ priorityClassName: 'system-node-critical' });
+    const spec = { ...selected, template };
+    const names = [250, 243, 242].map((length) => 'n'.repeat(length));
+    for (const name of names) call('POST', path, { ...kind, metadata: { name }, spec });
+    await clock.advance(100_000);
+    const seen = names.map((name) => objectField(call('GET', `${path}/${name}`), 'status') ?? {});
+    assert.deepEqual(
+      seen.map(({ observedGeneration }) => observedGeneration),
+      [undefined, undefined, 1],
+    );
+    const owners = listField(call('GET', `${core}/events`), 'items').map((event) =>
+      isJsonObject(event) ? objectField(event, 'involvedObject')?.name : undefined,
+    );
+    assert.deepEqual(
+      names.map((name) => owners.includes(name)),
+      [false, false, true],
+    );
+    for (const name of names) call('DELETE', `${path}/${name}`);
+    await clock.advance(100_000);
+    assert.deepEqual(call('GET', path).items, []);
   });
 });

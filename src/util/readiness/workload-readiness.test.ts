@@ -104,6 +104,25 @@ describe('util/readiness', () => {
       'Failed',
       'The rollout exceeded its deadline',
     ],
+    [
+      'without a ReplicaSet',
+      {
+        ...deployment,
+        status: { conditions: [condition('Progressing', 'False', 'ReplicaSetCreateError')] },
+      },
+      'Progressing',
+      'Progressing is False (ReplicaSetCreateError)',
+    ],
+    [
+      'without a ReplicaSet, because of its name',
+      {
+        ...deployment,
+        metadata: { name: 'n'.repeat(243) },
+        status: { conditions: [condition('Progressing', 'False', 'ReplicaSetCreateError')] },
+      },
+      'Failed',
+      'No Pod can be created: the name of its ReplicaSet would have more than 253 characters; the name of a Deployment may have 242',
+    ],
   ]);
 
   const same = { currentRevision: 'a', updateRevision: 'a' };
@@ -233,6 +252,18 @@ describe('util/readiness', () => {
       '1 of 2 Pods are available',
     ],
     ['no status yet', {}, 'Progressing', 'Its controller has not observed it yet'],
+    [
+      'a name that leaves no room for its revisions',
+      { metadata: { name: 'n'.repeat(243) } },
+      'Failed',
+      'No Pod can be created: the name of its ControllerRevision would have more than 253 characters; the name of a DaemonSet may have 242',
+    ],
+    [
+      'such a name, with a status',
+      { metadata: { name: 'n'.repeat(243) }, ...seen(onTwo) },
+      'Ready',
+      '2 of 2 Pods are ready',
+    ],
   ]);
 
   testReadiness('apps/v1 ReplicaSet', [

@@ -18,10 +18,13 @@ import {
 const noDeadlineSeconds = 2_147_483_647;
 
 export function deploymentReadiness(object: KubeObject): Readiness {
+  const progress = conditionOf(object, 'Progressing');
+  // Its controller sets the condition and not `observedGeneration`.
+  if (progress?.reason === 'ReplicaSetCreateError')
+    return impossibleRevision(object, 'ReplicaSet') ?? progressing(conditionText(progress));
   const notObservedYet = notObserved(object);
   if (notObservedYet !== undefined) return notObservedYet;
   const [spec, status] = [specOf(object), statusOf(object)];
-  const progress = conditionOf(object, 'Progressing');
   if (progress?.reason === 'ProgressDeadlineExceeded')
     return failed('The rollout exceeded its deadline');
   const desired = numberAt(spec, 'replicas', 1);
@@ -118,7 +121,8 @@ function outdatedReplicas(
 
 export function daemonSetReadiness(object: KubeObject): Readiness {
   const notObservedYet = notObserved(object);
-  if (notObservedYet !== undefined) return notObservedYet;
+  if (notObservedYet !== undefined)
+    return impossibleRevision(object, 'ControllerRevision') ?? notObservedYet;
   const status = statusOf(object);
   const desired = numberAt(status, 'desiredNumberScheduled');
   const isUpdatedByHand = objectAt(specOf(object), 'updateStrategy').type === 'OnDelete';
@@ -128,6 +132,20 @@ export function daemonSetReadiness(object: KubeObject): Readiness {
     shortOf({ have: numberAt(status, 'numberReady'), desired, what: 'Pods are ready' }) ??
     shortOf({ have: numberAt(status, 'numberAvailable'), desired, what: 'Pods are available' }) ??
     allReady(desired, 'Pods')
+  );
+}
+
+/**
+ * The server rejects the revision of its template. The controller of DaemonSets reports that neither in a status nor in an Event.
+ * @param revision The kind of the revision
+ */
+function impossibleRevision(
+  { kind, metadata }: KubeObject,
+  revision: string,
+): Readiness | undefined {
+  if (metadata.name.length <= nameLimits.revised) return undefined;
+  return failed(
+    `No Pod can be created: the name of its ${revision} would have more than 253 characters; the name of a ${kind} may have ${nameLimits.revised}`,
   );
 }
 

@@ -19,6 +19,12 @@ export interface SandboxBackendOptions {
   readonly snapshot?: string;
   /** @default true */
   readonly runsPods?: boolean;
+  /** Called with a failure of the sandbox itself. @default prints it */
+  readonly onInternalError?: (error: unknown) => void;
+}
+
+function printError(error: unknown): void {
+  process.stderr.write(`The sandbox failed: ${error instanceof Error ? error.stack : error}\n`);
 }
 
 /** A sandbox for tests; its own failures fail the test that sees them. */
@@ -30,6 +36,7 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     basePath = '',
     snapshot,
     runsPods = true,
+    onInternalError = printError,
   } = options;
   return createSandbox({
     ...(snapshot === undefined ? {} : { snapshot }),
@@ -43,9 +50,7 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     loadDescriptions: loadBuiltinDescriptions,
     patternProblem,
     parseYaml,
-    onInternalError(error) {
-      process.stderr.write(`The sandbox failed: ${error instanceof Error ? error.stack : error}\n`);
-    },
+    onInternalError,
   });
 }
 
