@@ -72,6 +72,30 @@ describe('integration/dev', () => {
     assert.equal(await dev.stop(), 0);
   });
 
+  test('a breaking change of the CRD is installed, and a warning lists what breaks, with its place', async () => {
+    const text = podset['podset.yaml'];
+    const dev = start({ files: podset });
+    await dev.untilSaid(/Deployment example: 3\/3 ready/);
+    assert.doesNotMatch(dev.output, /breaking change/);
+    const changed = text.replace(/minimum: \d+/, 'minimum: 2');
+    assert.notEqual(changed, text);
+    dev.save('podset.yaml', changed);
+    const warning = 'A breaking change of the CustomResourceDefinition is installed, as allowed';
+    await dev.untilSaid(new RegExp(`^warn.*${warning}`, 'm'));
+    const reason =
+      /podset\.yaml:\d+:\d+: \\"spec\.size\\" of version \\"v1alpha1\\" raises \\"minimum\\" from \\"0\\" to \\"2\\"/;
+    await dev.untilSaid(reason);
+    assert.doesNotMatch(dev.output, /keeps its previous revision/);
+    dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '1'));
+    await dev.untilSaid(/spec\.size.*should be greater than or equal to 2/);
+    // A change that breaks nothing is no warning.
+    dev.save('podset.yaml', changed.replace('minimum: 2', 'minimum: 0'));
+    dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '0'));
+    await dev.untilSaid(/Deployment example: 0\/0 ready/);
+    assert.equal(dev.output.split(warning).length, 2);
+    assert.equal(await dev.stop(), 0);
+  });
+
   test('a failed child is shown with its message and its place, and created when the definition is corrected', async () => {
     const text = podset['podset.yaml'];
     const wrong = text.replace('spec.size', '$number(metadata.name)');
