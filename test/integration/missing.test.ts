@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -56,6 +57,21 @@ const sources = thingDefinition(
   },
 );
 
+/** A template and a patch that need a value of an element, where there may be none. */
+const elements = thingDefinition(
+  'elements',
+  `  children:
+    - id: each
+      forEach: \${ spec.items ?? [] }${configMap('each-${ $item }')}
+    - id: first${configMap('first', '{ name: "${ children.each[0].metadata.name }" }')}
+    - id: names${configMap('names', '{ count: "${ $count(children.each) }" }')}
+  patches:
+    - id: mark
+      target: { apiVersion: v1, kind: ConfigMap, name: marked }
+      patch: { data: { name: "\${ children.each[0].metadata.name }" } }
+`,
+);
+
 const full = { list: ['a', 'b'], on: true, shared: 'source' };
 
 /** A Thing with all its children made. */
@@ -90,7 +106,11 @@ async function setUp() {
 
 shared.describe('integration/missing', () => {
   before(async () => {
-    await startHomeostat({ 'missing.yaml': definition, 'sources.yaml': sources });
+    await startHomeostat({
+      'missing.yaml': definition,
+      'sources.yaml': sources,
+      'elements.yaml': elements,
+    });
   });
 
   for (const [field, child] of [
@@ -211,5 +231,49 @@ shared.describe('integration/missing', () => {
     );
     await shared.audit.quiet(1_000);
     assert.deepEqual(await data('reader'), { web: 'web' });
+  });
+
+  test('an empty "forEach" whose element a template and a patch need writes neither, and both are named', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+    const marked = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'marked', namespace } };
+    await client.apply({ ...marked, data: { name: 'none', own: 'x' } });
+    await client.apply(thing('elements', namespace, { items: [] }));
+    const path = thingPath('elements', namespace);
+    const untilFailed = (generation: number) =>
+      client.untilObject(
+        path,
+        (object) =>
+          conditionOf(object)?.reason === 'RenderFailed' &&
+          statusOf(object).observedGeneration === generation,
+      );
+    const because =
+      'Missing value "children.each[0].metadata.name", because "forEach" of child "each" has no elements';
+    const assertNamed = (object: KubeObject | undefined) => {
+      const message = conditionOf(object)?.message ?? '';
+      assert.equal(message.split(because).length, 3, message);
+      assert.match(message, /patches\.mark\.data\.name: Missing value/);
+    };
+    const dataOf = async (name: string) => (await client.get(`${maps}/${name}`))?.data;
+    assertNamed(await untilFailed(1));
+    await client.untilObject(`${maps}/names`, (object) => object !== undefined);
+    await shared.audit.quiet(1_000);
+    assert.deepEqual(await dataOf('names'), { count: '0' });
+    assert.equal(await dataOf('first'), undefined);
+    assert.deepEqual(await dataOf('marked'), { name: 'none', own: 'x' });
+
+    await client.patch(path, { spec: { items: ['a'] } });
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    assert.deepEqual(await dataOf('first'), { name: 'each-a' });
+    assert.deepEqual(await dataOf('marked'), { name: 'each-a', own: 'x' });
+
+    // The elements leave; what was made from them stays, also the fields of the patch.
+    await client.patch(path, { spec: { items: [] } });
+    assertNamed(await untilFailed(3));
+    await shared.audit.quiet(1_000);
+    assert.deepEqual(await dataOf('first'), { name: 'each-a' });
+    assert.deepEqual(await dataOf('marked'), { name: 'each-a', own: 'x' });
+    assert.equal(await client.get(`${maps}/each-a`), undefined);
   });
 });

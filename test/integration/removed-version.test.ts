@@ -22,10 +22,12 @@ interface Versions {
   readonly old: 'stored' | 'served' | 'unserved' | 'removed';
   /** What the child says besides the size. */
   readonly text?: string;
+  /** More fields of `spec`, in YAML. @default none */
+  readonly more?: string;
 }
 
 /** A kind `Bucket` of which version v1alpha1 is replaced by v1beta1. */
-function buckets(name: string, { old, text = 'one' }: Versions): string {
+function buckets(name: string, { old, text = 'one', more = '' }: Versions): string {
   const oldVersion = `
       - name: v1alpha1
         served: ${old !== 'unserved'}
@@ -53,7 +55,7 @@ spec:
         metadata: { name: "\${ metadata.name }" }
         data: { text: "${text} \${ spec.size }" }
   status: { size: "${text} \${ spec.size }" }
-`;
+${more}`;
 }
 
 function bucket(group: string, name: string, size: string): KubeObject {
@@ -165,6 +167,91 @@ shared.describe('integration/removed-version', () => {
       ownStatus(group),
       'maker Update v1beta1 spec',
     ]);
+  });
+
+  /** A bucket with fields of other clients in v1alpha1, of a definition that has been stopped; another client has removed that version. */
+  async function brokenBucket(group: string) {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const pathOf = (version: string) =>
+      `/apis/${group}.example.com/${version}/namespaces/${namespace}/buckets`;
+    const first = await startHomeostat({ 'a.yaml': buckets(group, { old: 'served' }) });
+    await untilVersions(client, group, /^v1alpha1,v1beta1 stored v1beta1$/);
+    await writeOld(client, group, pathOf('v1alpha1'), 'photos');
+    const path = `${pathOf('v1beta1')}/photos`;
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    assert.equal(await first.stop(), 0);
+    const status = { status: { size: 'frozen' } };
+    await client.patch(`${path}/status?fieldManager=maker`, status);
+    await removeOld(client, `buckets.${group}.example.com`);
+    assert.match(managersOf(await client.get(path)).join(), /v1alpha1/);
+    return { client, path };
+  }
+
+  test('a start with the same template repairs a status that is frozen, and the next one writes nothing', async () => {
+    const { client, path } = await brokenBucket('frozen');
+    const text = { 'a.yaml': buckets('frozen', { old: 'removed' }) };
+    let homeostat = await startHomeostat(text);
+    const after = await client.untilObject(path, (object) => statusOf(object).size === 'one large');
+    assert.deepEqual(
+      managersOf(after).filter((entry) => !entry.startsWith('homeostat/')),
+      ['gitops Apply v1beta1 spec', 'maker Update v1beta1 spec'],
+    );
+    assert.doesNotMatch(managersOf(after).join(), /v1alpha1/);
+    assert.equal(conditionOf(after)?.status, 'True');
+    await shared.audit.quiet(2_000);
+    const settled = await client.get(path);
+    assert.equal(await homeostat.stop(), 0);
+    homeostat = await startHomeostat(text);
+    await shared.audit.quiet(2_000);
+    const again = await client.get(path);
+    assert.equal(again?.metadata.resourceVersion, settled?.metadata.resourceVersion);
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('a finalizer is added by an apply, which renames the fields: their owners keep them', async () => {
+    const { client, path } = await brokenBucket('finalized');
+    const more = `  onDelete:
+    children:
+      - { id: last, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-last" } } }
+`;
+    await startHomeostat({ 'a.yaml': buckets('finalized', { old: 'removed', more }) });
+    const after = await client.untilObject(
+      path,
+      (object) =>
+        statusOf(object).size === 'one large' && object?.metadata.finalizers?.length === 1,
+    );
+    assert.deepEqual(
+      managersOf(after).filter((entry) => !entry.startsWith('homeostat/')),
+      ['gitops Apply v1beta1 spec', 'maker Update v1beta1 spec'],
+    );
+    assert.doesNotMatch(managersOf(after).join(), /v1alpha1/);
+  });
+
+  test('any other edit of metadata drops the owners of its fields; the values stay, and the status follows', async () => {
+    const { client, path } = await brokenBucket('dropped');
+    const annotations = { note: 'x' };
+    await client.patch(`${path}?fieldManager=editor`, { metadata: { annotations } });
+    const edited = await client.get(path);
+    const others = /gitops|maker|v1alpha1/;
+    assert.doesNotMatch(managersOf(edited).join(), others);
+    assert.deepEqual(edited?.spec, { size: 'large' });
+    await startHomeostat({ 'a.yaml': buckets('dropped', { old: 'removed' }) });
+    const after = await client.untilObject(path, (object) => statusOf(object).size === 'one large');
+    assert.ok(managersOf(after).includes(ownStatus('dropped')));
+    assert.doesNotMatch(managersOf(after).join(), others);
+    // The other clients own their fields again with their next write.
+    await client.must({
+      method: 'PATCH',
+      path: `${path}?fieldManager=gitops&force=true`,
+      body: { ...bucket('', 'photos', 'small'), apiVersion: 'dropped.example.com/v1beta1' },
+      contentType: applyType,
+    });
+    const owned = await client.untilObject(
+      path,
+      (object) => statusOf(object).size === 'one small' && conditionOf(object)?.status === 'True',
+    );
+    assert.match(managersOf(owned).join('\n'), /^gitops Apply v1beta1 spec$/m);
   });
 
   test('a child of which others have removed a version is applied', async () => {

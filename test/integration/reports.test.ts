@@ -11,7 +11,7 @@ const startHomeostat = useHomeostat(shared);
 
 const files = [
   ...['secret-keys', 'volume-templates', 'volume-claims', 'no-spec'],
-  ...['immutable-config', 'nullable', 'once-by-status'],
+  ...['immutable-config', 'keep-until-rolled-out', 'nullable', 'once-by-status'],
 ].map((name) => `${name}.yaml`);
 
 const plurals: Readonly<Record<string, string>> = {
@@ -20,6 +20,7 @@ const plurals: Readonly<Record<string, string>> = {
   Base: 'bases',
   Access: 'accesses',
   Frozen: 'frozens',
+  Keeper: 'keepers',
   Nullable: 'nullables',
   Migration: 'migrations',
 };
@@ -210,6 +211,45 @@ shared.describe('integration/reports', () => {
       .map(({ data }) => (data as { text: string }).text)
       .sort();
     assert.ok(texts.includes('two'), texts.join());
+  });
+
+  test('a "deleteWhen" that reads the Deployment keeps an earlier ConfigMap until the roll-out is complete, and lets a deletion end', async () => {
+    const { namespace, client, core, pathOf, apply } = await place();
+    // Pods with another pace never become ready.
+    const kubelet = new InstantKubelet(client);
+    helpers.push(kubelet);
+    kubelet.start({ namespace, selector: 'pace=quick' });
+    const untilTexts = (...texts: readonly string[]) =>
+      client.untilList(
+        `${core}/configmaps?labelSelector=homeostat.dev/child=hashed`,
+        (items) =>
+          JSON.stringify(items.map(({ data }) => (data as { text: string }).text).sort()) ===
+          JSON.stringify(texts),
+      );
+    const untilUsed = (text: string) =>
+      client.untilObject(pathOf('Keeper'), (object) => {
+        const { children = [] } = statusOf(object);
+        const isSeen = (object?.spec as { text?: string } | undefined)?.text === text;
+        return isSeen && children.length > 2 && children.every(({ state }) => state === 'Ready');
+      });
+    await apply('Keeper', { text: 'one' });
+    await untilUsed('one');
+    const [first] = await untilTexts('one');
+    await apply('Keeper', { text: 'two', pace: 'stuck' });
+    await untilTexts('one', 'two');
+    await client.untilObject(
+      `${core}/configmaps/one-replaced`,
+      (object) => (object?.data as { text?: string } | undefined)?.text === 'two',
+    );
+    await shared.audit.quiet(2_000);
+    const kept = await untilTexts('one', 'two');
+    assert.ok(kept.some(({ metadata }) => metadata.uid === first?.metadata.uid));
+    await apply('Keeper', { text: 'three' });
+    await untilUsed('three');
+    await untilTexts('three');
+    await client.delete(pathOf('Keeper'));
+    await client.untilGone(pathOf('Keeper'));
+    await untilTexts();
   });
 
   test('null of a field, a list or a map is a missing value', async () => {

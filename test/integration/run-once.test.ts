@@ -53,7 +53,34 @@ spec:
       runs: Once
       template: { apiVersion: v1, kind: Secret, metadata: { name: "\${ metadata.name }" }, stringData: { image: "\${ data.image }", more: "\${? data.more }" } }
 `;
+/** Two Jobs at the end, of which the first one removes itself before the second one has finished. */
+const farewell = thingDefinition(
+  'farewell',
+  `  children:
+    - id: settings
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" } }
+  onDelete:
+    children:
+      - id: dump
+        template:
+          apiVersion: batch/v1
+          kind: Job
+          metadata: { name: "\${ metadata.name }" }
+          spec:
+            ttlSecondsAfterFinished: 1
+            backoffLimit: 0
+            template: { spec: { restartPolicy: Never, containers: [{ name: m, image: "\${ spec.image }" }] } }
+      - id: upload
+        after: [dump]
+        template:
+          apiVersion: batch/v1
+          kind: Job
+          metadata: { name: "\${ metadata.name }-upload" }
+          spec: { template: { spec: { restartPolicy: Never, containers: [{ name: m, image: "\${ spec.image }" }] } } }
+`,
+);
 const definitions = {
+  'farewell.yaml': farewell,
   'attached.yaml': attached,
   'migrated.yaml': thingDefinition('migrated', migration(2)),
   'instant.yaml': thingDefinition('instant', migration(0)),
@@ -201,5 +228,47 @@ shared.describe('integration/run-once', () => {
     await client.delete(path);
     await client.untilGone(path);
     await client.untilGone(mapPath(namespace));
+  });
+
+  test('below "onDelete", a Job that removes itself runs once, also over a restart, and the deletion continues', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('farewell', namespace);
+    await client.apply(thing('farewell', namespace, { image: 'one' }));
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    await client.delete(path);
+    await ended(namespace);
+    const upload = `${jobPath(namespace)}-upload`;
+    await client.untilObject(upload, (job) => job !== undefined);
+    await shared.audit.quiet(2_000);
+    assert.equal(await homeostat.stop(), 0);
+    homeostat = await startHomeostat(definitions);
+    await shared.audit.quiet(2_000);
+    assert.equal(await client.get(jobPath(namespace)), undefined);
+    assert.ok(
+      await client.get(mapPath(namespace)),
+      'nothing is deleted before the second Job has finished',
+    );
+    await new InstantKubelet(client).completeJob(namespace, 'one-upload');
+    await client.untilGone(path);
+    await client.untilGone(mapPath(namespace));
+    const applied = shared.audit
+      .entries()
+      .filter((entry) => entry.resource === 'jobs' && entry.namespace === namespace)
+      .filter(({ verb, name }) => verb === 'patch' && name === 'one');
+    assert.equal(applied.length, 1);
+  });
+
+  test('below "onDelete", a Job that fails and removes itself does not let the deletion continue', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('farewell', namespace);
+    await client.apply(thing('farewell', namespace, { image: 'one' }));
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    await client.delete(path);
+    await ended(namespace, 1);
+    await shared.audit.quiet(3_000);
+    assert.ok(await client.get(path));
+    assert.ok(await client.get(mapPath(namespace)), 'nothing is deleted');
   });
 });
