@@ -53,6 +53,13 @@ export const deployments = 'apps/deployments';
 
 /** Delay of the next attempt after a rejected ReplicaSet. */
 const rejectedMs = 60_000;
+/** Of a DNS subdomain. */
+const maxNameLength = 253;
+
+/** As servers of 1.36 do: a name that is too long is cut. Those of 1.33 reject such a ReplicaSet. */
+function replicaSetName(deployment: string, hash: string): string {
+  return `${deployment.slice(0, maxNameLength - hash.length - 1)}-${hash}`;
+}
 
 /** Rolls out templates: creates a ReplicaSet for each, scales the newest one up and the old ones down. */
 export class DeploymentController {
@@ -171,7 +178,7 @@ export class DeploymentController {
     return true;
   }
 
-  /** Returns the name. Undefined: it was rejected, because it is too long for example. */
+  /** Returns the name. Undefined: it was rejected. */
   #createSet(place: ObjectKey, rollout: Rollout, revision: number): string | undefined {
     const { deployment } = rollout;
     const spec = partOf(deployment, 'spec');
@@ -182,7 +189,7 @@ export class DeploymentController {
     const selector = objectField(spec, 'selector') ?? {};
     const matchLabels = { ...objectField(selector, 'matchLabels'), [hashLabel]: hash };
     const minReadySeconds = numberOf(spec, 'minReadySeconds', 0);
-    const name = `${deployment.name}-${hash}`;
+    const name = replicaSetName(deployment.name, hash);
     const replicas = newestSize(rollout);
     const manifest = {
       metadata: {
