@@ -74,11 +74,10 @@ describe('sandbox/controllers/rejected-pods', () => {
     const name = 'n'.repeat(250);
     const path = '/apis/apps/v1/namespaces/default/deployments';
     const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
-    const template = pod({ priorityClassName: 'system-node-critical' });
-    call('POST', path, { ...kind, metadata: { name }, spec: { ...selected, template } });
+    call('POST', path, { ...kind, metadata: { name }, spec: selected });
     await clock.advance(100_000);
     assert.deepEqual(events('ReplicaSetCreateError'), []);
-    assert.equal(objectField(call('GET', `${path}/${name}`), 'status')?.readyReplicas, 1);
+    assert.equal(objectField(call('GET', `${path}/${name}`), 'status')?.observedGeneration, 1);
     const sets = listField(call('GET', path.replace('deployments', 'replicasets')), 'items');
     const names = sets.map((set) => isJsonObject(set) && objectField(set, 'metadata')?.name);
     assert.match(names.join(), /^n{242}-\w{10}$/);
@@ -89,10 +88,8 @@ describe('sandbox/controllers/rejected-pods', () => {
     const { call } = sandboxOf(clock);
     const path = '/apis/apps/v1/namespaces/default/daemonsets';
     const kind = { apiVersion: 'apps/v1', kind: 'DaemonSet' };
-    const template = pod({ priorityClassName: 'system-node-critical' });
-    const spec = { ...selected, template };
     const names = [250, 243, 242].map((length) => 'n'.repeat(length));
-    for (const name of names) call('POST', path, { ...kind, metadata: { name }, spec });
+    for (const name of names) call('POST', path, { ...kind, metadata: { name }, spec: selected });
     await clock.advance(100_000);
     const seen = names.map((name) => objectField(call('GET', `${path}/${name}`), 'status') ?? {});
     assert.deepEqual(
