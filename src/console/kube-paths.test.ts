@@ -12,6 +12,8 @@ describe('console/kube-paths', () => {
     '/api/v1/namespaces/shop/secrets/a.b-c',
     '/apis/apps/v1/namespaces/shop/deployments/site',
     '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node',
+    '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode',
+    '/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings/alice%40example.com',
   ])
     test(`passes on ${path}`, () => assert.notEqual(allowedPath({ path }), undefined));
 
@@ -27,6 +29,12 @@ describe('console/kube-paths', () => {
     '/api/v1/namespaces/../secrets',
     '/api/v1/namespaces/shop%2Fpods/web',
     '/api/v1//pods',
+    '/api/v1/namespaces/shop/pods/..',
+    '/api/v1/namespaces/shop/pods/%2E%2E',
+    '/api/v1/namespaces/shop/pods/web%2Fexec',
+    '/api/v1/namespaces/shop/pods/web%3Fwatch%3D1%0A',
+    '/api/v1/namespaces/shop/pods/web?watch=1',
+    '/api/v1/namespaces/shop/pods/%FF',
     '/api/v1/pods?watch=true',
     '/apis/apps/v1/namespaces/shop/deployments/site/scale',
   ])

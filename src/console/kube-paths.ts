@@ -1,9 +1,11 @@
+import { objectNamePattern } from '../util/object-name.ts';
 import type { KubeRequest } from '../web/index.ts';
 
 const segment = '[A-Za-z0-9][A-Za-z0-9._:-]*';
+const plainSegment = new RegExp(`^${segment}$`);
 /** A collection or one object, without subresources: `proxy`, `exec`, `log` and `token` do more than read and write objects. */
 const objects = new RegExp(
-  `^/(?:api/v1|apis/${segment}/${segment})(?:/namespaces/${segment})?/(?<plural>${segment})(?:/(?<name>${segment}))?$`,
+  `^/(?:api/v1|apis/${segment}/${segment})(?:/namespaces/${segment})?/(?<plural>${segment})(?:/(?<name>[^/]+))?$`,
 );
 const discovery = new Set(['/api', '/apis']);
 
@@ -35,7 +37,21 @@ export function allowedPath({
   // The old form of a watch: `/api/v1/watch/secrets`.
   if (groups === undefined || groups.plural === 'watch' || groups.plural === 'proxy')
     return undefined;
-  return { isDiscovery: false, name: groups.name, query: kept };
+  const { name } = groups;
+  return name === undefined || isEncodedName(name)
+    ? { isDiscovery: false, name, query: kept }
+    : undefined;
+}
+
+/** Whether a segment is a name of an object, with `encodeURIComponent` or without: RBAC objects have names such as `alice@example.com`. */
+function isEncodedName(part: string): boolean {
+  if (plainSegment.test(part)) return true;
+  try {
+    const name = decodeURIComponent(part);
+    return objectNamePattern.test(name) && encodeURIComponent(name) === part;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a request asks for a response without an end: a watch, also in its old form, or a log that is followed. Pure. */

@@ -1,3 +1,4 @@
+import { objectNamePattern } from '../util/object-name.ts';
 import {
   BackendError,
   type Change,
@@ -21,7 +22,7 @@ import {
 } from './body-shape.ts';
 
 const apiVersion = text(/^[A-Za-z0-9][A-Za-z0-9.-]*(?:\/[A-Za-z0-9]+)?$/);
-const objectName = text(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/);
+const objectName = text(objectNamePattern);
 const resource = record({
   apiVersion,
   kind: text(/^[A-Za-z0-9]+$/),

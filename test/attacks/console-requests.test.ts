@@ -81,6 +81,24 @@ describe('attacks/console-requests', () => {
         }
       });
 
+  test('a name may be that of an RBAC object, but no other path', async () => {
+    for (const question of ['explain', 'evaluate'])
+      for (const [name, isRejected] of [
+        ['alice@example.com', false],
+        ['system:node', false],
+        ['_a b', true],
+        ['..', true],
+        ['a/b', true],
+        ['a%2Fb', true],
+        ['a\n', true],
+      ] as const) {
+        const named = { ...resource, name };
+        const body = question === 'explain' ? named : { resource: named, expression: '1' };
+        const answer = await post(question, body);
+        assert.equal(/"Invalid text/.test(answer.body), isRejected, `${name}: ${answer.body}`);
+      }
+  });
+
   test('streams: a wrong field is 400 with the field', async () => {
     const stopper = new AbortController();
     const session = await openSession(stopper.signal);

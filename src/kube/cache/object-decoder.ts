@@ -3,6 +3,7 @@ import { isNamespaceName } from '../../util/glob.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import { freezeDeep, isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { objectNamePattern } from '../../util/object-name.ts';
 import { KubeError } from '../kube-error.ts';
 import type { StoredObject } from '../roles.ts';
 
@@ -59,8 +60,6 @@ function isDecodedObject(decoded: unknown): decoded is Decoded {
   return typeof name === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';
 }
 
-/** A segment of a path, as the API server validates names: some kinds allow more than DNS names. */
-const objectName = /^(?!\.\.?$)[^\p{Cc}\p{Cf}\p{Z}\p{Cs}/%]{1,253}$/u;
 const versionText = /^[\x21-\x7e]{1,64}$/;
 
 /** Whether a text can be a resourceVersion: it becomes a part of a URL. */
@@ -73,7 +72,7 @@ function isIdentified({ name, namespace, uid, resourceVersion }: Decoded['metada
   const isInPlace =
     namespace === undefined || (typeof namespace === 'string' && isNamespaceName(namespace));
   const hasVersion = isVersion(String(resourceVersion));
-  return objectName.test(name) && isInPlace && uidIn(uid) !== undefined && hasVersion;
+  return objectNamePattern.test(name) && isInPlace && uidIn(uid) !== undefined && hasVersion;
 }
 
 function notIdentified({ kind }: Gvk): KubeError {
