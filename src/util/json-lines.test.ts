@@ -24,6 +24,11 @@ describe('util/json-lines', () => {
       assert.deepEqual(await valuesOf(jsonLines(chunksOf(...chunks))), [1, [2], { a: 3 }]);
   });
 
+  test('a last line that was cut off is dropped', async () => {
+    for (const rest of ['', ' ', '{', '{"a":"b', '{"a":1', '[1,', '"\\u00'])
+      assert.deepEqual(await valuesOf(jsonLines(chunksOf('1\n', rest))), [1], rest);
+  });
+
   for (const [what, chunks, expected] of [
     ['too long, without an end', ['"', ...'x'.repeat(40)], /a line of more than 20 characters/],
     ['too long, in one piece', [`"${'x'.repeat(40)}"\n`], /a line of more than 20 characters/],

@@ -16,7 +16,7 @@ const trustedLines: LineLimits = {
 };
 
 /**
- * The JSON values of a stream with one value on each line.
+ * The JSON values of a stream with one value on each line. A last line without an end that is not complete is dropped: the stream was cut off.
  * @param limits @default those of a trusted server
  * @throws RangeError for a line that is too long, JsonLimitError, SyntaxError
  */
@@ -40,8 +40,18 @@ export async function* jsonLines(
     pieces = [rest];
     length = rest.length;
   }
-  const last = pieces.join('');
-  if (last.trim() !== '') yield parseWithin(last, limits);
+  const last = completeValue(pieces.join(''), limits);
+  if (last !== undefined) yield last;
+}
+
+/** Undefined: the text ends too early. @throws JsonLimitError */
+function completeValue(text: string, limits: LineLimits): unknown {
+  try {
+    return parseWithin(text, limits);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** The text of a response body, as it arrives. */
