@@ -8,9 +8,12 @@ const given = process.argv.slice(2);
 const flags = given.filter((each) => each.startsWith('-'));
 const names = given.filter((each) => !each.startsWith('-'));
 const unknown = names.find((name) => !Object.hasOwn(generators, name));
-if (unknown !== undefined) {
+const unknownFlag = flags.find((flag) => flag !== '--check');
+if (unknown !== undefined || unknownFlag !== undefined) {
   const known = Object.keys(generators).join(', ');
-  process.stderr.write(`Expected one of ${known}, or none; found "${unknown}"\n`);
+  process.stderr.write(
+    `Expected names of ${known}, or none, and perhaps --check; found "${unknown ?? unknownFlag}"\n`,
+  );
   process.exit(1);
 }
 for (const [name, file] of Object.entries(generators)) {

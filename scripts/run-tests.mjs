@@ -10,7 +10,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 );
-const { suites, ...selection } = readArguments(process.argv.slice(2));
+const { suites, ...selection } = argumentsOrExit();
 const stopper = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   const stop = () => {
@@ -25,3 +25,16 @@ const total = new Tally();
 for (const name of suites) total.add(await runSuite(name, selection, stopper.signal));
 console.log(closingLine(total));
 process.exitCode = total.failed > 0 ? 1 : 0;
+
+/** A wrong argument is one line, and how the program is called. */
+function argumentsOrExit() {
+  try {
+    return readArguments(process.argv.slice(2));
+  } catch (error) {
+    console.error(error.message);
+    console.error(
+      'Usage: npm test -- [SUITE[,SUITE...] [PATH-PART...]] [--name PATTERN] [--seed N]',
+    );
+    process.exit(1);
+  }
+}

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { suites as known } from './suites.mjs';
 
 /**
  * What is to run. `suites`: @default unit and sandbox. `filters`: parts of paths, a file holds one of them; none = all files. `name`: a regular expression on the names of
@@ -10,9 +11,17 @@ export function readArguments(args) {
     allowPositionals: true,
     options: { name: { type: 'string' }, seed: { type: 'string' } },
   });
-  const [suites = 'unit,sandbox', ...filters] = positionals;
+  const [given = 'unit,sandbox', ...filters] = positionals;
+  const suites = given.split(',');
+  const unknown = suites.find((suite) => !Object.hasOwn(known, suite));
+  if (unknown !== undefined)
+    throw new Error(`Unknown suite "${unknown}"; known: ${Object.keys(known).join(', ')}`);
+  const isSelected = filters.length > 0 || values.name !== undefined;
+  const script = suites.find((suite) => known[suite].script !== undefined);
+  if (script !== undefined && isSelected)
+    throw new Error(`Suite "${script}" is one program: no files or names can be selected`);
   return {
-    suites: suites.split(','),
+    suites,
     filters,
     name: values.name,
     seed: values.seed === undefined ? undefined : Number(values.seed),
