@@ -41,7 +41,7 @@ function problemOf(
   if (length > max)
     return {
       ...warning,
-      message: `With a name of ${count} characters, no Pod is created: ${atMost}`,
+      message: `With a name of ${count} characters, a server may create no Pod: ${atMost}`,
       hint: 'Shorten the name',
     };
   const bound = boundOfName(text);

@@ -8,6 +8,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { createDiagnostics } from '../diagnostics.ts';
 import { createLeafParser } from '../language/index.ts';
 import { bundledSchemas } from '../schema/bundled-schemas.ts';
+import { schemaOfCustomResource } from '../schema/custom-resource-schema.ts';
 import { createSchemaCompiler } from '../schema/schema-compiler.ts';
 import { compileTemplate } from './template-compiler.ts';
 
@@ -56,6 +57,20 @@ describe('compile/template/template-compiler', () => {
       }
     });
   }
+
+  for (const nullable of [true, false])
+    test(`null in a list whose items are ${nullable ? '' : 'not '}nullable`, () => {
+      const items = { type: 'array', items: { type: 'integer', nullable } };
+      const schema = { type: 'object', properties: { items } };
+      const type = schemaOfCustomResource(schema, gvkOf('example.com/v1', 'Box'));
+      const diagnostics = createDiagnostics(source);
+      const options = { tree: { items: [1, null] }, pointer: '', field: '', quotes: true };
+      compileTemplate({ ...options, parser, diagnostics, type });
+      assert.deepEqual(
+        diagnostics.finish().diagnostics.map(({ message }) => message),
+        nullable ? [] : ['Expected an integer at items[1], found null'],
+      );
+    });
 });
 
 function withoutNulls(value: unknown): unknown {

@@ -166,9 +166,9 @@ class TemplateCompilation {
     const items = tree.map((item, index): ListItem => {
       const below = this.#below(spot, index, inner);
       const spread = typeof item === 'string' ? this.#spread(item, below) : undefined;
-      if (item === null && inner !== undefined && inner.kind !== 'any') {
+      const keepsNull = type?.kind === 'list' && type.keepsNull === true;
+      if (item === null && inner !== undefined && inner.kind !== 'any' && !keepsNull)
         this.#mismatch(below, inner, 'null');
-      }
       return spread ?? { node: this.#node(item, below), isSpread: false };
     });
     return constantList(items) ?? { kind: 'list', items };

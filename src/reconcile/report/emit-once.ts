@@ -17,7 +17,8 @@ interface Reported {
 export function emitOnce(pass: Pass, event: Reported): void {
   const { emitted } = pass.state;
   const text = `${event.reason} ${event.note}`;
-  const isRepeated = emitted.has(text);
+  // What is no longer remembered counts as repeated: an Event twice is better than none.
+  const isRepeated = emitted.has(text) || emitted.size >= maxKnown;
   if (emitted.size < maxKnown) emitted.add(text);
   emitEvent(pass, { ...event, ...(isRepeated ? {} : { isLasting: true }) });
 }

@@ -62,6 +62,16 @@ describe('simulation/convert: manifests to a definition', () => {
     assert.deepEqual(templates[0]?.spec, { ids: ['${ $parseJson("9007199254740993") }', 5] });
   });
 
+  test('a parameter with such an integer has its value in the sample, not as a default', () => {
+    const { schema, sample } = convert(
+      [object('Ledger', 'web', { spec: { ids: [2n ** 53n + 1n, 5] } })],
+      ['spec.ids=Ledger/web:spec.ids'],
+    );
+    const ids = { type: 'array', items: { type: 'integer', format: 'int64' } };
+    assert.deepEqual(schema, { type: 'object', default: {}, properties: { ids } });
+    assert.deepEqual(sample.spec, { ids: [2n ** 53n + 1n, 5] });
+  });
+
   test('the common beginning of the names is the name of the resource, in references too', () => {
     const { sample, templates } = convert([
       object('ConfigMap', 'web-app-config'),

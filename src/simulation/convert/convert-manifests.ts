@@ -3,7 +3,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { TemplateWriter } from './as-template.ts';
 import { childId } from './child-id.ts';
 import { cleanObject } from './clean-object.ts';
-import { withExactIntegers } from './exact-integers.ts';
+import { hasExactIntegers, withExactIntegers } from './exact-integers.ts';
 import { findInstance } from './instance-name.ts';
 import { findNamespaces } from './instance-namespace.ts';
 import type { ConversionNote } from './notes.ts';
@@ -107,7 +107,7 @@ export function convertManifests(options: ConversionOptions): Conversion {
     apiVersion: `${group}/v1alpha1`,
     kind,
     metadata: { name: instance?.name ?? name },
-    spec: uniqueParameters(parameters, objects),
+    spec: sampleParameters(parameters, objects),
   } as KubeObject;
   const leftOut = options.objects.filter(isLeftOut);
   const sourceOf = (object: KubeObject) => sources[objects.indexOf(object)] as KubeObject;
@@ -210,15 +210,20 @@ function orderOf(object: KubeObject, objects: readonly KubeObject[], ids: readon
   return index < 0 ? {} : { after: [ids[index]] };
 }
 
-/** Values that only one resource should have: they are in the sample, not defaults. */
-function uniqueParameters(
+/** Values that are in the sample, not defaults. */
+function sampleParameters(
   parameters: readonly Parameter[],
   objects: readonly KubeObject[],
 ): JsonObject {
-  return parameters.filter(isUnique).reduce<JsonObject>((spec, { field, ...parameter }) => {
-    const value = valueAt(targetOf({ field, ...parameter }, objects), parameter.path);
-    return withField(spec, field.slice(1), value);
+  return parameters.reduce<JsonObject>((spec, parameter) => {
+    const value = valueAt(targetOf(parameter, objects), parameter.path);
+    return isOfSample(parameter, value) ? withField(spec, parameter.field.slice(1), value) : spec;
   }, {});
+}
+
+/** Is it a value that only one resource should have, or one that a definition cannot hold as a literal? */
+function isOfSample(parameter: Parameter, value: unknown): boolean {
+  return isUnique(parameter) || hasExactIntegers(value);
 }
 
 function withField(
@@ -260,7 +265,7 @@ function specSchema(parameters: readonly Parameter[], objects: readonly KubeObje
   for (const parameter of parameters) {
     const value = valueAt(targetOf(parameter, objects), parameter.path);
     const { default: byDefault, ...type } = schemaOf(value);
-    const schema = isUnique(parameter) ? type : { ...type, default: byDefault };
+    const schema = isOfSample(parameter, value) ? type : { ...type, default: byDefault };
     insert(spec, parameter.field.slice(1), schema as JsonObject);
   }
   return printed(spec);

@@ -10,6 +10,13 @@ export function withExactIntegers(definition: JsonObject): JsonObject {
   return { ...definition, spec: { ...spec, children: exact(spec.children) as JsonObject } };
 }
 
+/** Does a value have an integer that a definition cannot hold as a literal? Pure. */
+export function hasExactIntegers(value: unknown): boolean {
+  if (typeof value === 'bigint') return true;
+  if (Array.isArray(value)) return value.some(hasExactIntegers);
+  return isJsonObject(value) && Object.values(value).some(hasExactIntegers);
+}
+
 function exact(value: unknown): unknown {
   if (typeof value === 'bigint') return `\${ $parseJson("${value}") }`;
   if (Array.isArray(value)) return value.map(exact);
