@@ -3,6 +3,7 @@ import {
   createKubeCluster,
   type KubeCluster,
   type KubeClusterOptions,
+  ReceiveBudget,
   type ServerNote,
   ServerPolicy,
   SharedBudget,
@@ -32,8 +33,10 @@ const maxCost = 67_108_864;
 const maxDepth = 1_000;
 /** Of the heap, for the objects of one member as JSON. */
 const shareOfHeap = 1 / 8;
-/** Of the heap, for the objects of all members, and for what is being received of them. */
+/** Of the heap, for the objects and incomplete lines of watches of all members. */
 const shareOfMembers = 1 / 4;
+/** Of the heap, for responses of all members that are being received: beyond it, they wait. */
+const shareOfReceived = 1 / 8;
 
 /** Creates the clients of member clusters. */
 export function memberClients({
@@ -46,6 +49,11 @@ export function memberClients({
   /** A warning is logged once for each member. */
   const noted = new Set<string>();
   const together = new SharedBudget(heapBytes * shareOfMembers);
+  const received = new ReceiveBudget({
+    clock: shared.clock,
+    maxBytes: heapBytes * shareOfReceived,
+    maxResponseBytes,
+  });
   const jsonLimits = { fromLength: 0, maxCost: Math.min(cacheLength, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
   return (config, { beforeWrite, onExceeded, onServerNote, ...options }) => {
@@ -68,6 +76,7 @@ export function memberClients({
       limits,
       jsonLimits,
       readRate,
+      receipts: received.server(),
       isForeign: true,
       ...options,
       onExceeded: (limit) => onExceeded?.(limit),

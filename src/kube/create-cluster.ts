@@ -50,6 +50,7 @@ export interface KubeClusterOptions
     | 'maxResponseBytes'
     | 'onUnauthorized'
     | 'readRate'
+    | 'receipts'
     | 'servers'
   > {
   readonly config: ClusterConfig;

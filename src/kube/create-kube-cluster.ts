@@ -6,10 +6,9 @@ import { createClusterOn, type KubeCluster, type KubeClusterOptions } from './cr
 
 /** Creates a cluster with a real API server. Sends no request before its first use. */
 export function createKubeCluster(options: KubeClusterOptions): KubeCluster {
-  const { onLost, limits: { share } = {} } = options;
+  const { onLost } = options;
   const client = createApiClient({
     ...options,
-    ...(share && { onHeld: (bytes) => share.add(bytes) }),
     ...(onLost && { onOutage: () => onLost('outage') }),
   });
   return createClusterOn(client, { instance: `homeostat-${hostname()}`, ...options });

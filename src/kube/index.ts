@@ -4,6 +4,7 @@ export { type KindInfo, listServedKinds } from './api/served-kinds.ts';
 export { SharedBudget } from './cache/shared-budget.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
 export type { ClosableApiClient } from './client/create-api-client.ts';
+export { ReceiveBudget } from './client/receive-budget.ts';
 export { ServerAvailability } from './client/server-availability.ts';
 export { isServerPattern, type ServerNote, ServerPolicy } from './client/server-policy.ts';
 export {

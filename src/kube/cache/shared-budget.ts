@@ -14,8 +14,8 @@ interface OpenShare {
 }
 
 /**
- * How much memory all servers that are not trusted may take together: cached objects, and responses and lines of watches that are being
- * received. When it is exceeded, the server that takes most is ended, not the one that asked last.
+ * How much memory all servers that are not trusted may take together: cached objects, and incomplete lines of watches. When it is exceeded,
+ * the server that takes most is ended, not the one that asked last.
  */
 export class SharedBudget {
   readonly #maxLength: number;

@@ -14,6 +14,7 @@ import { exchange, type HttpResponse } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
 import { parseLimited, trustedJson } from './limited-json.ts';
 import { OutageDetector } from './outage-detector.ts';
+import type { ServerReceipts } from './receive-budget.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 import { type OpenedStream, openStream } from './response-stream.ts';
 import { ServerAvailability } from './server-availability.ts';
@@ -54,8 +55,8 @@ export interface ApiClientOptions {
   readonly servers?: ServerGuardOptions;
   /** How much is read of responses and watches, with 2 KiB for each event; then requests and watches wait. @default not limited */
   readonly readRate?: ReadRate;
-  /** Called with the bytes of responses that are being received: they are added, and subtracted when the response has ended. @default no action */
-  readonly onHeld?: (bytes: number) => void;
+  /** Counts what is received of responses, and pauses them when several servers together send too much. @default not counted */
+  readonly receipts?: ServerReceipts;
 }
 
 /** A rate of bytes. */
@@ -330,7 +331,7 @@ class PooledApiClient implements ClosableApiClient {
     request: ApiRequest,
     { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
   ): Promise<HttpResponse> {
-    const { clock, beforeWrite, onHeld } = this.#options;
+    const { clock, beforeWrite, receipts } = this.#options;
     const { method, timeoutMs = defaultTimeoutMs } = request;
     const { maxResponseBytes = this.#options.maxResponseBytes ?? defaultResponseBytes } = request;
     const isWrite = method !== 'GET';
@@ -350,7 +351,7 @@ class PooledApiClient implements ClosableApiClient {
           timeoutMs,
           maxResponseBytes,
           ...(isFenced ? { beforeSend: () => beforeWrite(request) } : {}),
-          ...(onHeld && { onHeld }),
+          ...(receipts && { receipts }),
         },
         clock,
         signal,

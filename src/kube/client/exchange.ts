@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
 import { abortedError, errorFromTransport, timeoutError } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
+import type { Receipt, ServerReceipts } from './receive-budget.ts';
 import { ReceivedBody } from './received-body.ts';
 
 /** One HTTP request. */
@@ -15,7 +16,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isWrite: boolean;
-  /** From the dispatch to the last byte of the response. */
+  /** From the dispatch to the last byte of the response. Begins again after a pause, which does not count. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   /**
@@ -23,8 +24,8 @@ export interface Exchange {
    * than one socket write it is called again before the last byte: no server accepts the request without that byte.
    */
   readonly beforeSend?: () => void;
-  /** Called with the bytes of the response that were received, and with the negative sum when it has ended. @default no action */
-  readonly onHeld?: (bytes: number) => void;
+  /** Counts what is received of the response, and may pause it. @default not counted */
+  readonly receipts?: ServerReceipts;
 }
 
 /** Maximum bytes that a TLS socket sends in one write. */
@@ -45,37 +46,62 @@ export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Pro
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(abortedError(signal.reason));
     const onAbort = () => handler.cut(abortedError(signal.reason));
-    const cancelTimer = clock.after(spec.timeoutMs, () =>
-      handler.cut(timeoutError(spec.timeoutMs)),
-    );
-    const handler = new ResponseCollector(spec, (outcome) => {
-      signal.removeEventListener('abort', onAbort);
-      cancelTimer();
-      if (outcome instanceof Error) reject(outcome);
-      else resolve(outcome);
+    const startTimer = () =>
+      clock.after(spec.timeoutMs, () => handler.cut(timeoutError(spec.timeoutMs)));
+    let cancelTimer = startTimer();
+    const handler = new ResponseCollector(spec, {
+      onPause: () => cancelTimer(),
+      onResume() {
+        cancelTimer = startTimer();
+      },
+      onEnd(outcome) {
+        signal.removeEventListener('abort', onAbort);
+        cancelTimer();
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      },
     });
     signal.addEventListener('abort', onAbort, { once: true });
     handler.send();
   });
 }
 
+interface CollectorEvents {
+  readonly onPause: () => void;
+  readonly onResume: () => void;
+  readonly onEnd: (outcome: HttpResponse | Error) => void;
+}
+
 /** Collects one response. Uses a dispatch handler instead of `Pool.request` to detect whether anything was sent. */
 class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #spec: Exchange;
-  readonly #onEnd: (outcome: HttpResponse | Error) => void;
+  readonly #events: CollectorEvents;
+  readonly #receipt: Receipt | undefined;
   readonly #chunks = new ReceivedBody();
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #retryAfter: string | undefined;
   #bytes = 0;
-  /** Reported as held. */
-  #held = 0;
   #wasSent = false;
   #hasEnded = false;
 
-  constructor(spec: Exchange, onEnd: (outcome: HttpResponse | Error) => void) {
+  constructor(spec: Exchange, events: CollectorEvents) {
     this.#spec = spec;
-    this.#onEnd = onEnd;
+    this.#events = events;
+    this.#receipt = spec.receipts?.open({
+      pause: () => {
+        this.#events.onPause();
+        this.#controller?.pause();
+      },
+      resume: () => {
+        this.#events.onResume();
+        // Not while undici parses another response.
+        queueMicrotask(() => {
+          if (!this.#hasEnded) this.#controller?.resume();
+        });
+      },
+      expire: () => this.cut(timeoutError(spec.timeoutMs)),
+    });
   }
 
   send(): void {
@@ -159,14 +185,13 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#hasEnded) return;
     this.#bytes += chunk.length;
-    const { maxResponseBytes, onHeld } = this.#spec;
+    const { maxResponseBytes } = this.#spec;
     if (this.#bytes > maxResponseBytes) {
       this.cut(oversizedError(maxResponseBytes));
       return;
     }
     this.#chunks.add(chunk);
-    onHeld?.(chunk.length);
-    this.#held += chunk.length;
+    this.#receipt?.add(chunk.length);
   }
 
   onResponseEnd(): void {
@@ -188,8 +213,8 @@ class ResponseCollector implements Dispatcher.DispatchHandler {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     // The text is parsed before anything else is received.
-    if (this.#held > 0) this.#spec.onHeld?.(-this.#held);
-    this.#onEnd(outcome);
+    this.#receipt?.close();
+    this.#events.onEnd(outcome);
   }
 }
 

@@ -31,8 +31,6 @@ export interface HostileMember {
   readonly list: string | (() => string);
   /** Answers a request in place of the rest. @default none */
   readonly onRequest?: (path: string) => ScriptedAnswer;
-  /** The response with the list never ends. @default false */
-  readonly isEndless?: boolean;
   /** Sent when they are watched. */
   readonly watch?: string;
   /** Called for each watch. */
@@ -55,9 +53,7 @@ export async function useMembers(
   const clusters: Record<string, KubeCluster> = {};
   const exceeded: string[] = [];
   const first = Promise.withResolvers<void>();
-  for (const [name, { list, isEndless, watch = '', onWatch, onRequest }] of Object.entries(
-    members,
-  )) {
+  for (const [name, { list, watch = '', onWatch, onRequest }] of Object.entries(members)) {
     const server = await ScriptedServer.start(({ path }, response) => {
       const json = { 'content-type': 'application/json' };
       const answer = onRequest?.(path);
@@ -67,11 +63,6 @@ export async function useMembers(
         response.writeHead(200, json);
         response.write(watch);
         onWatch?.(path);
-        return undefined;
-      }
-      if (path.startsWith(configMaps) && isEndless === true) {
-        response.writeHead(200, json);
-        response.write(text());
         return undefined;
       }
       if (path.startsWith(configMaps)) return { status: 200, body: text(), headers: json };
