@@ -1,4 +1,4 @@
-export { type CreateVerdict, tooLargeAnswer } from './api/handler.ts';
+export { type CreateVerdict, forbiddenAnswer, tooLargeAnswer } from './api/handler.ts';
 export { type CelNode, type CelParser, createCelParser, literalOf } from './cel/parse-cel.ts';
 export type { BuiltinSchemas } from './kinds/builtin-kinds.ts';
 export type { ResourceNames } from './kinds/served-kind.ts';

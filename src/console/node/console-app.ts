@@ -4,6 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import { messageOf } from '../../util/homeostat-error.ts';
 import type { JsonLimits } from '../../util/json-scan.ts';
 import { JsonLimitError, parseWithin } from '../../util/limited-json.ts';
+import { hostProblem } from '../../util/own-host.ts';
 import type { Random } from '../../util/random.ts';
 import {
   BackendError,
@@ -21,8 +22,6 @@ export interface ConsoleAppOptions {
   readonly random: Random;
   /** Path of the console, which grants access: `/secret`. */
   readonly basePath: string;
-  /** `host:port` pairs by which the server may be named. */
-  readonly hosts: ReadonlySet<string>;
   readonly loadAssets: () => Promise<Assets>;
 }
 
@@ -58,7 +57,7 @@ const policy = [
 
 /** The routes of the console: its files, questions of pages, and streams. */
 export async function createConsoleApp(options: ConsoleAppOptions): Promise<Express> {
-  const { backend, basePath, hosts, loadAssets } = options;
+  const { backend, basePath, loadAssets } = options;
   const { createWebApp, endWebApp } = await loadWebFramework();
   const app = createWebApp();
   const sessions = new StreamSessions(options);
@@ -72,12 +71,9 @@ export async function createConsoleApp(options: ConsoleAppOptions): Promise<Expr
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
     });
-    if (isOwn(request, hosts)) next();
-    else
-      sendError(
-        response,
-        new BackendError('forbidden', 'The request comes from another page or names another host'),
-      );
+    const problem = hostProblem(request.headers.host ?? '') ?? originProblem(request);
+    if (problem === undefined) next();
+    else sendError(response, new BackendError('forbidden', problem));
   });
   app.get(basePath, (request, response) => {
     if (request.path === basePath) response.redirect(`${basePath}/`);
@@ -133,14 +129,16 @@ export async function createConsoleApp(options: ConsoleAppOptions): Promise<Expr
 }
 
 /**
- * A page of another origin must neither read nor write, also if its name resolves to this host. Browsers send the origin with all requests
- * but plain reads, which another origin cannot read.
+ * A page of another origin must neither read nor write. Browsers send the origin with all requests but plain reads, which another origin
+ * cannot read. A forward may add TLS, and has a port of its own: that of both headers.
  */
-function isOwn({ headers, method }: Request, hosts: ReadonlySet<string>): boolean {
+function originProblem({ headers, method }: Request): string | undefined {
   const { host = '', origin } = headers;
-  if (!hosts.has(host)) return false;
-  if (origin !== undefined) return origin === `http://${host}`;
-  return method === 'GET' || method === 'HEAD';
+  const isOwn =
+    origin === undefined
+      ? method === 'GET' || method === 'HEAD'
+      : /^https?:\/\/(.*)$/.exec(origin)?.[1] === host.toLowerCase();
+  return isOwn ? undefined : 'The request comes from another page';
 }
 
 async function reply(

@@ -109,6 +109,24 @@ describe('console/node/console-server', () => {
     assert.equal(await statusOf('GET', { origin: 'https://example.com' }), 403);
     assert.equal(await statusOf('GET', { host: `example.com:${host.split(':')[1]}` }), 403);
     assert.equal(await statusOf('GET', { host: `localhost:${host.split(':')[1]}` }), 200);
+    const { body } = await ask('', 'GET', { host: 'example.com' });
+    assert.match(body, /The host \\"example\.com\\" is not permitted/);
+  });
+
+  test('a forwarded port is another one; the origin has it, too', async () => {
+    const statusOf = async (host: string, origin?: string) => {
+      const headers = { host, ...(origin !== undefined && { origin }) };
+      return (await ask('api/request', 'POST', headers)).status;
+    };
+    for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080', 'host.docker.internal:1']) {
+      assert.equal((await ask('', 'GET', { host })).status, 200, host);
+      assert.equal(await statusOf(host, `http://${host}`), 200, host);
+      assert.equal(await statusOf(host, `https://${host}`), 200, host);
+      assert.equal(await statusOf(host), 403, host);
+      for (const origin of [new URL(server.url).origin, `http://${host}0`, `a://${host}`, 'null'])
+        assert.equal(await statusOf(host, origin), 403, `${host}, ${origin}`);
+    }
+    assert.equal(await statusOf('example.com', 'http://example.com'), 403);
   });
 
   test('rejects a body that is no JSON object, and unknown questions', async () => {

@@ -28,11 +28,10 @@ export interface ConsoleServer {
  */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
   const basePath = `/${options.random.text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
-  const hosts = new Set<string>();
   let app: Promise<RequestListener> | undefined;
   const server = createServer((request, response) => {
     app ??= import('./console-app.ts').then(({ createConsoleApp }) =>
-      createConsoleApp({ ...options, basePath, hosts, loadAssets }),
+      createConsoleApp({ ...options, basePath, loadAssets }),
     );
     app.then(
       (handle) => handle(request, response),
@@ -44,8 +43,6 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  // Clients omit the default port.
-  for (const name of ['127.0.0.1', 'localhost']) hosts.add(port === 80 ? name : `${name}:${port}`);
   return {
     url: `http://127.0.0.1:${port}${basePath}/`,
     close: () =>

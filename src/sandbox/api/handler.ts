@@ -51,6 +51,12 @@ export function tooLargeAnswer(limitBytes: number): ApiAnswer {
   return jsonAnswer(rejection.status, rejection.body());
 }
 
+/** The answer to a request that is rejected before it is read. */
+export function forbiddenAnswer(message: string): ApiAnswer {
+  const rejection = new StatusError({ code: 403, reason: 'Forbidden', message, details: {} });
+  return jsonAnswer(rejection.status, rejection.body());
+}
+
 /** Answers a request. Never throws: errors become answers with a Status. */
 export function handleRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
   try {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
@@ -41,26 +42,41 @@ describe('sandbox/node/sandbox-server', () => {
 
   test('rejects web pages', async () => {
     const headers = { origin: 'https://example.com' };
-    assert.equal((await fetch(`${server.url}/api`, { headers })).status, 403);
+    const answer = await fetch(`${server.url}/api`, { headers });
+    assert.equal(answer.status, 403);
+    const { kind, message } = (await answer.json()) as Record<string, string>;
+    assert.equal(kind, 'Status');
+    assert.match(message ?? '', /"Origin" is not permitted/);
   });
 
   /** A request as it is: fetch sets the host by itself, and normalizes addresses. */
-  const statusOf = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+  const answerOf = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const { hostname, port } = new URL(server.url);
     const sent = request({ hostname, port, path: `/secret${path}`, headers }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    response.resume();
-    return response.statusCode;
+    return response;
   };
+  const statusOf = async (...asked: Parameters<typeof answerOf>) =>
+    (await answerOf(...asked)).resume().statusCode;
 
   test('rejects other host names: one of a page may resolve to this host', async () => {
     const { port } = new URL(server.url);
-    for (const host of ['127.0.0.1', 'localhost', 'LocalHost'])
+    for (const host of [
+      ...['127.0.0.1', '10.0.2.2', '[::1]', '[fd00::1]', 'localhost', 'LocalHost', 'localhost.'],
+      ...['host.docker.internal', 'host.containers.internal'],
+    ])
       assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 200, host);
-    for (const host of ['example.com', 'example.com.', '127.0.0.1.example.com', '', '[::1]'])
+    for (const host of ['example.com', 'example.com.', '127.0.0.1.example.com', '', '[::1'])
       assert.equal(await statusOf('/api', { host: `${host}:${port}` }), 403, host);
     for (const host of [`a@localhost:${port}`, 'localhost:1:2', 'localhost:'])
       assert.equal(await statusOf('/api', { host }), 403, host);
+    const body = await text(await answerOf('/api', { host: `api.example.com:${port}` }));
+    const { kind, reason, code, message } = JSON.parse(body) as Record<string, unknown>;
+    assert.deepEqual([kind, reason, code], ['Status', 'Forbidden', 403]);
+    assert.match(
+      String(message),
+      /^The host "api\.example\.com:\d+" is not permitted: .*Use an IP/,
+    );
     // A port that is forwarded.
     for (const host of ['127.0.0.1', 'localhost:1'])
       assert.equal(await statusOf('/api', { host }), 200, host);
@@ -114,7 +130,7 @@ describe('sandbox/node/sandbox-server', () => {
     await reader?.cancel();
   });
 
-  for (const [what, text] of [
+  for (const [what, sent] of [
     ['nothing', ''],
     ['half a head', 'GET /secret/api HTTP/1.1\r\nhost: x\r\n'],
     [
@@ -125,7 +141,7 @@ describe('sandbox/node/sandbox-server', () => {
     test(`a client that sends ${what} and stalls is disconnected`, async () => {
       const impatient = await start({ requestTimeoutMs: 50 });
       const socket = open(impatient).resume();
-      socket.write(text);
+      socket.write(sent);
       await once(socket, 'close');
       await impatient.stop();
     });
@@ -139,7 +155,7 @@ describe('sandbox/node/sandbox-server', () => {
       const handle = () => ({ status: 200, headers: {}, body: bodyOf() });
       const impatient = await start({ stallTimeoutMs: 50, sandbox: { ...sandbox, handle } });
       const socket = open(impatient).pause();
-      socket.write('GET /secret/api HTTP/1.1\r\nhost: x\r\n\r\n');
+      socket.write('GET /secret/api HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await untilCutOff(socket);
       await impatient.stop();
     });

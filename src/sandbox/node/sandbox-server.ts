@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type ApiAnswer, type ApiRequest, type Sandbox, tooLargeAnswer } from '../index.ts';
+import { hostProblem } from '../../util/own-host.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  forbiddenAnswer,
+  type Sandbox,
+  tooLargeAnswer,
+} from '../index.ts';
 
 // An import of "node:http" evaluates all of its exports, one of which loads the WebSocket client: 70 ms and 13 MiB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -29,8 +36,8 @@ export interface SandboxServer {
 }
 
 /**
- * Serves a sandbox over HTTP on 127.0.0.1. Rejects requests of web pages: those with an `Origin`, and those to another host name, which may
- * be one of the page that resolves to this host. Rejects requests without the base path.
+ * Serves a sandbox over HTTP on 127.0.0.1. Rejects requests of web pages: those with an `Origin`, and those to a host name that may be one
+ * of the page, see `hostProblem`. Rejects requests without the base path.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
   const { port = 0, requestTimeoutMs = 30_000, ...rest } = options;
@@ -86,8 +93,18 @@ async function serve(exchange: Exchange): Promise<void> {
 async function answer(exchange: Exchange) {
   const { sandbox, basePath, maxBodyBytes, incoming, outgoing } = exchange;
   const { method = 'GET', url = '/', headers } = incoming;
-  if (headers.origin !== undefined || !isOwnHost(incoming)) return reject(outgoing, 403);
-  if (!url.startsWith(`${basePath}/`)) return reject(outgoing, 404);
+  const problem =
+    headers.origin === undefined
+      ? hostProblem(headers.host ?? '')
+      : 'A request with "Origin" is not permitted: it may be one of a web page';
+  if (problem !== undefined) {
+    outgoing.setHeader('connection', 'close');
+    return send(exchange, forbiddenAnswer(problem));
+  }
+  if (!url.startsWith(`${basePath}/`)) {
+    outgoing.writeHead(404, { connection: 'close' }).end();
+    return;
+  }
   const body = await readBody(incoming, maxBodyBytes);
   if (body === undefined) {
     outgoing.setHeader('connection', 'close');
@@ -104,15 +121,6 @@ async function answer(exchange: Exchange) {
 
 function isText({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
   return !type.startsWith('application/vnd.kubernetes.protobuf');
-}
-
-/** With any port: a page cannot choose the name, and a forwarded port is another one. */
-function isOwnHost({ headers: { host = '' } }: IncomingMessage): boolean {
-  return /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/i.test(host);
-}
-
-function reject(outgoing: ServerResponse, status: number): void {
-  outgoing.writeHead(status, { connection: 'close' }).end();
 }
 
 /** Undefined = too large. */
