@@ -19,7 +19,7 @@ describe('cli/cluster servers', () => {
   test('the list and the hub are those of the policy', () => {
     const policy = serverPolicyOf(['*.example.com'], 'https://10.96.0.1');
     assert.throws(() => policy.checkAddress('10.0.0.1', '10.0.0.1'), /"10.0.0.1" is not allowed/);
-    const hub = { host: 'hub.example.com', port: '443', address: '10.96.0.1' };
+    const hub = { host: 'hub.example.com', port: '443', address: '10.96.0.1', path: '/' };
     assert.equal(policy.noteOf(hub), 'hub');
     serverPolicyOf(undefined, 'https://10.96.0.1').checkAddress('10.0.0.1', '10.0.0.1');
   });

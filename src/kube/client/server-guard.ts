@@ -65,7 +65,12 @@ export class ServerGuard {
 
   #note(host: string, address: string): void {
     const { policy, onNote } = this.#options;
-    const note = policy.noteOf({ host, address, port: portOf(this.#target) });
+    const note = policy.noteOf({
+      host,
+      address,
+      port: portOf(this.#target),
+      path: this.#target.pathname,
+    });
     if (note !== undefined) onNote?.(note);
   }
 }

@@ -87,6 +87,22 @@ describe('kube/client server policy', () => {
       assert.equal(isAllowed(policy, host, address), expected, `${host} ${address}`);
   });
 
+  test('ranges of NAT64 and 6to4 allow their addresses; what is reserved stays so', () => {
+    const policy = new ServerPolicy({ allowed: ['64:ff9b::/96', '2002:cb00::/24'] });
+    for (const [address, expected] of [
+      ['64:ff9b::cb00:7107', true],
+      ['64:ff9b::203.0.113.7', true],
+      ['2002:cb00:7107::1', true],
+      ['2002:c000:207::1', false],
+      ['203.0.113.7', false],
+      ['::ffff:203.0.113.7', false],
+      ['64:ff9b::a9fe:a9fe', false],
+    ] as const)
+      assert.equal(isAllowed(policy, address, address), expected, address);
+    const other = new ServerPolicy({ allowed: ['203.0.113.0/24'] });
+    assert.equal(isAllowed(other, '64:ff9b::cb00:7107', '64:ff9b::cb00:7107'), true);
+  });
+
   test('behind a proxy, only the name or a written address counts', () => {
     const policy = new ServerPolicy({ allowed: ['*.example.com', '10.1.0.0/16'] });
     policy.checkBehindProxy('paris.example.com');
@@ -108,10 +124,20 @@ describe('kube/client server policy', () => {
       ['10.96.0.1', '6443', '10.96.0.1', undefined],
       ['a.example.com', '443', '203.0.113.7', undefined],
     ] as const)
-      assert.equal(policy.noteOf({ host, port, address }), expected, host);
+      assert.equal(policy.noteOf({ host, port, address, path: '/' }), expected, host);
     const named = new ServerPolicy({ hub: 'https://hub.example.com:6443' });
-    const other = { host: 'HUB.example.com', port: '6443', address: '203.0.113.7' };
+    const other = { host: 'HUB.example.com', port: '6443', address: '203.0.113.7', path: '' };
     assert.equal(named.noteOf(other), 'hub');
+  });
+
+  test('a gateway serves the hub and others below different paths', () => {
+    const policy = new ServerPolicy({ hub: 'https://gate.example.com/k8s/clusters/local/' });
+    const note = (path: string) =>
+      policy.noteOf({ host: 'gate.example.com', port: '443', address: '203.0.113.7', path });
+    assert.equal(note('/k8s/clusters/local'), 'hub');
+    assert.equal(note('/k8s/clusters/local//'), 'hub');
+    assert.equal(note('/k8s/clusters/c-abcde'), undefined);
+    assert.equal(note('/'), undefined);
   });
 
   test('patterns are globs of names, addresses and ranges', () => {

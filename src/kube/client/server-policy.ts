@@ -98,7 +98,9 @@ export class ServerPolicy {
       throw reservedError(host);
     }
     if (this.#globs === undefined || matchesGlob(nameOf(host), this.#globs)) return;
-    if (!this.#isInRange(target)) throw notAllowed(`The server "${host}" is not allowed`);
+    // A range may also be one of NAT64 or 6to4, as the address is written.
+    if (this.#isInRange(target) || this.#isInRange(address)) return;
+    throw notAllowed(`The server "${host}" is not allowed`);
   }
 
   /** Checks the host of a server behind a proxy, which resolves its name. @throws ServerNotAllowedError */
@@ -115,14 +117,18 @@ export class ServerPolicy {
     host,
     port,
     address,
+    path,
   }: {
     host: string;
     port: string;
     address: string;
+    path: string;
   }): ServerNote | undefined {
     const target = effectiveAddress(address);
     const hub = this.#hub;
-    if (hub !== undefined && portOf(hub) === port) {
+    // A gateway serves several clusters at one address.
+    const isHubPath = hub !== undefined && prefixOf(hub.pathname) === prefixOf(path);
+    if (isHubPath && portOf(hub) === port) {
       const hubName = nameOf(hub.hostname);
       if (hubName === nameOf(host) || effectiveAddress(hubName) === target) return 'hub';
     }
@@ -142,6 +148,10 @@ function rangesOf(texts: readonly string[]): readonly IpRange[] {
 export function portOf({ port, protocol }: URL): string {
   if (port !== '') return port;
   return protocol === 'http:' ? '80' : '443';
+}
+
+function prefixOf(path: string): string {
+  return path.replace(/\/+$/, '');
 }
 
 function nameOf(host: string): string {
