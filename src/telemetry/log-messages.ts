@@ -442,7 +442,7 @@ export const logMessages = {
   'Connecting to a member cluster failed': {
     topic: 'cluster',
     meaning:
-      'The API server of the member cluster `cluster` could not be reached (`code`, `err`). The status of its `Cluster` does not say why, so that its author does not see which ports of the network are open. It is tried again.',
+      'The API server of the member cluster `cluster` could not be reached (`code`, `err`). The status of its `Cluster` does not say why, so that its author does not see which ports of the network are open. It is tried again; a warning appears for the first failure, and when the reason changes.',
     action: 'Correct "server" or "proxy-url" in its kubeconfig, or the network between them.',
   },
   'The address of a member cluster is unusual': {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
-import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import type { ClusterConfig, KubeCluster } from '../../kube/index.ts';
 import { KubeError } from '../../kube/roles.ts';
+import { createLogger } from '../../telemetry/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { ConnectionError } from './connection-state.ts';
@@ -28,7 +28,7 @@ function started() {
   const clock = new FakeClock();
   const events: ConnectionEvents[] = [];
   const clusters: RuntimeFakeCluster[] = [];
-  const answers = { isDown: false, isDuplicate: false, uid: 'aa-1', checks: 0 };
+  const answers = { isDown: false, why: 'down', isDuplicate: false, uid: 'aa-1', checks: 0 };
   /** The work in the member ends after this. */
   const work = { end: Promise.resolve() };
   const ended: string[] = [];
@@ -37,7 +37,7 @@ function started() {
     const cluster = new RuntimeFakeCluster([namespaces]);
     clusters.push(cluster);
     const request = async ({ path }: { readonly path: string }) => {
-      if (answers.isDown) throw new KubeError('unavailable', 'down', { status: 0 });
+      if (answers.isDown) throw new KubeError('unavailable', answers.why, { status: 0 });
       const body = path === '/version' ? { gitVersion: 'v1' } : { metadata: { uid: answers.uid } };
       return { status: 200, body };
     };
@@ -49,6 +49,11 @@ function started() {
     const client = Object.assign(cluster, { api: { request }, get, disconnect: async () => {} });
     return { cluster: client as unknown as KubeCluster, close: async () => {} };
   };
+  const log: string[] = [];
+  const write = (line: string) => {
+    const { level, msg, reason } = JSON.parse(line);
+    log.push(`${level} ${msg}: ${reason}`);
+  };
   const stopper = new AbortController();
   const config: ClusterConfig = {
     server: 'https://member',
@@ -56,7 +61,7 @@ function started() {
     credentials: { load: async () => ({ headers: {} }) },
   };
   const connection = new MemberConnection({
-    logger: silentLogger(),
+    logger: createLogger({ level: 'debug', destination: { write } }),
     clock,
     connect,
     onChange: () => {},
@@ -77,7 +82,7 @@ function started() {
     stopper.abort();
     await run;
   };
-  return { clock, config, connection, events, clusters, answers, work, ended, stop };
+  return { clock, config, connection, events, clusters, answers, work, ended, log, stop };
 }
 
 const reasonOf = ({ state }: MemberConnection) =>
@@ -187,6 +192,29 @@ describe('runtime/members/member-connection', () => {
     assert.equal(connection.state.kind, 'connected');
     await stop();
     assert.equal(clock.pending, 0, 'no timer is left');
+  });
+
+  test('why it cannot be connected is a warning once, and again when the reason changes', async () => {
+    const { clock, connection, events, answers, log, stop } = started();
+    const line = (level: string, why: string) =>
+      `${level} Connecting to a member cluster failed: ${why}`;
+    const tries = async (count: number) => {
+      for (const start = log.length; log.length < start + count; ) await clock.advance(1_000);
+    };
+    answers.isDown = true;
+    await tries(3);
+    assert.deepEqual(log, [line('warn', 'down'), line('debug', 'down'), line('debug', 'down')]);
+    answers.why = 'reset';
+    await tries(2);
+    assert.deepEqual(log.slice(3), [line('warn', 'reset'), line('debug', 'reset')]);
+    answers.isDown = false;
+    await clock.advance(60_000);
+    assert.equal(connection.state.kind, 'connected');
+    answers.isDown = true;
+    events.at(-1)?.onLost?.('outage');
+    await tries(1);
+    assert.deepEqual(log.slice(5), [line('warn', 'reset')]);
+    await stop();
   });
 
   test('every 10 minutes the UID is checked, also while the connection is kept and its watch shows nothing', async () => {

@@ -11,7 +11,7 @@ import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { foreignText, uidIn } from '../../util/foreign-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { errorLogFields } from '../../util/homeostat-error.ts';
+import { errorLogFields, messageOf } from '../../util/homeostat-error.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pause } from '../../util/pause.ts';
 import type { Random } from '../../util/random.ts';
@@ -102,6 +102,8 @@ export class MemberConnection {
   /** When this attempt has connected. */
   #connectedMs: number | undefined;
   #cancelReport: (() => void) | undefined;
+  /** Why the last attempt of a series has failed, as it was logged. */
+  #logged: string | undefined;
   /** Resolves when all work with the access has ended. */
   #connecting: Promise<void> | undefined;
 
@@ -119,6 +121,7 @@ export class MemberConnection {
     if ('reason' in access) this.#state = { kind: 'failed', failure: access };
     if (this.#access?.digest === next?.digest) return;
     this.#access = next;
+    this.#logged = undefined;
     if (next !== undefined) this.#state = { kind: 'connecting' };
     this.#startAgain('The kubeconfig has changed');
   }
@@ -204,6 +207,7 @@ export class MemberConnection {
       };
       this.#stopReport();
       this.#connectedMs = this.#options.clock.monotonicMs();
+      this.#logged = undefined;
       this.#setState(connected);
       const working = onConnected(connected, ending);
       const other = await this.#whenOther(connected, ending);
@@ -221,9 +225,15 @@ export class MemberConnection {
   #failureOf(error: unknown): ConnectionFailure {
     const failure = failureOf(error);
     // Its message does not say why.
-    if (failure === cannotConnect)
-      this.#options.logger.info(errorLogFields(error), 'Connecting to a member cluster failed');
+    if (failure === cannotConnect) this.#logFailure(error);
     return failure;
+  }
+
+  #logFailure(error: unknown): void {
+    const why = messageOf(error);
+    const level = why === this.#logged ? 'debug' : 'warn';
+    this.#logged = why;
+    this.#options.logger[level](errorLogFields(error), 'Connecting to a member cluster failed');
   }
 
   async #contact(cluster: KubeCluster, signal: AbortSignal) {
