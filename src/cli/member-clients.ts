@@ -16,6 +16,8 @@ interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random
   readonly election?: Pick<LeaderElection, 'clusterOptions' | 'onLost'>;
   /** Which servers the kubeconfigs may name. @default all but link-local addresses and those of metadata services */
   readonly servers?: ServerPolicy;
+  /** Addresses of servers that this process has started itself: nothing about them is noted. @default none */
+  readonly ownServers?: readonly string[];
   /** Limits of memory are shares of it. @default the limit of the heap of this process */
   readonly heapBytes?: number;
 }
@@ -42,6 +44,7 @@ const shareOfReceived = 1 / 8;
 export function memberClients({
   election,
   servers: policy = new ServerPolicy(),
+  ownServers = [],
   heapBytes = getHeapStatistics().heap_size_limit,
   ...shared
 }: MemberClientOptions): ConnectMember {
@@ -69,7 +72,7 @@ export function memberClients({
     const cluster: KubeCluster = createKubeCluster({
       ...shared,
       logger,
-      servers: { policy, onNote },
+      servers: { policy, ...(!ownServers.includes(config.server) && { onNote }) },
       config,
       connections,
       maxResponseBytes,

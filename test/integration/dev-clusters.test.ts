@@ -53,6 +53,14 @@ describe('integration/dev-clusters', () => {
     await untilLines(/dev-1 +True +True +Running .*\ndev-2 +True/, 'get', 'clusters.homeostat.dev');
   });
 
+  test('their addresses are those of this computer, and no warning says so', async () => {
+    await untilLines(/dev-1 +True +True +Running/, 'get', 'clusters.homeostat.dev');
+    const members = await lines('get', 'clusters.homeostat.dev', '-o', 'yaml');
+    assert.match(members, /type: Connected/);
+    assert.doesNotMatch(members, /loopback/);
+    assert.doesNotMatch(dev.output, /is unusual/);
+  });
+
   test('a stopped member is unreachable until it is started again', async () => {
     assert.match(await lines('dev', 'cluster', 'stop', 'dev-2'), /does not respond any more/);
     await untilLines(/dev-2 +False +False +NotConnected/, 'get', 'clusters.homeostat.dev');

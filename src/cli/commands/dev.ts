@@ -148,7 +148,12 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
         clusters: clients,
         // A definition may create members, with Secrets in any namespace of the sandbox.
         secrets: { namespace: definitionsNamespace, allowed: ['*'] },
-        connect: memberClients({ clock, random, logger }),
+        connect: memberClients({
+          clock,
+          random,
+          logger,
+          ownServers: members.map(({ url }) => url),
+        }),
       },
     }),
     clock,
