@@ -244,7 +244,9 @@ class Session {
     const { document, path } = open;
     const text = document.getText();
     const definitions =
-      path === undefined ? [] : await nearbyDefinitions({ path, text }, (each) => this.#load(each));
+      path === undefined
+        ? []
+        : await nearbyDefinitions({ path, text }, (each) => this.#load(each, [path]));
     const texts = [...this.#open.values()].map((each) => each.parsed());
     const knowledge = withTexts(this.#knowledge, [
       ...definitions.map((each) => this.#parse(each)),
@@ -258,14 +260,15 @@ class Session {
 
   /**
    * The files of a path below the folders of the editor, also where links lead. What is open counts as it is in the editor.
+   * @param documents for which it is read. @default all that are open
    * @throws Error for a path that cannot be read
    */
-  async #load(path: string): ReturnType<LoadFiles> {
+  async #load(path: string, documents?: readonly string[]): ReturnType<LoadFiles> {
     const open = new Map(
       [...this.#open.values()].map(({ path: file, document }) => [file, document]),
     );
     const isInside = insideOf(
-      this.#folders.readable([...open.keys()].flatMap((file) => file ?? [])),
+      this.#folders.readable(documents ?? [...open.keys()].flatMap((file) => file ?? [])),
     );
     if (!(await isInside(path))) return [];
     const files = await this.#options.load(path);

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import { pathOf } from './open-document.ts';
 
 /** A folder of an editor, as the protocol has it. */
@@ -17,7 +17,7 @@ const partFolders: ReadonlySet<string> = new Set(['samples', 'tests']);
 
 /**
  * The folders whose files the server reads: those that the editor has open. The folder that the process was started in may be any.
- * An editor without a folder has single files; then the server reads beside them.
+ * A document outside of all folders is a single file; then the server reads beside it.
  */
 export class WorkspaceFolders {
   readonly #folders = new Set<string>();
@@ -34,12 +34,19 @@ export class WorkspaceFolders {
 
   /** The folders that may be read for these documents. */
   readable(documents: readonly string[]): readonly string[] {
-    if (this.#folders.size > 0) return [...this.#folders];
-    return documents.map((path) => {
-      const folder = dirname(path);
-      return partFolders.has(basename(folder)) ? dirname(folder) : folder;
-    });
+    const folders = [...this.#folders].map(withDefinitions);
+    const single = documents.filter((path) => !folders.some((folder) => isBelow(path, folder)));
+    return [...folders, ...single.map((path) => withDefinitions(dirname(path)))];
   }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** The folder of the definitions that samples and tests in a folder belong to. */
+function withDefinitions(folder: string): string {
+  return partFolders.has(basename(folder)) ? dirname(folder) : folder;
 }
 
 function pathsOf(folders: readonly ProtocolFolder[]): readonly string[] {

@@ -92,16 +92,28 @@ describe('attacks/lsp: only files below the folders of the editor are read', () 
         assert.ok(realpathSync(file).startsWith(at('workspace/')) || file.includes('linked'), file);
     });
 
-  test('a file outside is read for no document, opened or not', async () => {
-    const { client, read, ended } = startSession();
-    await client.initialize(uriOf(at('workspace')));
-    const uri = uriOf(at('outside/samples/one.yaml'));
-    await client.open(uri, 'apiVersion: one.example.com/v1\nkind: Thing\nspce: {}\n');
-    assert.deepEqual(await client.diagnosticsOf(uri, 1), []);
-    await client.shutdown();
-    await ended;
-    assert.deepEqual(read, []);
-  });
+  for (const [what, root, document, definitions] of [
+    ['outside of the workspace', 'workspace', 'outside/samples/one.yaml', 'outside/secret.yaml'],
+    ['in a workspace "tests"', 'workspace/tests', 'workspace/tests/a.yaml', 'workspace/one.yaml'],
+    [
+      'in a workspace "samples"',
+      'outside/samples',
+      'outside/samples/a.yaml',
+      'outside/secret.yaml',
+    ],
+  ] as const)
+    test(`a document ${what}: files beside it and beside its folder are read, and no others`, async () => {
+      const { client, read, ended } = startSession();
+      await client.initialize(uriOf(at(root)));
+      const uri = uriOf(at(document));
+      await client.open(uri, testOf(`definitions: [.., ${resolve('operators/podset.yaml')}]`));
+      await client.diagnosticsOf(uri, 1);
+      await client.shutdown();
+      await ended;
+      assert.ok(read.includes(at(definitions)), read.join());
+      const folder = at(definitions.split('/')[0] ?? '');
+      for (const file of read) assert.ok(file.startsWith(`${folder}/`), file);
+    });
 
   test('without a folder, files beside the document are read, and none of the current folder', async () => {
     const { client, read, ended } = startSession();
