@@ -141,7 +141,12 @@ shared.describe('integration/placed-members', () => {
         );
     await shared.audit.quiet(12_000, { ofDefinitions: true });
     for (const name of names) assert.deepEqual(writesIn(name, since.get(name) ?? 0), []);
-    assert.deepEqual(shared.audit.writes({ since: mark }), []);
+    // On a slow machine the start takes more than 5 s: the definition reports it.
+    const written = shared.audit.writes({ since: mark });
+    assert.deepEqual(
+      written.filter(({ resource }) => resource !== 'operatordefinitions/status'),
+      [],
+    );
   });
 
   test('the Cluster counts the objects that resources of the hub have there', async () => {
