@@ -9,11 +9,13 @@ const flags = given.filter((each) => each.startsWith('-'));
 const names = given.filter((each) => !each.startsWith('-'));
 const unknown = names.find((name) => !Object.hasOwn(generators, name));
 const unknownFlag = flags.find((flag) => flag !== '--check');
-if (unknown !== undefined || unknownFlag !== undefined) {
+if (unknown !== undefined) {
   const known = Object.keys(generators).join(', ');
-  process.stderr.write(
-    `Expected names of ${known}, or none, and perhaps --check; found "${unknown ?? unknownFlag}"\n`,
-  );
+  process.stderr.write(`Expected one of ${known}, or none; found "${unknown}"\n`);
+  process.exit(1);
+}
+if (unknownFlag !== undefined) {
+  process.stderr.write(`Expected "--check" or no flag, found "${unknownFlag}"\n`);
   process.exit(1);
 }
 for (const [name, file] of Object.entries(generators)) {

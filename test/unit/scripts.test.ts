@@ -103,6 +103,13 @@ describe('unit/scripts', () => {
     }
   });
 
+  test('a mistyped flag of generate writes no file', () => {
+    const args = ['scripts/generate.mjs', 'readmes', '--chek'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.equal(stderr, 'Expected "--check" or no flag, found "--chek"\n');
+  });
+
   test('without packages, a script asks for "npm ci"', () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeostat-scripts-'));
     try {
@@ -123,8 +130,12 @@ describe('unit/scripts', () => {
         assert.equal(status, 1, name);
         assert.match(stderr, /^homeostat: packages are missing.*; run "npm ci"\n$/, name);
       }
+      // Some shells remember where "node" was, and would not find the one that was just installed.
       for (const name of installs)
-        assert.match(scripts[name] ?? '', /^node scripts\/ensure-installed\.mjs && exec node /);
+        assert.match(
+          scripts[name] ?? '',
+          /^node scripts\/ensure-installed\.mjs && hash -r && exec node /,
+        );
     } finally {
       rmSync(folder, { recursive: true });
     }
