@@ -8,8 +8,3 @@ export const secretManager = 'homeostat/http-objects';
 /** On the Secret for values of an answer: the key of the create, and the id of the object. */
 export const secretCreateAnnotation = 'homeostat.dev/http-create';
 export const secretIdAnnotation = 'homeostat.dev/http-id';
-
-/** Nothing is sent while it is `true`. */
-export const pausedAnnotation = 'homeostat.dev/paused';
-/** A changed value observes at once. */
-export const reconcileAtAnnotation = 'homeostat.dev/reconcile-at';

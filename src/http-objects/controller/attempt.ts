@@ -4,6 +4,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { assertNever } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { conditionsOf, type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { reconcileAtAnnotation } from '../../util/stored-names.ts';
 import type { Answer } from '../core/answer.ts';
 import { giveUpAnnotation } from '../core/decide-deletion.ts';
 import { approveEndpointAnnotation } from '../core/endpoint-gate.ts';
@@ -25,7 +26,6 @@ import {
   seenAfterStore,
   type View,
 } from '../core/view.ts';
-import { reconcileAtAnnotation } from '../names.ts';
 import { type CodeScope, evaluateCode } from '../spec/code-field.ts';
 import { decodeObject } from '../spec/object-spec.ts';
 import { problemText } from '../spec/problem.ts';

@@ -1,9 +1,9 @@
 import type { ReconcileResult } from '../../controller/index.ts';
 import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { pausedAnnotation } from '../../util/stored-names.ts';
 import { decide } from '../core/decide.ts';
 import type { Settled } from '../core/view.ts';
-import { pausedAnnotation } from '../names.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { lookDelayMs, type ObjectMemory } from './object-memory.ts';
 
