@@ -11,6 +11,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The object in a field. Undefined: the value is no object, or has none there. */
+export function objectAt(value: unknown, field: string): JsonObject | undefined {
+  const found = isJsonObject(value) ? value[field] : undefined;
+  return isJsonObject(found) ? found : undefined;
+}
+
 /**
  * Approximate length of a value as JSON, rarely too low. Does not count escape sequences in strings. Iterative, because values can
  * be nested deeper than the stack.

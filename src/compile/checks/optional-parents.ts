@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
+import { isJsonObject, type JsonObject, objectAt, pointerTo } from '../../util/json.ts';
 import {
   createItemParents,
   createOptionalParents,
@@ -116,11 +116,6 @@ function nodeAt(schema: JsonObject, path: readonly string[]): JsonObject | undef
     node = objectAt(objectAt(node, 'properties'), step);
   }
   return node;
-}
-
-function objectAt(value: JsonObject | undefined, name: string): JsonObject | undefined {
-  const found = value?.[name];
-  return isJsonObject(found) ? (found as JsonObject) : undefined;
 }
 
 /** The pointer of a field of the stored version, as it is written. */

@@ -1,5 +1,5 @@
 import { hasUnknownKeyword } from '../../definition/index.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { type JsonObject, objectAt } from '../../util/json.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
 import { positionInLeaf } from '../template/values.ts';
@@ -46,11 +46,6 @@ function closedObject({ path }: Reference, schema: JsonObject): Trap | undefined
     };
   }
   return undefined;
-}
-
-function objectAt(value: JsonObject | undefined, name: string): JsonObject | undefined {
-  const found = value?.[name];
-  return isJsonObject(found) ? found : undefined;
 }
 
 function isClosed(schema: JsonObject): boolean {

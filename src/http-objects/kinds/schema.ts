@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import { type JsonObject, objectAt } from '../../util/json.ts';
 
 /** A node of the OpenAPI schema of a CustomResourceDefinition. */
 export type KindSchema = JsonObject;
@@ -131,12 +131,4 @@ export function kindSchema(parts: {
 /** The schema of a field. Undefined: the object has no such field. */
 export function fieldSchema(schema: KindSchema, name: string): KindSchema | undefined {
   return objectAt(objectAt(schema, 'properties'), name);
-}
-
-export function objectAt(value: Json | undefined, field: string): JsonObject | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const found = (value as JsonObject)[field];
-  return typeof found === 'object' && found !== null && !Array.isArray(found)
-    ? (found as JsonObject)
-    : undefined;
 }

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
-import { type KindSchema, objectAt } from '../kinds/schema.ts';
+import { isJsonObject, type Json, type JsonObject, objectAt, pointerTo } from '../../util/json.ts';
+import type { KindSchema } from '../kinds/schema.ts';
 import { errorAt, type SpecProblem } from './problem.ts';
 
 /**
