@@ -1,11 +1,11 @@
 // `node bench/intent.ts`: what deciding about one Deployment costs, in us. Absolute times mean little on a shared machine;
 // `JSON.stringify` of the same object is there for scale.
-import { bundledSchemas, createSchemaCompiler } from '../src/compile/index.ts';
-import { covers, differences } from '../src/reconcile/intent/compare.ts';
-import { pathHash } from '../src/reconcile/intent/path-hash.ts';
-import { prepare } from '../src/reconcile/intent/prepare.ts';
-import { gvkOf } from '../src/util/gvk.ts';
-import type { KubeObject } from '../src/util/kube-object.ts';
+import { bundledSchemas, createSchemaCompiler } from '#compile';
+import { covers, differences } from '#reconcile/intent/compare.ts';
+import { pathHash } from '#reconcile/intent/path-hash.ts';
+import { prepare } from '#reconcile/intent/prepare.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 const warmUpRuns = 20_000;
 const measuredRuns = 100_000;

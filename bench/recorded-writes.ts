@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CrdKind, createDefinitionParser } from '../src/definition/index.ts';
-import type { ApiRequest, Sandbox } from '../src/sandbox/index.ts';
-import { startSandboxServer } from '../src/sandbox/node/index.ts';
-import type { KubeObject } from '../src/util/kube-object.ts';
+import { type CrdKind, createDefinitionParser } from '#definition';
+import type { ApiRequest, Sandbox } from '#sandbox';
+import { startSandboxServer } from '#sandbox/node/index.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   launch,
   type SupervisedProcess,

@@ -1,5 +1,5 @@
 // `node bench/render.ts`: time to evaluate the leaves of a typical Deployment template. Prints, asserts nothing.
-import { createLeafParser, type Expression, type Scope } from '../src/compile/language/index.ts';
+import { createLeafParser, type Expression, type Scope } from '#compile/language/index.ts';
 
 const root = {
   metadata: { name: 'web', namespace: 'shop' },

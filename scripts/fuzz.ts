@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fuzzClusters } from '../src/cli/commands/fuzz.ts';
-import { createTerminalOutput } from '../src/cli/output.ts';
+import { fuzzClusters } from '#cli/commands/fuzz.ts';
+import { createTerminalOutput } from '#cli/output.ts';
 import { recipePages } from '../test/support/recipes/index.ts';
 
 const [count = '20', seed = '1'] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { startControlPlane } from '../test/support/control-plane/index.ts';
 import { schemaBundle } from './generate-schema-bundle.ts';
 
-const folder = new URL('../src/compile/schema/', import.meta.url);
+const folder = new URL('../src/engine/compile/schema/', import.meta.url);
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 const plane = await startControlPlane({ controllerManager: false });

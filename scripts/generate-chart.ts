@@ -9,8 +9,8 @@ import {
   type MergedRule,
   rulesYaml,
   runtimeRights,
-} from '../src/check/index.ts';
-import { bundledPlural, bundledSchemas } from '../src/compile/index.ts';
+} from '#check';
+import { bundledPlural, bundledSchemas } from '#compile';
 import { fileOfRightTest, rightTests } from './deploy/right-tests.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,18 +23,26 @@ const operators = readdirSync(join(root, 'operators'))
   .map((file) => ({ file, text: readFileSync(join(root, 'operators', file), 'utf8') }));
 const runtime = runtimeRights({ leaseName: 'LEASE_NAME' });
 const crd = 'operatordefinitions.homeostat.dev.yaml';
-const clusterCrd = 'clusters.homeostat.dev.yaml';
+/** Not in `crds/`: they are installed with `clusters.enabled` and `http.enabled` only. */
+const optionalCrds = ['clusters', 'httpendpoints', 'httpobjects'].map(
+  (plural) => `${plural}.homeostat.dev.yaml`,
+);
 
 const files = new Map([
   [`crds/${crd}`, readFileSync(join(root, 'deploy/crds', crd), 'utf8')],
-  // Not in `crds/`: it is installed with `clusters.enabled` only.
-  [`files/crds/${clusterCrd}`, readFileSync(join(root, 'deploy/crds', clusterCrd), 'utf8')],
+  ...optionalCrds.map(
+    (file) =>
+      [`files/crds/${file}`, readFileSync(join(root, 'deploy/crds', file), 'utf8')] as const,
+  ),
   ...operators.map(({ file, text }) => [`files/operators/${file}`, text] as const),
   ['files/rights/cluster.yaml', itemsOf(runtime.cluster)],
   ['files/rights/leader-election.yaml', itemsOf(runtime.leaderElection)],
   ['files/rights/configmaps.yaml', itemsOf(runtime.configMaps)],
   ['files/rights/clusters.yaml', itemsOf(runtime.clusters)],
   ['files/rights/cluster-secrets.yaml', itemsOf(runtime.clusterSecrets)],
+  ['files/rights/http.yaml', itemsOf(runtime.http)],
+  ['files/rights/http-values.yaml', itemsOf(runtime.httpValues)],
+  ['files/rights/http-logins.yaml', itemsOf(runtime.httpLogins)],
   ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],
 ]);
 

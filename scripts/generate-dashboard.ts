@@ -2,7 +2,7 @@
 // With --check it only compares, and fails when the file is not up to date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { metricCatalogue } from '../src/telemetry/roles.ts';
+import { metricCatalogue } from '#telemetry/roles.ts';
 import { type Panel, type Row, rows } from './dashboard/panels.ts';
 
 const file = fileURLToPath(new URL('../deploy/grafana/homeostat.json', import.meta.url));

@@ -3,8 +3,8 @@
 // With --check it only compares, and fails when a page is not up to date or a field is on no page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { definitionSchema } from '../src/definition/index.ts';
-import { isJsonObject, type JsonObject } from '../src/util/json.ts';
+import { definitionSchema } from '#definition';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 
 interface Row {
   readonly path: string;

@@ -2,8 +2,8 @@
 // With --check it only compares, and fails when the file is not up to date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { builtinFunctions } from '../src/compile/language/builtin-functions.ts';
-import { type LanguageName, languageNames } from '../src/compile/language/index.ts';
+import { builtinFunctions } from '#compile/language/builtin-functions.ts';
+import { type LanguageName, languageNames } from '#compile/language/index.ts';
 import { exampleChild, exampleResource, exampleTime } from '../test/support/compile/examples.ts';
 
 const file = fileURLToPath(new URL('../docs/functions.md', import.meta.url));
@@ -16,7 +16,7 @@ const helpers = names.filter(({ kind, example }) => kind === 'helper' && example
 const text = `${[
   '# Functions and helpers',
   '',
-  'Generated from the tables in `src/compile/language/` by `npm run generate`; do not edit. A test evaluates every example.',
+  'Generated from the tables in `src/engine/compile/language/` by `npm run generate`; do not edit. A test evaluates every example.',
   '',
   'This page lists the functions and helpers of expressions. The examples read this resource,',
   '',
@@ -30,8 +30,9 @@ const text = `${[
   '',
   ...tableOf(functions.filter((each) => !isBuiltin(each))),
   '',
-  '`$now()` and `$millis()` are constant within a reconcile. A child cannot contain values that change with each reconcile: they, `$random()`,',
-  '`$randomString()` and `$shuffle()` are rejected in a template, except after `observed.<id>.<path> ??` or in a child with',
+  '`$now()` and `$millis()` are constant within a reconcile. A child cannot contain values that change with each reconcile: they, `$nextTime()`',
+  'without its last argument, `$random()`,',
+  '`$randomString()` and `$shuffle()` are rejected in a template, except where a time is only compared, after `observed.<id>.<path> ??` or in a child with',
   '`updateStrategy: { type: OnDelete }`; time is also rejected in a patch, and random values everywhere in reporting except the status.',
   '',
   'The functions of JSONata, with limits for those that could hang or grow without end (a parameter with `?` is optional):',

@@ -2,7 +2,7 @@
 // With --check it only compares, and fails when the file is not up to date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type LogMessageSpec, type LogTopic, logMessages } from '../src/telemetry/log-messages.ts';
+import { type LogMessageSpec, type LogTopic, logMessages } from '#telemetry/log-messages.ts';
 
 const file = fileURLToPath(new URL('../docs/messages.md', import.meta.url));
 
@@ -18,7 +18,7 @@ const topics: Readonly<Record<LogTopic, string>> = {
 const text = `${[
   '# Log messages',
   '',
-  'Generated from `src/telemetry/log-messages.ts` by `npm run generate`; do not edit.',
+  'Generated from `src/engine/telemetry/log-messages.ts` by `npm run generate`; do not edit.',
   '',
   'This page lists every message that `homeostat run` logs, what it means and what to do. A log line is a JSON object: `msg` is one of these',
   'messages, all variable parts are fields of their own, such as `definition`, `kind`, `key` or `reason`. Alert on `msg` and `level`.',

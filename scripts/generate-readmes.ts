@@ -1,13 +1,13 @@
 // `npm run generate -- readmes`: the line "May import" in the README of each room, from scripts/imports/rooms.ts. `-- --check` writes nothing and
 // fails if a line is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { packages, rooms } from './imports/rooms.ts';
+import { folderOf, packages, rooms } from './imports/rooms.ts';
 
 const isCheck = process.argv.includes('--check');
 const line = /(?<=^(?:- )?)May import: .*$/m;
 
 for (const [room, imports] of Object.entries(rooms)) {
-  const path = `src/${room}/README.md`;
+  const path = `src/${folderOf(room)}/README.md`;
   const text = readFileSync(path, 'utf8');
   if (!line.test(text)) fail(`Expected a line "May import: ..." in ${path}`);
   const updated = text.replace(line, () => lineOf(room, imports));

@@ -42,7 +42,7 @@ ${section('The cluster', clusterCases)}
 ## Crashes and leftovers
 
 ${table(Object.values<OtherFault>(otherFaults).map(({ name, injected, oracle, runs }) => [name, injected, oracle, runs]))}
-Other suites cover two replicas, a lost Lease and a frozen process (\`test/integration/leader-election.test.ts\`, random histories in \`src/runtime/leadership\`), and reloaded definitions (\`reload.test.ts\`).
+Other suites cover two replicas, a lost Lease and a frozen process (\`test/integration/leader-election.test.ts\`, random histories in \`src/engine/runtime/leadership\`), and reloaded definitions (\`reload.test.ts\`).
 
 ## Known limits
 

@@ -1,6 +1,7 @@
 // Writes docs/rules.md from test/rules: every rule of the definition and the tests that show it.
 // With --check it only compares, and fails when the file is not up to date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Rule, type RuleSection, ruleSections } from '../test/rules/index.ts';
 
@@ -28,7 +29,7 @@ function linesOf({ heading, page, rules }: RuleSection): readonly string[] {
     '',
     `## ${heading}`,
     '',
-    `Reference: [${page.split('#')[0]}](definition/${page}).`,
+    `Reference: [${posix.basename(page.split('#')[0] ?? '')}](${posix.join('definition', page)}).`,
     '',
     '| rule | tested in |',
     '| --- | --- |',

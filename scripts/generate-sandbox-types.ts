@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { MergeSchema } from '../src/sandbox/apply/field-type-builder.ts';
+import type { MergeSchema } from '#sandbox/apply/field-type-builder.ts';
 import { sandboxSchemas } from '../test/support/backends/index.ts';
 import { goModuleFolders } from './go-module-folders.ts';
 

@@ -27,6 +27,7 @@ export const namedPrograms: Readonly<Record<'build' | 'bench', NamedPrograms>> =
     scale: { file: 'bench/scale.ts' },
     history: { file: 'bench/history.ts' },
     members: { file: 'bench/members/main.ts' },
+    http: { file: 'bench/http.ts' },
     'hand-over': { file: 'bench/hand-over.ts' },
     isolation: { file: 'bench/isolation/main.ts' },
     sandbox: { file: 'bench/sandbox/main.ts' },

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   allBinaries,
   type ControlPlane,

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from '../../test/support/control-plane/index.ts';
 
 /** Sees the children of the good definitions on one watch, each with the value it was rendered with. */

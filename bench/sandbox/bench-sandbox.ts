@@ -1,8 +1,8 @@
-import { builtinDocuments } from '../../src/compile/index.ts';
-import { parseYaml } from '../../src/definition/index.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { builtinDocuments } from '#compile';
+import { parseYaml } from '#definition';
+import { createSandbox, type Sandbox, type SandboxOptions } from '#sandbox';
+import { createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 
 /** A sandbox that fails loudly. */
 export function benchSandbox(

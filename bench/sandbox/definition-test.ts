@@ -1,12 +1,13 @@
-import { createDefinitionParser } from '../../src/definition/index.ts';
-import { createKubeCluster } from '../../src/kube/index.ts';
-import { DefinitionTaskRunner, ViewChangeNotifier } from '../../src/runtime/index.ts';
-import { startSandboxServer } from '../../src/sandbox/node/index.ts';
-import { createLogger, createMetricRegistry } from '../../src/telemetry/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
-import { unlimitedTimeSlicer } from '../../src/util/time-slicer.ts';
+import { createDefinitionParser } from '#definition';
+import { createKubeCluster } from '#kube';
+import { RunningDefinition } from '#runtime';
+import { startSandboxServer } from '#sandbox/node/index.ts';
+import { createLogger, createMetricRegistry } from '#telemetry';
+import { createSystemClock } from '#util/clock.ts';
+import { gvkOf } from '#util/gvk.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
+import { recordingGate } from '../../test/support/fakes/recording-gate.ts';
 import { whenSynced } from '../../test/support/when-synced.ts';
 import { benchSandbox } from './bench-sandbox.ts';
 import { applyTo } from './objects.ts';
@@ -64,8 +65,7 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
   const [located] = definitions;
   if (located === undefined) throw new Error('Expected a definition');
   const stopper = new AbortController();
-  const none = { resources: [], children: [] };
-  const unit = new DefinitionTaskRunner(
+  const unit = new RunningDefinition(
     {
       cluster,
       clock,
@@ -74,15 +74,12 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
       metrics,
       name: 'box',
       timeSlicer: unlimitedTimeSlicer,
-      notifier: new ViewChangeNotifier(clock),
-      kinds: () => none,
-      record: () => Promise.resolve(),
-      onDone: () => {},
-      onKindsGone: () => {},
+      listener: { awaited: () => {}, changed: () => {}, counted: () => {} },
+      gate: recordingGate(),
     },
     stopper.signal,
   );
-  unit.setTask({ kind: 'run', desired: { located } });
+  unit.want({ kind: 'run', desired: { located } });
   while (unit.view.state.kind !== 'running') await clock.sleep(5, stopper.signal);
   const informer = cluster.acquire({ gvk: gvkOf('bench.example.com/v1', 'Box') });
   await whenSynced(informer, stopper.signal);

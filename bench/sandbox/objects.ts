@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/index.ts';
+import type { Sandbox } from '#sandbox';
 
 export const group = 'bench.example.com';
 

@@ -1,4 +1,4 @@
-import { startSandboxServer } from '../../src/sandbox/node/index.ts';
+import { startSandboxServer } from '#sandbox/node/index.ts';
 import { benchSandbox } from './bench-sandbox.ts';
 import type { Row } from './row.ts';
 

@@ -1,5 +1,5 @@
 // A sandbox in a process of its own: prints its address, and ends with its standard input.
-import { startSandboxServer } from '../../src/sandbox/node/index.ts';
+import { startSandboxServer } from '#sandbox/node/index.ts';
 import { benchSandbox } from './bench-sandbox.ts';
 
 const sandbox = benchSandbox({ controllers: false, basePath: '/bench' });

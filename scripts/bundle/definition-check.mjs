@@ -1,11 +1,7 @@
 import { Ajv } from 'ajv';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import {
-  definitionSchema,
-  operatorFuzzSchema,
-  operatorTestSchema,
-} from '../../src/definition/index.ts';
-import { ajvOptions } from '../../src/definition/schema/schema-findings.ts';
+import { definitionSchema, operatorFuzzSchema, operatorTestSchema } from '#definition';
+import { ajvOptions } from '#definition/schema/schema-findings.ts';
 
 /**
  * In the bundle the checks of our formats are compiled already, by ajv as at run time: 40 ms less of each start, and no ajv. Each is a module

@@ -9,9 +9,7 @@ import { build } from 'esbuild';
 import { recipePages } from '../../test/support/recipes/recipe-page.ts';
 import { definitionCheckPlugin } from './definition-check.mjs';
 import { thirdPartyNotices } from './notices.mjs';
-import { jsonPlugin } from './parts.mjs';
 import { roomsPlugin } from './rooms.mjs';
-import { yamlPlugin } from './yaml-without-generators.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url)));
@@ -48,13 +46,16 @@ export async function bundlePlayground() {
     legalComments: 'none',
     logLevel: 'warning',
     // A module of Node is not found, and fails the build.
-    plugins: [roomsPlugin(), jsonPlugin({ packs: false }), yamlPlugin(), definitionCheckPlugin()],
+    plugins: [roomsPlugin(), definitionCheckPlugin()],
   };
   const [page, worker] = await Promise.all([
-    build({ ...shared, entryPoints: ['src/playground/main.ts', 'src/web/console.css'] }),
     build({
       ...shared,
-      entryPoints: ['src/playground/worker.ts'],
+      entryPoints: ['src/console/playground/main.ts', 'src/console/web/console.css'],
+    }),
+    build({
+      ...shared,
+      entryPoints: ['src/console/playground/worker.ts'],
       define: { homeostatVersion: JSON.stringify(version) },
     }),
   ]);

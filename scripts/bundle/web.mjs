@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export async function bundleWebFiles() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/web/main.ts', 'src/web/console.css'],
+    entryPoints: ['src/console/web/main.ts', 'src/console/web/console.css'],
     outdir: 'console',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',

@@ -1,4 +1,4 @@
-import { metricCatalogue as m } from '../../src/telemetry/roles.ts';
+import { metricCatalogue as m } from '#telemetry/roles.ts';
 
 /** One panel of the dashboard. */
 export interface Panel {
@@ -287,6 +287,40 @@ export const rows: readonly Row[] = [
         title: 'Requests by member',
         unit: 'reqps',
         queries: [[rate(m.clusterRequests.name, '', 'cluster'), '{{cluster}}']],
+      },
+      {
+        title: 'Reading waits, by member',
+        unit: 'percentunit',
+        queries: [[rate(m.clusterThrottledSeconds.name, '', 'cluster'), '{{cluster}}']],
+      },
+    ],
+  },
+  {
+    title: 'Objects behind HTTP',
+    panels: [
+      {
+        title: 'Objects by state',
+        queries: [[`sum by (state) (${m.httpObjects.name})`, '{{state}}']],
+      },
+      {
+        title: 'Requests by endpoint and status',
+        unit: 'reqps',
+        queries: [[rate(m.httpRequests.name, '', 'endpoint, code'), '{{endpoint}} {{code}}']],
+      },
+      {
+        title: 'Duration of requests',
+        unit: 's',
+        queries: [[quantile(0.99, m.httpRequestSeconds.name, '', ''), 'p99']],
+      },
+      {
+        title: 'Longest time since an observation',
+        unit: 's',
+        queries: [[`max(${m.httpOldestObservation.name})`, 'oldest']],
+      },
+      {
+        title: 'Requests for tokens',
+        unit: 'cps',
+        queries: [[rate(m.httpTokenRenewals.name, '', 'result'), '{{result}}']],
       },
     ],
   },

@@ -1,12 +1,14 @@
-import type { RightPurpose } from '../../src/check/index.ts';
+import type { RightPurpose } from '#check';
 
 const byName = 'test/integration/rights-by-name.test.ts';
 const ofMembers = 'test/integration/member-rights.test.ts';
+const ofHttp = 'test/integration/http-rights.test.ts';
 const ofDeploy = 'test/integration/deploy-rights.test.ts';
 
 /** Where the test of that title is. */
 export function fileOfRightTest(title: string): string {
   if (title === rightTests.member) return ofMembers;
+  if (title === rightTests.http || title === rightTests['http-logins']) return ofHttp;
   return title === rightTests['reads-by-name'] ? byName : ofDeploy;
 }
 
@@ -15,8 +17,10 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   crds: 'the runtime starts',
   crd: 'the runtime starts',
   'definition-crd': 'the runtime starts',
-  definitions: 'definitions are shown, and the object of one whose text goes is taken away',
-  'definition-status': 'definitions are shown, and the object of one whose text goes is taken away',
+  definitions:
+    'definitions are published, and the object of one whose manifest is removed is deleted',
+  'definition-status':
+    'definitions are published, and the object of one whose manifest is removed is deleted',
   configmaps: 'the runtime starts',
   clusters:
     'a definition runs in a member with the rights that are printed for it, and needs all of them',
@@ -24,6 +28,11 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
     'a definition runs in a member with the rights that are printed for it, and needs all of them',
   member:
     'a definition runs in a member with the rights that are printed for it, and needs all of them',
+  http: 'objects behind HTTP work with the rights that are printed for them, and need all of them',
+  'http-values':
+    'objects behind HTTP work with the rights that are printed for them, and need all of them',
+  'http-logins':
+    'a login requests tokens with the rights that are printed for it, and needs all of them',
   lease: 'another replica continues where the leader ends',
   'lease-new': 'another replica continues where the leader ends',
   resources: 'resources are made',
@@ -39,9 +48,9 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   'resource-gone': 'a definition for a kind of others releases what matches no more',
   'resource-patch': 'a resource that patches itself',
   'patch-targets': 'a definition of one namespace writes there and nowhere else',
-  'namespace-going': 'a namespace goes with what is in it',
+  'namespace-going': 'a namespace is deleted with what is in it',
   events: 'Events are reported, and counted',
   owners: 'without the right to name owners no child is made',
-  'granted-roles': 'nobody binds a role that he may not bind',
-  'granted-rules': 'nobody binds a role that he may not bind',
+  'granted-roles': 'no user binds a role that it may not bind',
+  'granted-rules': 'no user binds a role that it may not bind',
 };

@@ -1,4 +1,35 @@
 /**
+ * The floors of `src`, by folder: the rooms of each. A room that is a folder of its own beside the floors is `util`, `sandbox` or `cli`.
+ * Rooms have unique names, so that the tables below and all messages name a file from its room on: `kube/api/writer.ts`.
+ */
+export const floors: Readonly<Record<string, readonly string[]>> = {
+  engine: [
+    ...['files', 'telemetry', 'definition', 'compile', 'check', 'kube', 'controller'],
+    ...['reconcile', 'http-objects', 'runtime', 'http'],
+  ],
+  authoring: ['plan', 'simulation', 'testing', 'render', 'fuzz', 'import', 'dev', 'lsp', 'library'],
+  console: ['web', 'console', 'playground'],
+};
+
+/** The folder of a room below `src`: `engine/kube`. */
+export function folderOf(room: string): string {
+  const floor = Object.keys(floors).find((each) => floors[each]?.includes(room));
+  return floor === undefined ? room : `${floor}/${room}`;
+}
+
+/** The path below `src` of a path from a room on. */
+export function belowSource(path: string): string {
+  const [room = '', ...rest] = path.split('/');
+  return [folderOf(room), ...rest].join('/');
+}
+
+/** The path from its room on, of a path below `src`. */
+export function fromRoom(path: string): string {
+  const [floor = '', ...rest] = path.split('/');
+  return floor in floors ? rest.join('/') : path;
+}
+
+/**
  * By room, the rooms that it may import, itself aside: `kube` stands for `kube/index.ts` and `kube/roles.ts`,
  * `kube/roles` for that file alone, `sandbox/node` for the `index.ts` of that folder. `util` has no entry: all of its files.
  */
@@ -8,7 +39,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['util'],
   definition: ['util'],
   compile: ['util', 'definition'],
-  check: ['util', 'definition', 'compile'],
+  check: ['util', 'definition', 'compile', 'http-objects/spec'],
   kube: ['util', 'telemetry', 'files'],
   controller: ['util', 'telemetry/roles'],
   reconcile: ['util', 'definition', 'compile', 'controller', 'kube/roles', 'telemetry/roles'],
@@ -18,8 +49,26 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   plan: [...engine(), 'runtime'],
   http: ['util', 'telemetry', 'runtime'],
   dev: [...engine(), 'runtime', 'sandbox', 'sandbox/node'],
-  simulation: [...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node'],
-  lsp: ['util', 'files', 'definition', 'compile', 'simulation'],
+  simulation: [
+    ...[...engine(), 'http-objects', 'http-objects/kinds', 'runtime', 'plan', 'sandbox'],
+    'sandbox/node',
+  ],
+  testing: [
+    ...['util', 'telemetry', 'files', 'definition', 'compile', 'check', 'kube', 'reconcile'],
+    ...['runtime', 'plan', 'sandbox', 'simulation', 'http-objects/kinds', 'http-objects/spec'],
+  ],
+  render: [
+    ...['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'reconcile', 'plan'],
+    ...['sandbox', 'simulation', 'testing'],
+  ],
+  fuzz: [...['util', 'definition', 'check', 'kube', 'reconcile', 'plan', 'sandbox', 'simulation']],
+  import: [
+    ...['util', 'definition', 'compile', 'check', 'kube', 'reconcile', 'sandbox', 'simulation'],
+    'render',
+  ],
+  lsp: [
+    ...['util', 'files', 'definition', 'compile', 'http-objects/kinds', 'simulation', 'testing'],
+  ],
   web: ['util'],
   console: [
     ...['util', 'telemetry', 'files', 'definition', 'compile', 'check', 'kube', 'reconcile'],
@@ -27,12 +76,24 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   playground: [
     ...['util', 'telemetry', 'definition', 'compile', 'check', 'kube', 'sandbox', 'runtime'],
-    ...['dev', 'simulation', 'console', 'web', 'web/browser'],
+    ...['simulation', 'testing', 'dev', 'console', 'web', 'web/browser'],
   ],
-  library: [...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node', 'dev', 'simulation'],
+  library: [
+    ...['util', 'telemetry', 'files', 'definition', 'compile', 'check', 'runtime', 'sandbox/node'],
+    ...['dev', 'simulation', 'testing', 'render'],
+  ],
   cli: [
-    ...[...engine(), 'runtime', 'plan', 'sandbox', 'sandbox/node', 'dev', 'simulation'],
-    ...['http', 'lsp', 'console', 'console/node'],
+    ...[...engine(), 'runtime', 'plan', 'sandbox', 'dev'],
+    ...['simulation', 'testing', 'render', 'fuzz', 'import'],
+    ...[
+      'http',
+      'http-objects',
+      'http-objects/kinds',
+      'http-objects/spec',
+      'lsp',
+      'console',
+      'console/node',
+    ],
   ],
 };
 
@@ -48,11 +109,14 @@ export const packages: Readonly<Record<string, string>> = {
   jsonata: 'compile',
   handlebars: 'compile',
   re2js: 'compile',
+  semver: 'compile/language/functions/versions.ts',
+  'ipaddr.js': 'compile/language/functions/ip-range.ts',
+  'smol-toml': 'compile/language/functions/config-formats.ts',
   undici: 'kube',
   '@kubernetes/client-node': 'kube',
   '@marcbachmann/cel-js': 'sandbox',
   express: 'http',
-  'fast-check': 'simulation',
+  'fast-check': 'fuzz',
   'vscode-languageserver-protocol': 'lsp/protocol.ts',
   'vscode-languageserver-textdocument': 'lsp/protocol.ts',
   preact: 'web/preact.ts',

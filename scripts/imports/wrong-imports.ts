@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { SourceFile } from '../measure/source-size.ts';
-import { packages, rooms } from './rooms.ts';
+import { belowSource, packages, rooms } from './rooms.ts';
 
 /** Imports that the tables of rooms and packages do not permit, one line each. */
 export function wrongImports(
@@ -8,10 +8,8 @@ export function wrongImports(
 ): readonly string[] {
   return files.flatMap((file) =>
     importsOf(file.text).flatMap(({ imported, line }) => {
-      const mistake = imported.startsWith('.')
-        ? roomMistake(file.path, posix.join(posix.dirname(file.path), imported))
-        : packageMistake(file.path, imported);
-      return mistake === undefined ? [] : [`src/${file.path}:${line}: ${mistake}`];
+      const mistake = mistakeOf(file.path, imported);
+      return mistake === undefined ? [] : [`src/${belowSource(file.path)}:${line}: ${mistake}`];
     }),
   );
 }
@@ -30,16 +28,32 @@ function importsOf(text: string): readonly Import[] {
   }));
 }
 
+function mistakeOf(path: string, imported: string): string | undefined {
+  if (imported.startsWith('#')) return roomMistake(path, targetOf(imported.slice(1)));
+  if (!imported.startsWith('.')) return packageMistake(path, imported);
+  const target = posix.join(posix.dirname(path), imported);
+  const room = roomOf(target);
+  // Files outside of `src` have no alias.
+  return room === roomOf(path) || room === '..'
+    ? undefined
+    : `Another room is imported by its alias: "#${room}", not "${imported}"`;
+}
+
+/** The file of an alias: `kube` is `kube/index.ts`. */
+function targetOf(alias: string): string {
+  return alias.includes('/') ? alias : `${alias}/index.ts`;
+}
+
 function roomMistake(from: string, to: string): string | undefined {
   const room = roomOf(from);
   const target = roomOf(to);
-  if (target === room || target === '..') return undefined;
+  if (target === room) return `Inside of a room, imports are relative: not "#${target}"`;
   const permitted = rooms[room];
   if (permitted === undefined) return `The room "${room}" is not in scripts/imports/rooms.ts`;
   if (permitted.some((entry) => entriesOf(entry).some((way) => way === to || way === target))) {
     return undefined;
   }
-  return `${room} may not import src/${to}, only ${permitted.join(', ')}, through index.ts or roles.ts`;
+  return `${room} may not import src/${belowSource(to)}, only ${permitted.join(', ')}, through index.ts or roles.ts`;
 }
 
 /** The files by which an entry of the table is imported; a room as a whole if it has no entry of its own. */
@@ -59,7 +73,7 @@ function packageMistake(from: string, imported: string): string | undefined {
   if (owner === undefined) return `The package "${name}" is not in scripts/imports/rooms.ts`;
   return owner === from || owner === roomOf(from)
     ? undefined
-    : `Only src/${owner} may import "${name}"`;
+    : `Only src/${belowSource(owner)} may import "${name}"`;
 }
 
 function roomOf(path: string): string {

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { pathToFileURL } from 'node:url';
-import type { JsonObject } from '../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import {
   AuditLog,
   type SandboxPlane,
   startSandboxPlane,
 } from '../../test/support/control-plane/index.ts';
 import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
+import { fromRoom } from '../imports/rooms.ts';
 
 /**
  * The functions that run from an edit of a resource until its status is written, counted by the profiler: not only the steps of the
@@ -16,7 +17,7 @@ import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
  * changes, too, so its response enqueues the resource again: two reconciles.
  */
 export interface EditPath {
-  /** By file below `src`: names of its methods and functions that ran, without functions that have no name. */
+  /** By file, from its room on: names of its methods and functions that ran, without functions that have no name. */
   readonly functionsByFile: ReadonlyMap<string, readonly string[]>;
   /** Requests of the edit, without those of definitions. */
   readonly requests: number;
@@ -100,7 +101,7 @@ function functionsIn(result: readonly Profiler.ScriptCoverage[]): EditPath['func
     const names = functions
       .filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0)
       .map(({ functionName }) => functionName);
-    if (names.length > 0) functionsByFile.set(url.slice(source.length), names);
+    if (names.length > 0) functionsByFile.set(fromRoom(url.slice(source.length)), names);
   }
   return functionsByFile;
 }

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { fromRoom } from '../imports/rooms.ts';
 
 /** One file of `src` that is no test. */
 export interface SourceFile {
-  /** Below `src`, with slashes. */
+  /** From its room on, with slashes: `kube/api/writer.ts`. */
   readonly path: string;
   readonly lines: number;
   readonly text: string;
@@ -17,11 +18,11 @@ export function readSources(folder: string): readonly SourceFile[] {
     .toSorted()
     .map((path) => {
       const text = readFileSync(join(folder, path), 'utf8');
-      return { path, lines: text.split('\n').length - 1, text };
+      return { path: fromRoom(path), lines: text.split('\n').length - 1, text };
     });
 }
 
-/** The first part of a path below `src`. */
+/** The first part of its path. */
 export function roomOf({ path }: SourceFile): string {
   return path.split('/')[0] ?? '';
 }

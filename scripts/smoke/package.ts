@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { tryGoExample, tryLibrary } from './library.ts';
 import { run } from './run-command.ts';
 
-const largestBytes = 12_000_000;
+const largestBytes = 14_000_000;
 /** What no build has made: it is in the package unless packing builds first. */
 const leftover = join('dist', 'leftover.txt');
 

@@ -8,6 +8,8 @@ import { startNode } from './test-process.mjs';
 
 /** So few files are shown test by test, each in a process of its own. */
 const fewFiles = 8;
+/** So many of the slowest files are listed. */
+const slowFiles = 10;
 
 /** For processes that tests start, see `test/support/executable.ts`. */
 async function buildBundle(signal) {
@@ -52,6 +54,7 @@ export async function runSuite(name, { filters, name: pattern, seed }, signal) {
   if (tally.total === 0) tally.failures.push(`${name}: no test ran`);
   if (tally.failed > 0) console.log(`\nFailed in suite "${name}":`);
   for (const failure of tally.failures) console.log(`  ✖ ${failure}`);
+  if (files.length > fewFiles) console.log(`Slowest files: ${tally.slowestFiles(slowFiles)}`);
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
   console.log(`Suite "${name}": ${closingLine(tally)} (${files.length} files, ${seconds} s)\n`);
   return tally;

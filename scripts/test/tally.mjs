@@ -4,6 +4,8 @@ export class Tally {
   skipped = 0;
   /** One text each: file and name. */
   failures = [];
+  /** Milliseconds by file. */
+  times = new Map();
 
   get failed() {
     return this.failures.length;
@@ -11,6 +13,19 @@ export class Tally {
 
   get total() {
     return this.passed + this.failed + this.skipped;
+  }
+
+  addTime(file, ms) {
+    this.times.set(file, (this.times.get(file) ?? 0) + ms);
+  }
+
+  /** One line: `26 s FILE, 14 s FILE`. */
+  slowestFiles(count) {
+    return [...this.times]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, count)
+      .map(([file, ms]) => `${(ms / 1_000).toFixed(0)} s ${file}`)
+      .join(', ');
   }
 
   add(other) {

@@ -5,6 +5,9 @@ import { once } from 'node:events';
 const testTimeoutMs = 600_000;
 /** A test that never lets its process breathe cannot be ended by its time limit: then its process is. */
 const silenceMs = testTimeoutMs + 60_000;
+/** A process that has ended meanwhile is a failure of its own. */
+const ignoreEnd = () => {};
+const testContext = `--import=${new URL('test-context.mjs', import.meta.url)}`;
 
 /** Starts Node in a process group of its own. When the signal aborts, the group is killed, with all that it has started. */
 export function startNode(args, { signal, ...options }) {
@@ -19,10 +22,12 @@ export function startNode(args, { signal, ...options }) {
 
 /**
  * Starts a process that runs test files and sends their results, and counts them into `tally`. It counts as failures, too: a process
- * that ends before all tests have, or with an error that no test has, and a file without tests, unless `mayBeEmpty`.
+ * that ends before all tests have, or with an error that no test has, and a file without tests, unless `mayBeEmpty`. `nextFile`: hands out the
+ * files that it asks for.
  */
-export function startTestProcess(args, { environment, signal, tally, showsFailures, mayBeEmpty }) {
-  const { child, kill } = startNode([`--test-timeout=${testTimeoutMs}`, ...args], {
+export function startTestProcess(args, options) {
+  const { environment, signal, tally, nextFile, showsFailures, mayBeEmpty } = options;
+  const { child, kill } = startNode([testContext, `--test-timeout=${testTimeoutMs}`, ...args], {
     signal,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...environment },
@@ -37,10 +42,12 @@ export function startTestProcess(args, { environment, signal, tally, showsFailur
       console.log(`✖ ${test}\n${(report ?? '').replace(/^/gm, '    ')}\n`);
   };
   const watchdog = setTimeout(kill, silenceMs);
-  child.on('message', ({ kind, test, report }) => {
+  child.on('message', ({ kind, test, report, file, ms }) => {
     watchdog.refresh();
+    if (kind === 'next') child.send({ file: nextFile() }, ignoreEnd);
     if (kind === 'started') last = test;
     if (kind === 'end') hasEnded = true;
+    if (kind === 'time') tally.addTime(file, ms);
     if (kind === 'passed') tally.passed += 1;
     if (kind === 'skipped') tally.skipped += 1;
     if (kind === 'failed') fail(test, report);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { arrangeDiagnostics } from '../definition/index.ts';
-import { DefinitionValidator } from '../simulation/index.ts';
+import { arrangeDiagnostics } from '#definition';
+import { DefinitionValidator } from '#testing';
 import { checkInWorkers } from './check-in-workers.ts';
 import { validDefinition } from './check-jobs.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import type { DefinitionManifest } from '../check/index.ts';
-import type { Diagnostic } from '../definition/index.ts';
+import type { DefinitionManifest } from '#check';
+import type { Diagnostic } from '#definition';
 import { type CheckJob, type CheckJobResult, CheckRunner, joined } from './check-jobs.ts';
 import { runInWorkers } from './commands/job-pool.ts';
 import { workerEntry } from './commands/test-worker.ts';

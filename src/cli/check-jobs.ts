@@ -1,6 +1,6 @@
-import { type CheckedDefinition, conflictKeysOf, type DefinitionManifest } from '../check/index.ts';
-import type { Diagnostic } from '../definition/index.ts';
-import { DefinitionValidator } from '../simulation/index.ts';
+import { type CheckedDefinition, conflictKeysOf, type DefinitionManifest } from '#check';
+import type { Diagnostic } from '#definition';
+import { DefinitionValidator } from '#testing';
 import type { ValidDefinition } from './diagnostic-formats.ts';
 
 /** Definitions to check in a worker thread. Plain data. */

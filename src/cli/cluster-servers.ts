@@ -1,4 +1,4 @@
-import { isServerPattern, ServerPolicy } from '../kube/index.ts';
+import { isServerPattern, ServerPolicy } from '#kube';
 import { CliError } from './exit-code.ts';
 
 /**

@@ -1,14 +1,14 @@
-import type { DefinitionManifest } from '../check/index.ts';
-import type { Watcher } from '../kube/index.ts';
+import type { DefinitionManifest } from '#check';
+import type { Watcher } from '#kube';
 import {
   createConfigMapSource,
   createDirectorySource,
   createStaticSource,
   type DefinitionSource,
-} from '../runtime/index.ts';
-import type { Logger } from '../telemetry/index.ts';
-import type { Clock } from '../util/clock.ts';
-import { assertNever } from '../util/homeostat-error.ts';
+} from '#runtime';
+import type { Logger } from '#telemetry';
+import type { Clock } from '#util/clock.ts';
+import { assertNever } from '#util/homeostat-error.ts';
 import { standardInput } from './load-manifests.ts';
 import type { SourceKind } from './source-flags.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Diagnostic } from '../definition/index.ts';
+import type { Diagnostic } from '#definition';
 import { githubReport, jsonReport, sarifReport } from './diagnostic-formats.ts';
 
 const diagnostics: readonly Diagnostic[] = [

@@ -1,6 +1,6 @@
 import { isAbsolute, normalize, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Diagnostic } from '../definition/index.ts';
+import type { Diagnostic } from '#definition';
 import { version } from './version.ts';
 
 /** A definition without errors. */

@@ -7,7 +7,7 @@ export const exitCode = {
   failure: 1,
   /** Wrong use, or it could not start. */
   usage: 2,
-  /** Nobody reads its output any more: as of a process that is ended by SIGPIPE, which Node does not let happen. */
+  /** Its output is no longer read: as of a process that is ended by SIGPIPE, which Node does not let happen. */
   brokenPipe: 141,
 } as const;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Diagnostic } from '../definition/index.ts';
-import type { ParsedManifest } from '../runtime/index.ts';
-import type { Logger } from '../telemetry/index.ts';
+import type { Diagnostic } from '#definition';
+import type { ParsedManifest } from '#runtime';
+import type { Logger } from '#telemetry';
 import { FindingsReporter } from './findings-reporter.ts';
 
 const mistake: Diagnostic = {

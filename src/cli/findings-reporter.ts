@@ -1,7 +1,7 @@
-import { diagnosticLines } from '../check/index.ts';
-import type { Diagnostic } from '../definition/index.ts';
-import type { ParsedManifest } from '../runtime/index.ts';
-import type { Logger } from '../telemetry/index.ts';
+import { diagnosticLines } from '#check';
+import type { Diagnostic } from '#definition';
+import type { ParsedManifest } from '#runtime';
+import type { Logger } from '#telemetry';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 

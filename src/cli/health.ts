@@ -1,5 +1,5 @@
-import { type HealthServer, startHealthServer } from '../http/index.ts';
-import { messageOf } from '../util/homeostat-error.ts';
+import { type HealthServer, startHealthServer } from '#http';
+import { messageOf } from '#util/homeostat-error.ts';
 import { CliError } from './exit-code.ts';
 
 type HealthSources = Pick<

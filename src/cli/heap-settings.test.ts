@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  limitHeapGrowth,
-  limitYoungGeneration,
-  type RestartableProcess,
-  resetHeapSettings,
-  stopMarking,
-} from './heap-settings.ts';
+import { limitHeapGrowth, limitYoungGeneration, type RestartableProcess } from './heap-settings.ts';
 
 /** What a process restarts with, and the flags that it sets for itself. */
 function settingsOf(given: Partial<RestartableProcess> = {}) {
@@ -31,8 +25,6 @@ function settingsOf(given: Partial<RestartableProcess> = {}) {
   };
   limitYoungGeneration(self);
   limitHeapGrowth(self);
-  stopMarking(self);
-  resetHeapSettings(self);
   return { restart, flags };
 }
 
@@ -49,19 +41,16 @@ describe('cli/heap-settings', () => {
     ]);
   });
 
-  test('once: what it was given is what it has, and growth and marking are set in the process and reset', () => {
+  test('once: what it was given is what it has, and growth is set in the process', () => {
     const { restart, flags } = settingsOf({ execArgv: ['--max-semi-space-size=4'] });
     assert.equal(restart, undefined);
-    assert.deepEqual(flags, [
-      ...['--heap-growing-percent=40', '--no-incremental-marking'],
-      ...['--heap-growing-percent=0', '--incremental-marking'],
-    ]);
+    assert.deepEqual(flags, ['--heap-growing-percent=40']);
   });
 
   test('what the user has set stays', () => {
     const env = { NODE_OPTIONS: '--max_semi_space_size=32' };
     assert.equal(settingsOf({ env }).restart, undefined);
-    const execArgv = ['--heap-growing-percent=90', '--no-incremental-marking'];
+    const execArgv = ['--heap-growing-percent=90'];
     assert.deepEqual(settingsOf({ execArgv }).flags, []);
     const [, , sent] = settingsOf({ env: { MALLOC_ARENA_MAX: '8' } }).restart ?? [];
     assert.deepEqual(sent, { MALLOC_ARENA_MAX: '8' });

@@ -1,8 +1,9 @@
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type ClusterConfig, loadKubeConfig } from '../kube/index.ts';
-import { messageOf } from '../util/homeostat-error.ts';
+import { type ClusterConfig, loadKubeConfig } from '#kube';
+import { messageOf } from '#util/homeostat-error.ts';
+import type { Json } from '#util/json.ts';
 import { CliError } from './exit-code.ts';
 
 export interface KubeconfigFlags {
@@ -23,6 +24,7 @@ export async function loadClusterConfig({
     const inCluster = serviceAddress();
     return await loadKubeConfig({
       kubeconfig: paths,
+      parseYaml: parseKubeconfig,
       ...(context === undefined ? {} : { context }),
       ...(inCluster === undefined ? {} : { inCluster }),
     });
@@ -33,6 +35,12 @@ export async function loadClusterConfig({
       cause: error,
     });
   }
+}
+
+/** Parses a kubeconfig as kubectl does. Loaded on demand: a Pod has none. @throws YamlError */
+export async function parseKubeconfig(text: string): Promise<Json> {
+  const { parseYaml } = await import('#definition');
+  return parseYaml(text, 'kubectl');
 }
 
 async function kubeconfigPaths(flag: string | undefined): Promise<readonly string[]> {

@@ -6,17 +6,12 @@ import {
   type KubeCluster,
   type KubeClusterOptions,
   type ServerAvailability,
-} from '../kube/index.ts';
-import {
-  LeaderElector,
-  type ResolvedLeaseTimes,
-  resolveLeaseTimes,
-  WriteFence,
-} from '../runtime/index.ts';
-import type { Logger, MetricRegistry } from '../telemetry/index.ts';
-import type { Clock } from '../util/clock.ts';
-import { HomeostatError } from '../util/homeostat-error.ts';
-import type { Random } from '../util/random.ts';
+} from '#kube';
+import { LeaderElector, type ResolvedLeaseTimes, resolveLeaseTimes, WriteFence } from '#runtime';
+import type { Logger, MetricRegistry } from '#telemetry';
+import type { Clock } from '#util/clock.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
+import type { Random } from '#util/random.ts';
 import { CliError } from './exit-code.ts';
 import type { ElectionFlags } from './run-options.ts';
 

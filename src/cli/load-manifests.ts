@@ -1,6 +1,6 @@
-import type { DefinitionManifest } from '../check/index.ts';
-import { fileReason, readStream } from '../files/index.ts';
-import { loadPath } from '../runtime/index.ts';
+import type { DefinitionManifest } from '#check';
+import { fileReason, readStream } from '#files';
+import { loadPath } from '#runtime';
 import { CliError } from './exit-code.ts';
 
 /** Standard input, on the command line and in messages. */

@@ -7,8 +7,8 @@ import {
   type ServerNote,
   ServerPolicy,
   SharedBudget,
-} from '../kube/index.ts';
-import type { ConnectMember } from '../runtime/index.ts';
+} from '#kube';
+import type { ConnectMember } from '#runtime';
 import type { LeaderElection } from './leader-election.ts';
 
 interface MemberClientOptions extends Pick<KubeClusterOptions, 'clock' | 'random' | 'logger'> {
@@ -59,7 +59,8 @@ export function memberClients({
   });
   const jsonLimits = { fromLength: 0, maxCost: Math.min(cacheLength, maxCost), maxDepth };
   const { beforeWrite: fence, shouldSendEvents } = election?.clusterOptions ?? {};
-  return (config, { beforeWrite, onExceeded, onServerNote, ...options }) => {
+  return (config, options) => {
+    const { beforeWrite, onExceeded, onServerNote, onReadWaited, onThrottled, ...rest } = options;
     const logger = shared.logger.child({ cluster: options.name });
     const onNote = (note: ServerNote) => {
       const key = `${options.name} ${note}`;
@@ -78,10 +79,14 @@ export function memberClients({
       maxResponseBytes,
       limits,
       jsonLimits,
-      readRate,
+      readRate: {
+        ...readRate,
+        ...(onReadWaited && { onWaited: onReadWaited }),
+        ...(onThrottled && { onThrottled }),
+      },
       receipts: received.server(),
       isForeign: true,
-      ...options,
+      ...rest,
       onExceeded: (limit) => onExceeded?.(limit),
       beforeWrite(request) {
         fence?.(request);

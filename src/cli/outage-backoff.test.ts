@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type ApiClient, KubeError } from '#kube';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { type ApiClient, KubeError } from '../kube/index.ts';
 import { OutageBackoff } from './outage-backoff.ts';
 
 type Answer = 'well' | number;

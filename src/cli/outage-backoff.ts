@@ -1,7 +1,7 @@
-import { type ApiClient, KubeError } from '../kube/index.ts';
-import type { Clock } from '../util/clock.ts';
-import { pause } from '../util/pause.ts';
-import type { Random } from '../util/random.ts';
+import { type ApiClient, KubeError } from '#kube';
+import type { Clock } from '#util/clock.ts';
+import { pause } from '#util/pause.ts';
+import type { Random } from '#util/random.ts';
 
 interface OutageBackoffOptions {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { printable, printableLine, printableWithColors } from '../util/printable-text.ts';
+import { printable, printableLine, printableWithColors } from '#util/printable-text.ts';
 import { ProgressLine } from './progress-line.ts';
 
 /** `colored`: with codes of colors, whose other parts are printable. Those of a text of a cluster would be printed, too. */

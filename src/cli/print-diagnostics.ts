@@ -1,5 +1,5 @@
-import type { DefinitionManifest } from '../check/index.ts';
-import { type Diagnostic, formatDiagnostics } from '../definition/index.ts';
+import type { DefinitionManifest } from '#check';
+import { type Diagnostic, formatDiagnostics } from '#definition';
 import type { Output } from './output.ts';
 
 /** Prints errors with a code frame to standard error; nothing when there are none. */

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { logLevels } from '../telemetry/index.ts';
+import { logLevels } from '#telemetry';
 import { CliCommand } from './cli-command.ts';
 import { authoringCommands } from './commands/authoring.ts';
 import { completionScript, type Shell, shells } from './commands/completion.ts';
@@ -111,6 +111,15 @@ function addRun(program: Command, context: ProgramContext): void {
       '127.0.0.1:8080',
     )
     .option(
+      '--http-objects',
+      'serve the kinds HttpEndpoint and HttpObject (default: when a definition uses them, or they are installed)',
+    )
+    .option(
+      '--http-allow <list>',
+      'where HttpEndpoints may lead besides Services of their namespace: globs of hosts, addresses, CIDRs, each with an optional port; repeatable',
+      parseList,
+    )
+    .option(
       '--console-records <file>',
       'record reconciles in memory, and serve them at --http to "homeostat console" with the token in this file (default: off)',
     )
@@ -176,7 +185,7 @@ function addVersion(program: Command, { output, exit }: ProgramContext): void {
       new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'),
     )
     .action(async ({ output: format }: { readonly output: 'text' | 'json' }) => {
-      const { builtinDocuments } = await import('../compile/index.ts');
+      const { builtinDocuments } = await import('#compile');
       const { kubernetesVersion } = builtinDocuments();
       const versions = { homeostat: version, kubernetes: kubernetesVersion, node: process.version };
       if (format === 'json') output.print(JSON.stringify(versions, undefined, 2));

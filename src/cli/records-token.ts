@@ -1,4 +1,4 @@
-import { fileReason, readRegularFile } from '../files/index.ts';
+import { fileReason, readRegularFile } from '#files';
 import { CliError } from './exit-code.ts';
 
 const minLength = 16;

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { parseYamlDocuments } from '#definition';
 import { thingDefinition } from '../../test/support/definitions.ts';
-import { parseYamlDocuments } from '../definition/index.ts';
 import { CliError } from './exit-code.ts';
 import { type RightsOptions, rights } from './rights.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '../check/index.ts';
-import { bundledPlural, bundledSchemas, type OperatorPlan } from '../compile/index.ts';
-import { placesInMembers, runsInMembers } from '../definition/index.ts';
-import { fileReason } from '../files/index.ts';
+import { checkDefinitions, definitionRights, rolesYaml, runtimeRights } from '#check';
+import { bundledPlural, bundledSchemas, type OperatorPlan } from '#compile';
+import { placesInMembers, runsInMembers } from '#definition';
+import { fileReason } from '#files';
 import { CliError, exitCode } from './exit-code.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
@@ -44,8 +44,8 @@ export async function rights(
   if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
   const { members: inMembers = false } = options;
   const all = accepted.map(({ plan }) => plan);
-  const plans = inMembers ? all : all.filter(({ definition }) => !runsInMembers(definition));
-  const found = definitionRights(plans, bundledPlural, { inMembers, namespace });
+  const isHub = !inMembers;
+  const found = definitionRights(all, bundledPlural, { inMembers, isHub, namespace });
   const { warnings } = found;
   const notes = [...noteOfOthers(all, inMembers), ...found.notes];
   const rules = inMembers ? [...memberRules(all), ...found.rules] : found.rules;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LogLevel } from '../telemetry/index.ts';
+import type { LogLevel } from '#telemetry';
 import { durationOption, type SourceFlags } from './source-flags.ts';
 
 /** The flags of `homeostat run`. */
@@ -18,6 +18,10 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly clusterServers?: readonly string[];
   /** `host:port`, or `off`. */
   readonly http: string;
+  /** Serve the kinds HttpEndpoint and HttpObject without a definition that uses them. @default false */
+  readonly httpObjects?: boolean;
+  /** Globs of hosts, addresses and CIDRs to which objects behind HTTP may send requests. @default see `OutboundPolicy` */
+  readonly httpAllow?: readonly string[];
   /** File with the token of clients that read the records of reconciles. @default undefined: nothing is recorded */
   readonly consoleRecords?: string;
   readonly logLevel: LogLevel;

@@ -1,7 +1,8 @@
-import { ServerAvailability } from '../kube/index.ts';
-import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
+import { ServerAvailability } from '#kube';
+import { createMetricRegistry, metricCatalogue } from '#telemetry';
 import { serverPolicyOf } from './cluster-servers.ts';
 import { CliError, exitCode } from './exit-code.ts';
+import { httpRulesOf } from './http-allow.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { createLeaderElection } from './leader-election.ts';
 import { loadManifests } from './load-manifests.ts';
@@ -74,6 +75,12 @@ export async function run(
     kinds,
     manifests,
     ...(first && { initialCheck: first }),
+    http: {
+      ...{ server: config.server, election },
+      ...(environment.variables && { environment: environment.variables }),
+      allowed: httpRulesOf(options.httpAllow),
+      isAlwaysServed: options.httpObjects === true,
+    },
     ...(records && { observer: records.recorder }),
   };
   await serve(
@@ -108,7 +115,7 @@ async function createRecords(
   if (http === 'off')
     throw new CliError('Expected an address for --http with --console-records, found "off"');
   await readRecordsToken(file);
-  const { ReconcileRecorder } = await import('../console/index.ts');
+  const { ReconcileRecorder } = await import('#console');
   const recorder = new ReconcileRecorder({ clock, random });
   return { recorder, readToken: () => readRecordsToken(file) };
 }

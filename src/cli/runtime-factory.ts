@@ -4,19 +4,16 @@ import {
   createManifestCheck,
   type DefinitionManifest,
   type ManifestCheck,
-} from '../check/index.ts';
-import { bundledSchemas } from '../compile/index.ts';
-import { arrangeDiagnostics, type Diagnostic } from '../definition/index.ts';
-import type { KubeCluster } from '../kube/index.ts';
-import {
-  ClusterRuntime,
-  type ClusterRuntimeOptions,
-  type ConnectMember,
-} from '../runtime/index.ts';
-import { ByteSemaphore } from '../util/byte-semaphore.ts';
-import { FairTimeSlicer } from '../util/time-slicer.ts';
+} from '#check';
+import { bundledSchemas } from '#compile';
+import { arrangeDiagnostics, type Diagnostic } from '#definition';
+import type { KubeCluster } from '#kube';
+import { ClusterRuntime, type ClusterRuntimeOptions, type ConnectMember } from '#runtime';
+import { ByteSemaphore } from '#util/byte-semaphore.ts';
+import { FairTimeSlicer } from '#util/time-slicer.ts';
 import { createSources } from './definition-sources.ts';
 import { FindingsReporter } from './findings-reporter.ts';
+import { createHttpController, type HttpControllerOptions } from './http-controller.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 import type { RunOptions } from './run-options.ts';
@@ -66,6 +63,11 @@ interface RuntimeFactoryOptions
   readonly namespace: string;
   /** Whether the namespace belongs to this runtime. */
   readonly ownsNamespace: boolean;
+  /** Of objects behind HTTP. */
+  readonly http: Pick<
+    HttpControllerOptions,
+    'allowed' | 'election' | 'environment' | 'isAlwaysServed' | 'server'
+  >;
 }
 
 /** Creates cluster runtimes, one after another. They share the manifest check and the capacity. */
@@ -83,7 +85,7 @@ export function createRuntimeFactory(
     logger,
     metrics,
   } = all;
-  const { namespace, ownsNamespace, observer } = all;
+  const { namespace, ownsNamespace, observer, http } = all;
   const { definitions: paths = [], definitionsNamespace = namespace } = options;
   const check = first?.check ?? createManifestCheck(bundledSchemas());
   const reporter = new FindingsReporter({
@@ -115,6 +117,13 @@ export function createRuntimeFactory(
       name,
       ...(gone !== name && { takeOverFrom: gone }),
       members: { secrets, connect },
+      ownControllers: [
+        createHttpController({
+          ...{ cluster, clock, random, logger, metrics, namespace, ...http },
+          ...{ memory: capacity.memory, timeSlicer: capacity.timeSlicer, runtime: name },
+          ...(gone !== name && { takeOverFrom: gone }),
+        }),
+      ],
       onFindings: (findings) => reporter.report(findings),
     });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
-import { isLabelValue } from '../util/label-selector.ts';
+import { isLabelValue } from '#util/label-selector.ts';
 import { runtimeName, toLabelValue } from './runtime-name.ts';
 
 const inPod = { namespace: 'operators', leaseName: 'homeostat', ownsNamespace: true };

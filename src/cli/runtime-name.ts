@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { isLabelValue } from '../util/label-selector.ts';
-import { sha256Hex } from '../util/sha256.ts';
+import { isLabelValue } from '#util/label-selector.ts';
+import { sha256Hex } from '#util/sha256.ts';
 
 interface RuntimeNameOptions {
   /** Name from the user. @default undefined: the name is derived from the namespace or the paths */

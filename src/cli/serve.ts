@@ -1,5 +1,5 @@
-import type { ReconcileRecorder } from '../console/index.ts';
-import type { RecordsQuery } from '../http/index.ts';
+import type { ReconcileRecorder } from '#console';
+import type { RecordsQuery } from '#http';
 import {
   type ClusterConfig,
   type ClusterLossReason,
@@ -7,15 +7,15 @@ import {
   type KubeCluster,
   type ServerAvailability,
   type ServerPolicy,
-} from '../kube/index.ts';
+} from '#kube';
 import {
   type ClusterRuntime,
   type ClusterRuntimeOptions,
   type ConnectMember,
   queuesOf,
   type RuntimeView,
-} from '../runtime/index.ts';
-import type { LogMessage, ReadableMetricRegistry } from '../telemetry/index.ts';
+} from '#runtime';
+import type { LogMessage, ReadableMetricRegistry } from '#telemetry';
 import { startHealth } from './health.ts';
 import type { LeaderElection } from './leader-election.ts';
 import { memberClients } from './member-clients.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDurationMs } from '../util/duration.ts';
+import { parseDurationMs } from '#util/duration.ts';
 import { CliError } from './exit-code.ts';
 
 /** Where definitions may come from. */

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { checkedOnce, createManifestCheck, type DefinitionManifest } from '../check/index.ts';
-import { bundledSchemas } from '../compile/index.ts';
-import { arrangeDiagnostics } from '../definition/index.ts';
-import { DefinitionValidator } from '../simulation/index.ts';
-import { createSystemClock } from '../util/clock.ts';
+import { checkedOnce, createManifestCheck, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import { arrangeDiagnostics } from '#definition';
+import { DefinitionValidator } from '#testing';
+import { createSystemClock } from '#util/clock.ts';
 import { validDefinition } from './check-jobs.ts';
+import type { CheckedHttpFiles } from './commands/check-http-files.ts';
 import {
   githubReport,
   jsonReport,
@@ -14,6 +15,7 @@ import {
   type ValidationResult,
 } from './diagnostic-formats.ts';
 import { CliError, exitCode } from './exit-code.ts';
+import { namesHttpKind } from './http-files.ts';
 import { loadManifests, standardInput } from './load-manifests.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
@@ -80,39 +82,64 @@ async function validateOnce(
     return { code: exitCode.failure, files: [] };
   }
   const files = [...manifests, ...found.files].map(({ file }) => file);
-  const { definitions } = found;
+  const { definitions, objects } = found;
   const diagnostics = arrangeDiagnostics(found.diagnostics);
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
   if (format === 'text') {
     printDiagnostics(diagnostics, [...manifests, ...found.files], output);
     printValid(definitions, output);
+    for (const { file, title } of objects) output.print(`${file}: ${title} is valid`);
   } else {
     const report = reports[format]({ diagnostics, definitions });
     if (report !== '') output.print(report);
   }
-  if (!hasErrors && definitions.length === 0)
-    output.error('homeostat: There is no definition to check');
-  const isValid = !hasErrors && definitions.length > 0;
+  const isEmpty = definitions.length === 0 && objects.length === 0;
+  if (!hasErrors && isEmpty) output.error('homeostat: There is no definition to check');
+  const isValid = !hasErrors && !isEmpty;
   return { code: isValid ? exitCode.ok : exitCode.failure, files };
 }
 
 interface Checked extends ValidationResult {
+  /** Valid objects behind HTTP, of files without definitions. */
+  readonly objects: CheckedHttpFiles['valid'];
   /** Files beside the definitions. */
   readonly files: readonly DefinitionManifest[];
 }
 
-/** Modules for samples and for worker threads are loaded where they are needed. */
+interface CheckOptions {
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/** Modules for objects, samples and worker threads are loaded where they are needed. */
 async function checkAll(
   paths: readonly string[],
   manifests: readonly DefinitionManifest[],
-  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
+  options: CheckOptions,
+): Promise<Checked> {
+  if (!manifests.some(namesHttpKind)) return checkDefinitionFiles(paths, manifests, options);
+  const { checkHttpFiles } = await import('./commands/check-http-files.ts');
+  const http = checkHttpFiles(manifests);
+  const others = manifests.filter(({ file }) => !http.files.has(file));
+  const found = await checkDefinitionFiles(paths, others, options);
+  return {
+    ...found,
+    objects: http.valid,
+    diagnostics: [...found.diagnostics, ...http.diagnostics],
+  };
+}
+
+async function checkDefinitionFiles(
+  paths: readonly string[],
+  manifests: readonly DefinitionManifest[],
+  { output, signal }: CheckOptions,
 ): Promise<Checked> {
   const folders = await foldersWithCompanions(paths);
   if (folders.length === 0 && manifests.length >= worthWorkers && availableParallelism() > 1) {
     const { checkInWorkers } = await import('./check-in-workers.ts');
     const found = await checkInWorkers(manifests, signal);
-    if (found !== undefined) return { ...found, files: [] };
-    if (signal.aborted) return { definitions: [], diagnostics: [], files: [] };
+    if (found !== undefined) return { ...found, objects: [], files: [] };
+    if (signal.aborted) return { definitions: [], diagnostics: [], objects: [], files: [] };
   }
   const check = checkedOnce(createManifestCheck(bundledSchemas()));
   const validator = new DefinitionValidator(check);
@@ -121,7 +148,7 @@ async function checkAll(
   );
   validator.close();
   const definitions = accepted.map(validDefinition);
-  if (folders.length === 0) return { definitions, diagnostics, files: [] };
+  if (folders.length === 0) return { definitions, diagnostics, objects: [], files: [] };
   const { checkCompanions } = await import('./commands/check-companions.ts');
   const beside = await checkCompanions({ folders, manifests, accepted, check });
   const failing = new Set(
@@ -130,6 +157,7 @@ async function checkAll(
   return {
     definitions: definitions.filter(({ file }) => !failing.has(file)),
     diagnostics: [...diagnostics, ...beside.diagnostics],
+    objects: [],
     files: beside.files,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { stringField } from './json-fields.ts';
 import { createObject } from './rest/create-object.ts';
 import type { RestContext, Target } from './rest/rest-context.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { isJsonList } from './json-fields.ts';
 
 /** How Go prints a decoded JSON value with `%v`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import { createTestSandbox } from '../../test/support/backends/index.ts';
-import type { JsonObject } from '../util/json.ts';
 import type { Sandbox } from './index.ts';
 
 function call(sandbox: Sandbox, method: string, path: string, body?: unknown) {

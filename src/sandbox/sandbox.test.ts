@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import { createTestSandbox } from '../../test/support/backends/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import type { JsonObject } from '../util/json.ts';
 import type { Sandbox } from './index.ts';
 
 const widgetCrd = {
@@ -323,7 +323,8 @@ describe('sandbox', () => {
   });
 
   describe('judges creates like a strict dry run of them', () => {
-    const sandbox = createTestSandbox();
+    // Both have the same time.
+    const sandbox = createTestSandbox({ clock: new FakeClock() });
     call(sandbox, 'POST', crds, widgetCrd);
     const pod = (spec: object, metadata: object = { name: 'p' }) => ({
       apiVersion: 'v1',

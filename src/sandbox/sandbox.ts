@@ -1,20 +1,25 @@
-import type { Clock } from '../util/clock.ts';
-import type { Json, JsonObject } from '../util/json.ts';
-import type { Random } from '../util/random.ts';
+import type { Clock } from '#util/clock.ts';
+import type { Json, JsonObject } from '#util/json.ts';
+import type { Random } from '#util/random.ts';
 import { type CreateVerdict, handleRequest, judgeCreate } from './api/handler.ts';
 import { bootstrap } from './bootstrap.ts';
+import { createPolicyCompiler } from './cel/policy-cel.ts';
 import { ControllerClient } from './controllers/controller-client.ts';
 import { GarbageCollector } from './controllers/garbage-collector.ts';
 import { NamespaceController } from './controllers/namespace-controller.ts';
 import type { PodOutcome } from './controllers/pod-simulator.ts';
+import { PolicyStatusController } from './controllers/policy-status.ts';
 import { WorkloadControllers } from './controllers/workload-controllers.ts';
 import { CrdController } from './crd/crd-controller.ts';
 import { crdNames, crdRules } from './crd/crd-rules.ts';
 import { type Descriptions, OpenApiDocuments } from './discovery/openapi.ts';
+import { admissionPolicyNames, admissionPolicyRules } from './kinds/admission-policy-kinds.ts';
 import { type BuiltinSchemas, builtinKinds, modelledNames } from './kinds/builtin-kinds.ts';
 import { objectMetaComponent } from './kinds/custom-openapi.ts';
 import { KindRegistry } from './kinds/kind-registry.ts';
+import { sandboxUser } from './kinds/review-kinds.ts';
 import type { ResourceNames } from './kinds/served-kind.ts';
+import { PolicyAdmission } from './policies/policy-admission.ts';
 import { ProtobufReader } from './protobuf/read-protobuf.ts';
 import type { ApiAnswer, ApiRequest } from './request/write-options.ts';
 import type { RestContext } from './rest/rest-context.ts';
@@ -94,17 +99,19 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     runsPods = true,
     hasEvents = true,
   } = options;
-  const rest = createRestContext(options);
+  const internal = createRestContext(options);
+  const rest = { ...internal, admission: new PolicyAdmission(internal) };
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
-  const client = new ControllerClient(rest, { clock, hasEvents });
+  const client = new ControllerClient(internal, { clock, hasEvents, admission: rest.admission });
   const workloads = new WorkloadControllers(client, { runsPods, onInternalError });
-  const stops = [new CrdController({ context: rest, components, objectMeta }).start()];
+  const stops = [new CrdController({ context: internal, components, objectMeta }).start()];
   if (controllers) {
     stops.push(new NamespaceController(client).start(), new GarbageCollector(client).start());
+    stops.push(new PolicyStatusController(client).start());
     stops.push(workloads.start());
   }
-  bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
+  bootstrap(internal, { version: kubernetesVersion, hasNode: controllers });
   const openApi = new OpenApiDocuments({ components, kubernetesVersion, loadDescriptions });
   const version = versionDocument(kubernetesVersion);
   const protobuf = new ProtobufReader();
@@ -124,7 +131,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
 /** The names of the kinds that every sandbox serves, those of the core group first. */
 export function builtinNames(): readonly ResourceNames[] {
-  const names = [...modelledNames(), crdNames];
+  const names = [...modelledNames(), crdNames, ...admissionPolicyNames];
   return [
     ...names.filter(({ group }) => group === ''),
     ...names.filter(({ group }) => group !== ''),
@@ -144,7 +151,14 @@ function createRestContext(options: SandboxOptions): RestContext {
   };
   return {
     store: new ObjectStore(storeOptions),
-    kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules(patternProblem)] })),
+    kinds: new KindRegistry(
+      builtinKinds({
+        schemas,
+        now,
+        more: [crdRules(patternProblem), ...admissionPolicyRules(createPolicyCompiler())],
+      }),
+    ),
+    user: sandboxUser,
     now,
     later,
     newUid: () => newUid(random),

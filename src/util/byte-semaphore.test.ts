@@ -37,4 +37,32 @@ describe('util/byte-semaphore', () => {
     await Promise.resolve();
     assert.deepEqual(begun, [64, 65]);
   });
+
+  test('a wait that is aborted acquires nothing, and holds nothing back', async () => {
+    const pool = new ByteSemaphore(100);
+    pool.acquire(60);
+    const stop = new AbortController();
+    const aborted = pool.acquire(80, stop.signal);
+    const next = pool.acquire(40);
+    stop.abort(new Error('too late'));
+    await assert.rejects(aborted ?? Promise.resolve(), /too late/);
+    await next;
+    assert.equal(pool.acquired, 100);
+    pool.release(60);
+    pool.release(40);
+    assert.equal(pool.acquired, 0);
+    assert.throws(() => pool.acquire(1, stop.signal), /too late/);
+    assert.equal(pool.acquired, 0);
+  });
+
+  test('an abort after the grant changes nothing', async () => {
+    const pool = new ByteSemaphore(100);
+    pool.acquire(60);
+    const stop = new AbortController();
+    const granted = pool.acquire(80, stop.signal);
+    pool.release(60);
+    stop.abort(new Error('too late'));
+    await granted;
+    assert.equal(pool.acquired, 80);
+  });
 });

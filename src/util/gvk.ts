@@ -3,21 +3,12 @@ export interface Gvk {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** The member cluster of the objects. @default undefined: the cluster at hand */
-  readonly cluster?: string;
 }
 
 /** A kind without its version. */
 export type GroupKind = Omit<Gvk, 'version'>;
 
-/** The kind in this member cluster; undefined: in the cluster at hand. */
-export function gvkIn(gvk: Gvk, cluster: string | undefined): Gvk {
-  if (gvk.cluster === cluster) return gvk;
-  const { group, version, kind } = gvk;
-  return cluster === undefined ? { group, version, kind } : { group, version, kind, cluster };
-}
-
-/** Whether both are the same kind, in any version and in any cluster. */
+/** Whether both are the same kind, in any version. */
 export function isSameKind(a: GroupKind, b: GroupKind): boolean {
   return a.group === b.group && a.kind === b.kind;
 }
@@ -35,10 +26,9 @@ export function apiVersionOf(gvk: Pick<Gvk, 'group' | 'version'>): string {
   return gvk.group === '' ? gvk.version : `${gvk.group}/${gvk.version}`;
 }
 
-/** A map key for a kind: `apps/v1/Deployment`, `v1/Pod`, `paris-1:v1/Pod`. */
+/** A map key for a kind: `apps/v1/Deployment`, `v1/Pod`. */
 export function gvkKey(gvk: Gvk): string {
-  const key = `${apiVersionOf(gvk)}/${gvk.kind}`;
-  return gvk.cluster === undefined ? key : `${gvk.cluster}:${key}`;
+  return `${apiVersionOf(gvk)}/${gvk.kind}`;
 }
 
 /** A map key for a kind without its version: `apps/Deployment`, `/Pod`. */

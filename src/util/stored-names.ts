@@ -26,6 +26,8 @@ export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
 export const holdsDataAnnotation = 'homeostat.dev/holds-data';
 /** On a child with `prune: AfterReady`, this value: it is deleted so also by a definition without the child. */
 export const pruneAnnotation = 'homeostat.dev/prune';
+/** On a child with `cascade`, `Foreground` or `Orphan`: so its dependents are treated by a definition without the child. */
+export const cascadeAnnotation = 'homeostat.dev/cascade';
 /** On a child with `deleteWhen`: only its definition can decide whether it may be deleted. */
 export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
 /** On an element of an `ordered` child: its position, for a deletion without the definition. */
@@ -45,6 +47,7 @@ export const childAnnotations: readonly string[] = [
   deletionPolicyAnnotation,
   holdsDataAnnotation,
   pruneAnnotation,
+  cascadeAnnotation,
   deleteWhenAnnotation,
   indexAnnotation,
 ];
@@ -114,6 +117,36 @@ export function patchManagerOf(definition: string, patchId: string, resourceKey?
   return resourceKey === undefined ? manager : `${manager}/${sha256Hex(resourceKey).slice(0, 10)}`;
 }
 
+/** The API server accepts no longer name of a field manager. */
+const maxManagerLength = 128;
+
+/**
+ * The field manager of a patch that can be withdrawn: of this patch of this resource only. A name that is too long is cut; the digest is that
+ * of all parts.
+ */
+export function ownedPatchManagerOf(
+  definition: string,
+  patchId: string,
+  resourceKey: string,
+): string {
+  const digest = sha256Hex([definition, patchId, resourceKey].join('\n')).slice(0, 16);
+  const name = `homeostat/${definition}/${patchId}`;
+  return `${name.slice(0, maxManagerLength - digest.length - 1)}/${digest}`;
+}
+
+/** On a resource: the objects in which its patches may own fields, each with a digest of the paths (docs/decisions/0034). */
+export function patchedAnnotationOf(definition: string): string {
+  return `patched.homeostat.dev/${definition}`;
+}
+
+/**
+ * On a resource whose definition has patches with `at: Deletion`: its deletion waits for the definition. `true`; or which deletion they have
+ * been sent for.
+ */
+export function deletionPatchesAnnotationOf(definition: string): string {
+  return `deletion-patches.homeostat.dev/${definition}`;
+}
+
 /** The field manager of a definition's status writes. */
 export function statusManagerOf(definition: string): string {
   return `homeostat/${definition}.status`;
@@ -127,6 +160,26 @@ export function onceAnnotationOf(definition: string): string {
 /** On a resource: its children that run once and have finished (docs/decisions/0025). */
 export function finishedAnnotationOf(definition: string): string {
   return `finished.homeostat.dev/${definition}`;
+}
+
+const installSuffix = '.install';
+/** The API server accepts no longer value of a label. */
+const maxLabelLength = 63;
+
+/**
+ * In the label `homeostat.dev/definition`, in field managers and in metrics: the name under which a definition manages its own objects
+ * (`install`). No definition has a name with a dot. A name that is too long for a label is cut and gets a digest.
+ */
+export function installNameOf(definition: string): string {
+  const name = `${definition}${installSuffix}`;
+  if (name.length <= maxLabelLength) return name;
+  const end = `.${sha256Hex(definition).slice(0, 10)}${installSuffix}`;
+  return `${definition.slice(0, maxLabelLength - end.length).replace(/-+$/, '')}${end}`;
+}
+
+/** The owner of these objects in {@link ownerUidLabel}: the same for every object of the definition, so that a recreated one finds them. */
+export function installOwnerOf(definition: string): string {
+  return `install-${sha256Hex(definition).slice(0, 32)}`;
 }
 
 /** On a record (a stored version of an object that a resource reads): the definition, the UID of the resource, the id of the read. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { startHealthServer } from '../../src/http/index.ts';
+import { startHealthServer } from '#http';
 import { FakeClock } from '../support/fake-clock.ts';
 import { describeAttacks } from './support/attack-rig.ts';
 import { startCrowd } from './support/crowd.ts';
@@ -65,7 +65,7 @@ describeAttacks('attacks/connections', {}, (rig) => {
       // They are accepted one a turn.
       for (let turn = 0; turn < 2 * sockets.length; turn++) await nextTurn();
       for (const socket of sockets)
-        socket.resume().write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+        socket.resume().write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
       let most = 0;
       while (answers < sockets.length) {
         const before = answers;

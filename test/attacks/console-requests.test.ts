@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { type ConsoleServer, startConsoleServer } from '../../src/console/node/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { type ConsoleServer, startConsoleServer } from '#console/node/index.ts';
+import { createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { type SimulatedConsole, simulateConsole } from '../support/console/simulated-console.ts';
 import { thingDefinition } from '../support/definitions.ts';
 

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { CliError } from '../../src/cli/exit-code.ts';
-import { loadKubeConfig } from '../../src/kube/index.ts';
+import { CliError } from '#cli/exit-code.ts';
+import { loadKubeConfig } from '#kube';
+import { kubeconfigYaml } from '../support/kubeconfig-yaml.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-credentials-'));
@@ -66,7 +67,9 @@ describe('attacks/credentials: files of a kubeconfig are regular files of a limi
       test(`${field}: ${what}`, async () => {
         const file = kubeconfig(named(path));
         const load = async () =>
-          (await loadKubeConfig({ kubeconfig: file })).credentials.load({ wasRejected: false });
+          (await loadKubeConfig({ ...kubeconfigYaml, kubeconfig: file })).credentials.load({
+            wasRejected: false,
+          });
         await assert.rejects(load, (error: Error) => {
           assert.equal(error.name, 'KubeConfigError');
           assert.ok(error.message.includes(`"${path}": ${reason}`), error.message);
@@ -93,6 +96,7 @@ describe('attacks/credentials: files of a kubeconfig are regular files of a limi
       execFileSync('ln', ['-s', path, join(account, 'token')]);
       writeFileSync(join(account, 'ca.crt'), '');
       const load = loadKubeConfig({
+        ...kubeconfigYaml,
         inCluster: { host: '127.0.0.1', port: '1' },
         serviceAccountFolder: account,
       });
@@ -105,7 +109,7 @@ describe('attacks/credentials: files of a kubeconfig are regular files of a limi
     const text = execFileSync('cat', [file], { encoding: 'utf8' });
     const other = { name: 'b', user: { tokenFile: at('pipe'), 'client-key': at('pipe') } };
     writeFileSync(file, text.replace('"users":[', `"users":[${JSON.stringify(other)},`));
-    const { credentials } = await loadKubeConfig({ kubeconfig: file });
+    const { credentials } = await loadKubeConfig({ ...kubeconfigYaml, kubeconfig: file });
     const { headers } = await credentials.load({ wasRejected: false });
     assert.equal(headers.authorization, 'Bearer good');
   });

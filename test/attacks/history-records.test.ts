@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import {
-  type RecordSubject,
-  recordManifest,
-  seriesOf,
-} from '../../src/reconcile/history/record.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { type RecordSubject, recordManifest, seriesOf } from '#reconcile/history/record.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { CliError, exitCode } from '../../src/cli/exit-code.ts';
-import { createTerminalOutput } from '../../src/cli/output.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { CliError, exitCode } from '#cli/exit-code.ts';
+import { createTerminalOutput } from '#cli/output.ts';
+import { createProgram } from '#cli/program.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { hostileFiles, hostileValues } from './support/hostile-yaml.ts';
 

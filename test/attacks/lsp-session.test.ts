@@ -2,58 +2,21 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { loadTestFiles } from '../../src/cli/commands/test-files.ts';
-import { serveLanguage } from '../../src/lsp/index.ts';
 import {
   DidChangeTextDocumentNotification,
   DidOpenTextDocumentNotification,
   DocumentSymbolRequest,
   HoverRequest,
-} from '../../src/lsp/protocol.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
+} from '#lsp/protocol.ts';
 import { thingDefinition } from '../support/definitions.ts';
-import { LspClient } from '../support/lsp/lsp-client.ts';
+import { startSession, testOf } from './support/language-session.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'homeostat-lsp-')));
 const at = (name: string) => join(folder, name);
 const uriOf = (path: string) => pathToFileURL(path).href;
 const definition = thingDefinition('one', '  children: []\n');
-
-/** A session, and the files that it has read. */
-function startSession() {
-  const input = new PassThrough();
-  const output = new PassThrough();
-  const broken: string[] = [];
-  const read: string[] = [];
-  const ended = serveLanguage(
-    {
-      input,
-      output,
-      clock: createSystemClock(),
-      version: '1.2.3',
-      checkAfterMs: 0,
-      load: async (path) => {
-        const files = await loadTestFiles(path);
-        read.push(...files.map(({ file }) => file));
-        return files;
-      },
-      onBrokenConnection: (reason) => broken.push(reason),
-    },
-    new AbortController().signal,
-  );
-  return { input, ended, broken, read, client: new LspClient(output, input) };
-}
-
-const testOf = (files: string) => `apiVersion: homeostat.dev/v1alpha1
-kind: OperatorTest
-metadata: { name: hostile }
-spec:
-  ${files}
-  steps: [{ name: a, expect: [{ writes: 0 }] }]
-`;
 
 describe('attacks/lsp: only files below the folders of the editor are read', () => {
   mkdirSync(at('workspace/tests'), { recursive: true });

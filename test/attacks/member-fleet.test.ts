@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
-import { memberClients } from '../../src/cli/member-clients.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { memberClients } from '#cli/member-clients.ts';
+import { createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 import { configOf } from './support/hostile-connection.ts';

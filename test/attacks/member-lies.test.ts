@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accessOf } from '../../src/runtime/members/member-access.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
+import { accessOf } from '#runtime/members/member-access.ts';
+import { gvkOf } from '#util/gvk.ts';
 import { firstState, stateOf } from './support/hostile-connection.ts';
 import { listText, mapText, untilRead, useMembers } from './support/hostile-objects.ts';
 
@@ -16,7 +16,10 @@ describe('attacks/members: lists and watches that lie', () => {
     ['have no object', (count: number) => page(`t${count}`, '7')],
     ['have the same object', (count: number) => page(`t${count}`, '7', mapText('a', '{}'))],
     ['have the same token', (count: number) => page('t', '7', mapText(`a${count}`, '{}'))],
-    ['have a version of a megabyte', () => page('t', '7'.repeat(1_000_000), mapText('a', '{}'))],
+    [
+      'have a version of a megabyte',
+      (count: number) => page(`t${count}`, '7'.repeat(1_000_000), mapText(`a${count}`, '{}')),
+    ],
   ] as const)
     test(`pages that ${what} end the list, and others are read`, async () => {
       let pages = 0;

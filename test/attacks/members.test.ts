@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { memberClients } from '../../src/cli/member-clients.ts';
-import { untilInformer } from '../../src/reconcile/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { memberClients } from '#cli/member-clients.ts';
+import { untilInformer } from '#reconcile';
+import { createSystemClock } from '#util/clock.ts';
+import { gvkOf } from '#util/gvk.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 import { configOf, firstState, messageOf, systemPath } from './support/hostile-connection.ts';

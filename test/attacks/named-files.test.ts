@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { CliError } from '../../src/cli/exit-code.ts';
+import { CliError } from '#cli/exit-code.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { runCommand } from '../support/run-command.ts';
 import { markedData, markerIn } from './support/secret-marker.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createObjectDecoder } from '../../src/kube/cache/object-decoder.ts';
-import { ObjectStore } from '../../src/kube/cache/object-store.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
+import { createObjectDecoder } from '#kube/cache/object-decoder.ts';
+import { ObjectStore } from '#kube/cache/object-store.ts';
+import { gvkOf } from '#util/gvk.ts';
 import { evaluate } from '../support/compile/test-scope.ts';
 import { OperatorHarness } from '../support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../support/podset-text.ts';

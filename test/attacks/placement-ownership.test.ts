@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject, ObjectMeta } from '../../src/util/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -196,7 +196,7 @@ shared.describe('attacks/placement: what looks like a child', () => {
     assert.ok(await client.get(`/api/v1/namespaces/${home}/serviceaccounts/reader`));
   });
 
-  test('a child that lost its labels while no process ran, and that the definition has dropped, goes', async () => {
+  test('a child that lost its labels while no process ran, and that the definition has dropped, is deleted', async () => {
     const client = shared.client();
     const home = await shared.namespace();
     const path = thingPath('losing', home);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CliError } from '../../src/cli/exit-code.ts';
+import { CliError } from '#cli/exit-code.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind, thingDefinition } from '../support/definitions.ts';
 import { runCommand } from '../support/run-command.ts';

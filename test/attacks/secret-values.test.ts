@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { DirectRecords } from '#console/node/index.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -43,7 +47,7 @@ const map = (metadata: string, more = '') =>
 const word = '"${ children.a.data.word }"';
 const spoilt = '"${ children.a.data.spoilt }"';
 
-/** What goes wrong, the definition, and what its resource is told. */
+/** What fails, the definition, and what its resource reports. */
 const cases: readonly (readonly [string, string, RegExp])[] = [
   [
     'a value of a wrong type',
@@ -224,11 +228,17 @@ const servedCases: readonly (readonly [string, string, RegExp])[] = [
   ],
 ];
 
+const recordsToken = 'a-token-of-the-test';
+const { signal } = new AbortController();
 const events = (namespace: string) => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 
 shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
   let homeostat: HomeostatRuntime;
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-records-'));
+  const tokenFile = join(folder, 'token');
+  after(() => rmSync(folder, { recursive: true, force: true }));
   before(async () => {
+    writeFileSync(tokenFile, recordsToken);
     await shared.client().installCrd(
       customKind({
         group: 'checks.example.com',
@@ -265,7 +275,11 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
       ['kept.yaml', thingDefinition('kept', keptForGood)],
     ] as const;
     const all = [...texts, ...served, ...further];
-    homeostat = launch({ definitions: Object.fromEntries(all), logLevel: 'debug' });
+    homeostat = launch({
+      definitions: Object.fromEntries(all),
+      logLevel: 'debug',
+      flags: ['--console-records', tokenFile],
+    });
     await homeostat.whenReady(all.length);
   });
 
@@ -278,6 +292,7 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
       assertUnmarked(JSON.stringify(resource));
       assertUnmarked(await describe(`things.${name}.example.com`, 'one', namespace));
       await assertUntold(namespace);
+      await assertUnrecorded(thing(name, namespace, {}));
     });
   }
 
@@ -288,6 +303,11 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
         items.some(({ note }) => reported.test(note ?? '')),
       );
       await assertUntold(namespace);
+      await assertUnrecorded({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'source', namespace },
+      });
       assertUnmarked(await describe('secrets', 'source', namespace));
     });
   }
@@ -365,6 +385,17 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
   function describe(type: string, name: string, namespace: string): Promise<string> {
     const kubeconfig = shared.plane.kubeconfigPath('operator');
     return runCommand('describe', type, name, '-n', namespace, '--kubeconfig', kubeconfig);
+  }
+
+  /** Records of reconciles, which the console shows, do not quote it. */
+  async function assertUnrecorded({ apiVersion, kind, metadata }: KubeObject): Promise<void> {
+    const { namespace = '', name } = metadata;
+    const readToken = async () => recordsToken;
+    const client = new DirectRecords({ url: await homeostat.url(), readToken });
+    const read = await client.read({ apiVersion, kind, namespace, name }, signal);
+    const { records } = read as { readonly records: readonly unknown[] };
+    assert.notEqual(records.length, 0);
+    assertUnmarked(JSON.stringify(records));
   }
 
   /** Neither Events nor the log quote what is in this namespace. */

@@ -2,56 +2,41 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { encodeShareLink } from '../../src/playground/share-link.ts';
+import { encodeShareLink } from '#playground/share-link.ts';
 import {
   assertAccessible,
   type ConsolePage,
-  launchBrowser,
   type OpenOptions,
   openConsole,
   shownUid,
 } from './support/browser.ts';
-import { type StaticFile, type StaticServer, serveFiles } from './support/static-server.ts';
+import {
+  playgroundEditor,
+  type ServedPlayground,
+  servePlayground,
+  writeInEditor,
+} from './support/served-playground.ts';
+import type { StaticServer } from './support/static-server.ts';
 
 const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
 const sample = readFileSync('operators/samples/web-app.yaml', 'utf8');
-const editor = '.files .editor .cm-content';
+const editor = playgroundEditor;
 
 describe('browser/playground', () => {
+  let served: ServedPlayground;
   let browser: Browser;
   let server: StaticServer;
   let app: ConsolePage;
   before(async () => {
-    // By a computed path: it is JavaScript without types.
-    const { bundlePlayground } = (await import(
-      String(new URL('../../scripts/bundle/playground.mjs', import.meta.url))
-    )) as { bundlePlayground(): Promise<{ readonly files: readonly StaticFile[] }> };
-    const { files } = await bundlePlayground();
-    server = await serveFiles(files, '/some/where/');
-    // Any other host is unknown: nothing of the page may come from elsewhere.
-    browser = await launchBrowser(['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']);
-    app = await openConsole(browser, server.url);
+    served = await servePlayground();
+    ({ browser, server } = served);
+    app = await served.open();
   });
-  after(async () => {
-    await browser.close();
-    await server.close();
-  });
+  after(() => served.close());
 
-  const open = (fragment = '', options: OpenOptions = {}) =>
-    openConsole(browser, server.url + fragment, options);
+  const open = (fragment = '', options: OpenOptions = {}) => served.open(fragment, options);
 
-  /** Replaces the text of the open file. */
-  async function write({ page }: ConsolePage, text: string): Promise<void> {
-    await page.locator(editor).click();
-    await page.keyboard.press('Control+A');
-    await page.locator(editor).evaluate((element, pasted) => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData('text/plain', pasted);
-      const event = { clipboardData, bubbles: true, cancelable: true };
-      element.dispatchEvent(new ClipboardEvent('paste', event));
-    }, text);
-  }
-
+  const write = ({ page }: ConsolePage, text: string) => writeInEditor(page, text);
   const tab = ({ page }: ConsolePage, name: string) => page.getByRole('tab', { name });
   const closeDialog = ({ page }: ConsolePage) =>
     page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Json, JsonObject } from '../../src/util/json.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { Json, JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   type Backend,
   createTestSandbox,
@@ -115,7 +115,7 @@ async function untilAddressesAreGiven(backend: Backend): Promise<void> {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: 'first' },
-    spec: { clusterIP: '10.0.0.98', ports: [{ port: 80 }] },
+    spec: { clusterIP: '10.0.0.8', ports: [{ port: 80 }] },
   };
   const path = '/api/v1/namespaces/default/services?dryRun=All';
   for (;;) {
@@ -197,7 +197,7 @@ function toAnswer(step: string, answer: Awaited<ReturnType<Backend['request']>>)
   return { step, status, text, warning: headers.warning };
 }
 
-/** Where objects of a manifest's kind are; undefined when nobody serves it. Waits for what a CRD defines. */
+/** Where objects of a manifest's kind are; undefined when the server does not serve it. Waits for what a CRD defines. */
 async function collectionOf(backend: Backend, manifest: KubeObject): Promise<string | undefined> {
   const { apiVersion, kind, metadata } = manifest;
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

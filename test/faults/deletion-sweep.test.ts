@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import {
@@ -17,7 +17,7 @@ import { otherFaults } from './other-faults.ts';
 
 const shared = useControlPlane({ audit: true });
 
-/** Two children elsewhere, one after the other, one that stays, and one that is made when the resource goes. */
+/** Two children elsewhere, one after the other, one that stays, and one that is created when the resource is deleted. */
 const definition = thingDefinition(
   'sweep',
   `  children:
@@ -85,7 +85,7 @@ shared.describe('faults/deletion-sweep', () => {
     });
   }
 
-  /** A resource comes and goes while the process is killed at one of its writes. False: there were fewer. */
+  /** A resource is created and deleted while the process is killed at one of its writes. False: there were fewer. */
   async function lifeAndDeath(nth: number, fate: 'drop' | 'forward'): Promise<boolean> {
     const client = shared.client();
     const [home, away] = [await shared.namespace(), await shared.namespace()];

@@ -16,7 +16,7 @@ export interface CaseRun extends Place {
   readonly audit: AuditLog;
   /** The script of the phase: what users do. */
   readonly act: () => Promise<void>;
-  /** Resolves when the cluster is that of the run without faults at the end of a phase: this one's unless told. */
+  /** Resolves when the cluster is that of the run without faults at the end of a phase: this one's by default. */
   untilEqual(phase?: number): Promise<StateView>;
   /** Resolves when the runtime has sent nothing for three seconds. */
   untilQuiet(): Promise<void>;
@@ -69,7 +69,7 @@ export function onEvent(name: string, action: EventAction, limits: Limits = {}):
   return { on: 'event', name, action, ...limits };
 }
 
-/** For each of the watched kinds; of those of the subject unless told. */
+/** For each of the watched kinds; by default of those of the subject. */
 export function onEachKind(
   name: string,
   action: EventAction,

@@ -1,5 +1,5 @@
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import {

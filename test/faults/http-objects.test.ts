@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { runHistory } from '../support/http-objects/run-history.ts';
 import { modelRuns } from '../support/model/model-runs.ts';
 
-/** More histories of the model of `src/http-objects/model.test.ts`: kills at every await, lost and late answers, drift. */
+/** More histories of the model of `src/engine/http-objects/model.test.ts`: kills at every await, lost and late answers, drift. */
 const { runs, firstSeed } = modelRuns(2_000);
 const parts = 10;
 

@@ -26,7 +26,7 @@ export class Lane {
   readonly plane: Plane;
   readonly proxy: FaultProxy;
   readonly #kubeconfig: string;
-  /** The same for each process: whoever reads another one has other records. */
+  /** The same for each process: a reader of another one has other records. */
   readonly #folder = mkdtempSync(join(tmpdir(), 'homeostat-lane-'));
   #homeostat: HomeostatProcess;
   #probe: ProcessProbe | undefined;
@@ -83,7 +83,7 @@ export class Lane {
   }
 
   /**
-   * The watches that are open, without those of other lanes' kinds: while nobody here has the definition of a CRD that is on record, its
+   * The watches that are open, without those of other lanes' kinds: while no process here has the definition of a CRD that is on record, its
    * deletions are brought to their end here too, until that lane takes its CRD away.
    */
   get watches(): readonly string[] {

@@ -82,7 +82,7 @@ shared.describe('faults/outages', () => {
       assert.fail(`Only ${last?.objects.size} objects`),
     );
     await untilQuiet(shared.audit, lane);
-    const last = await untilState(options, isDone, () => assert.fail('Not at rest'));
+    const last = await untilState(options, isDone, () => assert.fail('Not idle'));
     assert.deepEqual(replacedBetween(first, last), []);
     assert.deepEqual(deletionsOf(shared.audit, lane, { since, ...place }), []);
     await assertAtRest(lane);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { textMap, thing, thingDefinition } from '../support/definitions.ts';
 import {
@@ -103,7 +103,7 @@ shared.describe('faults/outdated-sources', () => {
       'a follower asks for nothing but the Lease',
     );
 
-    // The lead goes over, and the new leader cannot list what is wanted.
+    // The leadership changes, and the new leader cannot list what is desired.
     const isSource = ({ resource, namespace: where }: ProxiedRequest) =>
       (resource === 'configmaps' && where === operators) || resource === 'operatordefinitions';
     const held = proxied.proxy.inject({

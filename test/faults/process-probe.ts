@@ -30,7 +30,7 @@ export class ProcessProbe {
 
   /** @throws Error when the process was not started with {@link probeEnvironment}. */
   static async attach(homeostat: HomeostatProcess): Promise<ProcessProbe> {
-    // Whoever starts the process may have become it, and have had an inspector before.
+    // The program that started the process may have become it, and have had an inspector before.
     const address = homeostat.errors.match(/ws:\/\/\S+/g)?.at(-1);
     if (address === undefined) throw new Error(`No inspector in: ${homeostat.errors}`);
     const socket = new WebSocket(address);
@@ -56,7 +56,7 @@ export class ProcessProbe {
     return Number(await this.evaluate('process.memoryUsage().heapUsed'));
   }
 
-  /** The wall clock of the process goes wrong by so much; its monotonic one does not. */
+  /** The wall clock of the process is wrong by so much; its monotonic one does not. */
   async shiftClock(ms: number): Promise<void> {
     await this.evaluate(`{
       const Real = globalThis.RealDate ??= Date;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, PlaneRequestError } from '../support/control-plane/index.ts';
 import {
   conditionOf,

@@ -5,7 +5,7 @@ import { schemaBundle } from '../../scripts/generate-schema-bundle.ts';
 import { newestMinor, useControlPlane } from '../support/control-plane/index.ts';
 
 const shared = useControlPlane({ controllerManager: false });
-const folder = new URL('../../src/compile/schema/', import.meta.url);
+const folder = new URL('../../src/engine/compile/schema/', import.meta.url);
 const file = new URL('builtin-schemas.generated.json', folder);
 const descriptionsFile = new URL('builtin-descriptions.generated.json', folder);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -179,7 +179,7 @@ shared.describe('integration/children-life', () => {
       const { client, namespace, secret, password } = await withPassword();
       const { resourceVersion: _, uid: __, creationTimestamp: ___, ...metadata } = secret.metadata;
       await client.delete(secretPath(namespace));
-      // Whoever is first: the backup, then, is an edit of what was made anew, and its word counts.
+      // No matter which is first: the backup is an edit of the recreated object then, and its value counts.
       await client.apply(
         { ...secret, metadata: { ...metadata, managedFields: undefined } } as KubeObject,
         {
@@ -197,7 +197,7 @@ shared.describe('integration/children-life', () => {
     test('an autoscaler has the replicas without a conflict, until it is switched off', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
-      // There is nobody to make a Deployment ready here.
+      // No controller makes a Deployment ready here.
       await client.apply(thing('scaled', namespace, { auto: true, size: 2, image: 'one' }));
       const path = webPath(namespace);
       await client.untilObject<Deployment>(path, (object) => object?.spec.replicas === 1);
@@ -292,7 +292,7 @@ shared.describe('integration/children-life', () => {
       data: { theirs: 'kept', text: 'before' },
     });
 
-    test('an object without an owner is taken over, and released when the resource goes', async () => {
+    test('an object without an owner is adopted, and released when the resource is deleted', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
       const before = await client.apply(theirs(namespace));

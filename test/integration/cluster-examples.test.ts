@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { parseYamlDocuments } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYamlDocuments } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   InstantKubelet,
   type PlaneClient,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import {
@@ -122,7 +122,7 @@ shared.describe('integration/configmap-source', () => {
       const count = Object.keys(files).length;
       const since = shared.audit.mark();
       let gone = 0;
-      const goes = async (change: () => Promise<unknown>) => {
+      const isRemoved = async (change: () => Promise<unknown>) => {
         await change();
         gone += count;
         await homeostat.whenLoggedTimes(
@@ -130,10 +130,10 @@ shared.describe('integration/configmap-source', () => {
           gone,
         );
       };
-      await goes(() => save(operators, 'operators', {}));
+      await isRemoved(() => save(operators, 'operators', {}));
       await save(operators, 'operators', files);
       await homeostat.whenLoggedTimes('Definition running', 2 * count);
-      await goes(() => shared.client().delete(mapPath(operators, 'operators')));
+      await isRemoved(() => shared.client().delete(mapPath(operators, 'operators')));
       await save(operators, 'renamed', files);
       await homeostat.whenLoggedTimes('Definition running', 3 * count);
       const path = await shared
@@ -195,19 +195,19 @@ shared.describe('integration/configmap-source', () => {
     const text = await untilStatus(homeostat, '/readyz?verbose', 200);
     assert.match(text, /meant running/);
     assert.doesNotMatch(text, /made|plain|notes/);
-    interface Told extends KubeObject {
+    interface ReportedEvent extends KubeObject {
       readonly reason?: string;
       readonly regarding?: { readonly name?: string };
       readonly note?: string;
     }
-    const notes = (events: readonly Told[], name: string) =>
+    const notes = (events: readonly ReportedEvent[], name: string) =>
       events
         .filter(({ reason, regarding }) => reason === 'Ignored' && regarding?.name === name)
         .map(({ note }) => note)
         .join();
     await shared
       .client()
-      .untilList<Told>(
+      .untilList<ReportedEvent>(
         `/apis/events.k8s.io/v1/namespaces/${operators}/events`,
         (events) =>
           /homeostat\.dev\/owner-uid/.test(notes(events, 'made')) &&
@@ -246,8 +246,8 @@ shared.describe('integration/configmap-source', () => {
       .map(({ uri }) => uri.replace(/\?.*/, ''))
       .filter((uri) => uri.includes('/operatordefinitions/') && !uri.startsWith(named));
     assert.deepEqual(asked, []);
-    const troubles = homeostat.entries.filter(({ level }) => level === 'error');
-    assert.deepEqual(troubles, []);
+    const errors = homeostat.entries.filter(({ level }) => level === 'error');
+    assert.deepEqual(errors, []);
     assert.equal(await homeostat.stop(), 0);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -109,7 +109,10 @@ shared.describe('integration/conflict', () => {
       'homeostat.dev/owner-uid': owner.metadata.uid ?? '',
     };
     const copy = foreignDeployment(namespace, labels);
-    const stranger = await client.apply({ ...copy, metadata: { ...copy.metadata, name: 'copy' } });
+    const foreignObject = await client.apply({
+      ...copy,
+      metadata: { ...copy.metadata, name: 'copy' },
+    });
     await client.patch(podsetPath(namespace), { spec: { size: 2 } });
     await client.untilObject(
       podsetPath(namespace),
@@ -119,7 +122,7 @@ shared.describe('integration/conflict', () => {
     const live = await client.get(`/apis/apps/v1/namespaces/${namespace}/deployments/copy`);
     assert.deepEqual(
       { uid: live?.metadata.uid, generation: live?.metadata.generation },
-      { uid: stranger.metadata.uid, generation: 1 },
+      { uid: foreignObject.metadata.uid, generation: 1 },
     );
   });
 

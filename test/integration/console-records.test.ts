@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { RemoteRecords } from '../../src/console/index.ts';
-import { DirectRecords } from '../../src/console/node/index.ts';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import type { ReconcileRecord } from '../../src/web/index.ts';
+import { RemoteRecords } from '#console';
+import { DirectRecords } from '#console/node/index.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
+import type { ReconcileRecord } from '#web';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -189,6 +190,73 @@ shared.describe('integration/console-records', () => {
       if (!children.some(({ verdict }) => verdict === 'created')) continue;
       stopper.abort();
     }
+  });
+
+  test('requests that are none of the console get a status and no record', async () => {
+    const url = await homeostat.url();
+    const authorization = 'Bearer a-token-of-the-test';
+    const { apiVersion, kind } = refOf('one');
+    const query = `apiVersion=${encodeURIComponent(apiVersion)}&kind=${kind}&namespace=${namespace}&name=one`;
+    const statusOf = async (path: string, init: RequestInit = { headers: { authorization } }) => {
+      const response = await fetch(`${url}/records${path}`, init);
+      assert.equal(response.headers.get('cache-control'), 'no-store');
+      const text = await response.text();
+      if (response.status !== 200) assert.doesNotMatch(text, /trigger|a-token/);
+      return response.status;
+    };
+    assert.equal(await statusOf(`?${query}`), 200);
+    for (const wrong of [
+      `?${query}&after=-1`,
+      `?${query}&after=1e3`,
+      `?${query}&after=9999999999999999`,
+      `?${query}&after=0&after=1`,
+      `?${query.replace('name=one', 'name=')}`,
+      `?${query.replace('name=one', 'name[]=one')}`,
+      `?${query.replace('kind=', 'kind[__proto__]=')}`,
+      '?name=one',
+      '?__proto__=one',
+    ])
+      assert.equal(await statusOf(wrong), 400, wrong);
+    for (const headers of [
+      {},
+      { authorization: 'Bearer ' },
+      { authorization: 'Bearer a-token-of-the-tes' },
+      { authorization: `${authorization}x` },
+      { authorization: 'Basic a-token-of-the-test' },
+      { 'x-homeostat-records-token': '' },
+      { 'x-homeostat-records-token': 'another', authorization },
+      { cookie: 'token=a-token-of-the-test' },
+    ])
+      assert.equal(await statusOf(`?${query}&token=a-token-of-the-test`, { headers }), 401);
+    for (const odd of [
+      query.replace('name=one', 'name=__proto__'),
+      query.replace('name=one', `name=${'x'.repeat(10_000)}`),
+      `${query}&cluster=__proto__`,
+      `${query}&cluster=${encodeURIComponent('../east')}`,
+    ]) {
+      const response = await fetch(`${url}/records?${odd}`, { headers: { authorization } });
+      assert.deepEqual(((await response.json()) as { records: unknown }).records, [], odd);
+    }
+  });
+
+  test('a token file that is replaced counts at once; without a token, nothing is served', async () => {
+    const { signal } = new AbortController();
+    const { client } = await recordsOf('one');
+    const changed = (await recordsOf('one', 'the-token-after-that')).client;
+    writeFileSync(tokenFile, 'the-token-after-that');
+    assert.ok(await changed.read({}, signal));
+    await assert.rejects(async () => client.read({}, signal), /rejects the token/);
+    for (const text of ['', 'short', 'with spaces in the token']) {
+      writeFileSync(tokenFile, text);
+      for (const token of ['the-token-after-that', text])
+        await assert.rejects(async () => (await recordsOf('one', token)).client.read({}, signal));
+    }
+    rmSync(tokenFile);
+    execFileSync('mkfifo', [tokenFile]);
+    await assert.rejects(async () => changed.read({}, signal));
+    rmSync(tokenFile);
+    writeFileSync(tokenFile, 'a-token-of-the-test');
+    assert.ok(await client.read({}, signal));
   });
 
   test('a client without the token gets nothing, and the work queues need it too', async () => {

@@ -6,7 +6,7 @@ import { get } from 'node:https';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   InstantKubelet,
   isAlive,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { breakingChanges } from '../../src/check/index.ts';
-import type { JsonObject } from '../../src/util/json.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { breakingChanges } from '#check';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { isEstablished, skipBefore, useControlPlane } from '../support/control-plane/index.ts';
 import { changed, randomObject, randomValue } from '../support/crd/random-schema.ts';
 import { definitionParser } from '../support/definition-parser.ts';
@@ -160,7 +160,7 @@ shared.describe('integration/crd-change-server', () => {
       const about = JSON.stringify({ ...pairs[index], random: undefined, object });
       const read = await client.get(path);
       assert.deepEqual(read?.spec, object.spec, about);
-      // Every value anew: with what is unchanged alone the server is lenient.
+      // Every value changed: with what is unchanged alone the server is lenient.
       const body = { ...object, metadata: { name: `${object.metadata.name}-again` } };
       const collection = path.slice(0, path.lastIndexOf('/'));
       const made = await client.request({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -203,5 +203,29 @@ shared.describe('integration/crd-change', () => {
     assert.match(reasons, /"status.children" of version "v1" changes its type/);
     const crd = await client.get(crdPath('theirs'));
     assert.equal(crd?.metadata.labels, undefined);
+  });
+
+  test('a schema that only the server can judge is rejected with file, line and column, and corrected without a restart', async () => {
+    const namespace = await shared.namespace();
+    const wrong = definition('judged', {
+      fields: 'size: { type: integer }, name: { type: string, pattern: "[" }',
+    });
+    const line = wrong.split('\n').findIndex((each) => each.includes('pattern')) + 1;
+    const column = (wrong.split('\n')[line - 1] ?? '').indexOf('"["') + 1;
+    const homeostat = await startHomeostat({ 'judged.yaml': wrong });
+    const { reason, diagnostics } = await homeostat.whenLogged('Definition rejected');
+    assert.match(
+      String(reason),
+      /The API server rejects the CustomResourceDefinition "things\.judged\.example\.com": /,
+    );
+    const [shown = ''] = diagnostics as readonly string[];
+    assert.equal(
+      shown.replace(/^.*\/judged\.yaml/, 'judged.yaml'),
+      `judged.yaml:${line}:${column}: The API server rejects this: must be a valid regular expression, but isn't: error parsing regexp: missing closing ]: \`[\``,
+    );
+    homeostat.write('judged.yaml', definition('judged', { fields: 'size: { type: integer }' }));
+    await homeostat.whenLogged('Definition running');
+    await shared.client().apply(thing('judged', namespace, { size: 3 }));
+    await shared.client().untilObject(configMapPath(namespace), (object) => textOf(object) === '3');
   });
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { causesOf, crdDiagnostics } from '#check';
+import type { JsonObject } from '#util/json.ts';
 import { isEstablished, skipBefore, useControlPlane } from '../support/control-plane/index.ts';
 import { definitionParser } from '../support/definition-parser.ts';
 import { thingDefinition } from '../support/definitions.ts';
@@ -91,6 +93,26 @@ const schemas = [
   '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'", reason: Wrong }] }',
 ] as const;
 
+/** What only a server finds: a schema that our rules accept, and where the server's reason is shown. */
+const foundByServer: readonly (readonly [schema: string, text: string, message: RegExp])[] = [
+  ['{ type: string, pattern: "[" }', 'pattern', /must be a valid regular expression/],
+  [
+    '{ type: integer, x-kubernetes-validations: [{ rule: "self >" }] }',
+    '"self >"',
+    /cannot compile this CEL expression: Syntax error/,
+  ],
+  [
+    '{ type: object, properties: { a: { type: string } }, x-kubernetes-validations: [{ rule: "self.b == 1" }] }',
+    '"self.b',
+    /cannot compile this CEL expression: undefined field 'b'/,
+  ],
+  [
+    '{ type: object, x-kubernetes-validations: [{ rule: "oldSelf == self", messageExpression: "1" }] }',
+    'messageExpression',
+    /must evaluate to a string/,
+  ],
+];
+
 shared.describe('integration/crd', () => {
   const files = ['operators/*.yaml', 'test/fixtures/valid/*'].flatMap((pattern) =>
     globSync(pattern, { cwd: root }),
@@ -132,6 +154,30 @@ shared.describe('integration/crd', () => {
       const server = answer.status === 201 ? 'accepts' : 'rejects';
       const ours = definitions.length === 1 ? 'accepts' : 'rejects';
       assert.equal(ours, server, JSON.stringify({ diagnostics, answer: answer.body }));
+    });
+  }
+
+  for (const [schema, text, message] of foundByServer) {
+    test(`what only the server finds has its place in the definition: ${schema}`, async () => {
+      const manifest = definitionOf(schema);
+      const { definitions } = definitionParser.parse(manifest, 'a.yaml');
+      const { definition, source } = definitions[0]!;
+      assert.ok(definition.kind.source === 'crd');
+      const answer = await shared.client().request({
+        method: 'POST',
+        path: `${collection}?dryRun=All&fieldValidation=Strict`,
+        body: definition.kind.crd,
+      });
+      assert.equal(answer.status, 422);
+      const causes = causesOf(answer.body as JsonObject);
+      const [found] = crdDiagnostics(causes, source);
+      assert.match(found?.message ?? '', message);
+      const line = manifest.split('\n')[(found?.line ?? 0) - 1] ?? '';
+      const column = (found?.column ?? 0) - 1;
+      assert.ok(
+        column >= line.indexOf(text) && column < line.indexOf(text) + 20,
+        `${found?.line}:${found?.column} in ${line}`,
+      );
     });
   }
 });

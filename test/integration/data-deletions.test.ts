@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { DefinitionView } from '../../src/runtime/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { DefinitionView } from '#runtime';
+import type { KubeObject } from '#util/kube-object.ts';
 import { InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
 import { definitionParser } from '../support/definition-parser.ts';
 import { thingDefinition } from '../support/definitions.ts';

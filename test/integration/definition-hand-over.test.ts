@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -53,7 +53,7 @@ shared.describe('integration/definition-hand-over', () => {
     );
     assert.equal(object?.metadata.uid, mirror?.metadata.uid);
     assert.equal(object?.metadata.labels?.['homeostat.dev/source'], undefined);
-    // Whoever has it now changes it without a conflict, and what he takes out goes.
+    // The new manager changes it without a conflict, and what it omits is removed.
     const next = parseYaml(thingDefinition('moved', '  status: { size: "${ 1 }" }\n'));
     await client.apply(next as KubeObject, { force: false });
     const taken = await client.get(path);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { parseYaml } from '../../src/definition/index.ts';
-import { isJsonObject } from '../../src/util/json.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import {
@@ -157,7 +157,7 @@ shared.describe('integration/definition-objects', () => {
     await strict.stop();
   });
 
-  test('a definition stops and goes with its text, and what it has made stays', async () => {
+  test('a definition stops and is deleted with its manifest, and what it has created stays', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     await save('going', copier('going', 1));

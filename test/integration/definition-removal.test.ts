@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -123,7 +123,7 @@ shared.describe('integration/definition-removal', () => {
     assert.ok((await maps()).includes('children-a-near'));
   });
 
-  test('with crdPolicy.deletion Delete the CRD goes with all resources, onDelete first', async () => {
+  test('with crdPolicy.deletion Delete the CRD is deleted with all resources, onDelete first', async () => {
     const onDelete = `  onDelete:
     children:
       - id: backup
@@ -232,7 +232,7 @@ shared.describe('integration/definition-removal', () => {
     await process.stop();
   });
 
-  test('a definition of a kind of others that is gone when the next process begins strands nobody', async () => {
+  test('a definition of a kind of others that is gone when the next process starts leaves no finalizer', async () => {
     const client = shared.client();
     const [own, namespace] = [await shared.namespace(), await shared.namespace()];
     await client.installCrd(customKind({ group: 'lone.example.com', kind: 'Widget' }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -194,7 +194,7 @@ shared.describe('integration/deletion', () => {
     );
     await client.delete(path);
     await shared.audit.quiet(1_000);
-    // The resource goes in the same order.
+    // The resource is deleted in the same order.
     assert.equal((await client.get(map('a')))?.metadata.deletionTimestamp, undefined);
     await client.patch(map('b'), hold(false));
     await client.untilGone(path);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DefinitionView } from '../../src/runtime/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { DefinitionView } from '#runtime';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useLiveDefinitions } from '../support/live-definition.ts';

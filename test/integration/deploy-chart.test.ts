@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { KubeObject } from '#util/kube-object.ts';
 import { manifestFiles, manifestText } from '../../scripts/deploy/manifests.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { createHelm, type Helm, objectsOf } from '../support/helm/index.ts';
@@ -196,6 +196,35 @@ shared.describe('integration/deploy-chart', () => {
       },
     ]);
     assert.ok(JSON.stringify(objects).includes('"--cluster-servers=*.example.com,10.0.0.0/8"'));
+  });
+
+  test('objects behind HTTP get their kinds, flags and rights only where they are enabled', async () => {
+    const values = {
+      http: {
+        ...{ enabled: true, namespaces: ['shop'], names: ['api'], serviceAccounts: ['robot'] },
+        allow: ['*.example.com:443'],
+      },
+    };
+    const objects = objectsOf(await helm.template(...place, '--values', valuesFile(values)));
+    const role = objects.find(
+      ({ kind, metadata }) => kind === 'Role' && metadata.name === 'homeostat-http',
+    );
+    assert.equal(role?.metadata.namespace, 'shop');
+    const rules = role?.rules as readonly { readonly resources: unknown; resourceNames: unknown }[];
+    assert.deepEqual(
+      rules.map(({ resources, resourceNames }) => [resources, resourceNames]),
+      [
+        [['secrets'], ['api']],
+        [['configmaps'], ['api']],
+        [['serviceaccounts'], ['robot']],
+        [['serviceaccounts/token'], ['robot']],
+      ],
+    );
+    const text = JSON.stringify(objects);
+    assert.ok(text.includes('"--http-objects","--http-allow=*.example.com:443"'));
+    assert.ok(text.includes('httpobjects.homeostat.dev'));
+    const without = JSON.stringify(objectsOf(await helm.template(...place)));
+    assert.doesNotMatch(without, /http-objects|httpobjects|endpointslices/);
   });
 
   test('the operators together fit into a ConfigMap', () => {

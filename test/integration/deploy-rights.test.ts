@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeObject } from '#util/kube-object.ts';
+import { recordKeysName } from '#util/stored-names.ts';
 import { fileOfRightTest, rightTests } from '../../scripts/deploy/right-tests.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { recordKeysName } from '../../src/util/stored-names.ts';
 import { InstantKubelet, InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thing } from '../support/definitions.ts';
 import { matching } from '../support/fault-proxy/index.ts';
@@ -28,7 +28,7 @@ import {
 } from '../support/rights/index.ts';
 import { fullSamples, ownedObjects, withoutChildren } from '../support/rights/stage.ts';
 
-// The plugin is on in some distributions: whoever names an owner must be allowed to hold up its deletion.
+// The plugin is on in some distributions: a client that names an owner must be allowed to hold up its deletion.
 const shared = useControlPlane({
   audit: true,
   admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
@@ -78,7 +78,7 @@ function edited(change: (text: string) => string): Readonly<Record<string, strin
   );
 }
 
-/** Rejections of admission that pass by themselves: a namespace that goes, an owner's kind that is new. */
+/** Rejections of admission that pass by themselves: a namespace that terminates, an owner's kind that is new. */
 const passing = /is being terminated|cannot find RESTMapping/;
 
 shared.describe('integration/deploy-rights', () => {
@@ -278,7 +278,7 @@ shared.describe('integration/deploy-rights', () => {
     }
   });
 
-  test('a namespace goes with what is in it', async () => {
+  test('a namespace is deleted with what is in it', async () => {
     const client = shared.client();
     const going = await shared.namespace();
     work(going);
@@ -320,7 +320,7 @@ shared.describe('integration/deploy-rights', () => {
     );
   });
 
-  test('definitions are shown, and the object of one whose text goes is taken away', async () => {
+  test('definitions are published, and the object of one whose manifest is removed is deleted', async () => {
     const client = shared.client();
     const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
     await client.untilList(
@@ -506,7 +506,7 @@ shared.describe('integration/deploy-rights', () => {
       assert.match(conditionOf(reported)?.message ?? '', /cannot set blockOwnerDeletion/);
     });
 
-    test('nobody binds a role that he may not bind', async () => {
+    test('no user binds a role that it may not bind', async () => {
       const client = shared.client();
       await runtime.take(({ verbs }) => verbs.includes('bind'));
       const tenant = fullSamples(namespace).find(({ kind }) => kind === 'Tenant');

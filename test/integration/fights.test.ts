@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { startAdmissionWebhook } from '../support/admission-webhook.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -70,13 +70,13 @@ shared.describe('integration/fights', () => {
       const client = shared.client();
       const namespace = await applied('forcing');
       let isOver = false;
-      const fight = async () => {
+      const conflict = async () => {
         while (!isOver) {
           await client.untilObject(configPath(namespace), (object) => dataOf(object) === 'ours');
           if (!isOver) await write(namespace, { a: 'theirs' });
         }
       };
-      const fighting = fight();
+      const conflicting = conflict();
       const reported = await client.untilObject(
         thingPath('forcing', namespace),
         (object) => conditionOf(object)?.reason === 'Contested',
@@ -87,8 +87,8 @@ shared.describe('integration/fights', () => {
       );
       assert.equal(conditionOf(reported, 'Stalled')?.status, 'True');
       isOver = true;
-      // If it has been taken meanwhile, it is put back once more.
-      await fighting;
+      // If it has been taken meanwhile, it is reverted once more.
+      await conflicting;
       await untilReady('forcing', namespace);
       assert.equal(dataOf(await client.get(configPath(namespace))), 'ours');
       await shared.audit.quiet(1_000);
@@ -151,7 +151,7 @@ shared.describe('integration/fights', () => {
       (object) => dataOf(object, 'b') === 'new',
     );
     assert.equal(dataOf(live), 'theirs');
-    // It gives up all that it has: the value goes with it, and comes back as ours.
+    // It gives up all that it has: the value is removed with it, and comes back as ours.
     await applyTheirs(namespace, {});
     await client.untilObject(configPath(namespace), (object) => dataOf(object) === 'ours');
     await untilReady('reporting', namespace);

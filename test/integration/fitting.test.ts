@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { compile, type SchemaSource, type SchemaType } from '../../src/compile/index.ts';
-import { covers } from '../../src/reconcile/intent/compare.ts';
-import { isFields } from '../../src/reconcile/intent/intent.ts';
-import { prepare } from '../../src/reconcile/intent/prepare.ts';
-import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { compile, type SchemaSource, type SchemaType } from '#compile';
+import { covers } from '#reconcile/intent/compare.ts';
+import { isFields } from '#reconcile/intent/intent.ts';
+import { prepare } from '#reconcile/intent/prepare.ts';
+import { gvkKey, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { newestMinor, type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { definitionParser } from '../support/definition-parser.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 
@@ -294,7 +294,7 @@ shared.describe('integration/for: beyond a namespace', () => {
   });
 
   for (const isRestarted of [false, true]) {
-    const how = isRestarted ? 'while nobody looked' : 'now';
+    const how = isRestarted ? 'while no process ran' : 'now';
     test(`with a finalizer: what has stopped matching ${how} is released when its children are`, async () => {
       const homeostat = await startHomeostat({ 'far.yaml': far });
       const namespace = await shared.namespace();

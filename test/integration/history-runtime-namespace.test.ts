@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { ConsoleService } from '../../src/console/index.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { ConsoleService } from '#console';
+import { createSystemRandom } from '#util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,

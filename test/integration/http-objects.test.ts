@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createDefaultLeafParser } from '../../src/compile/index.ts';
-import { HttpObjectsController, SimulatedApi } from '../../src/http-objects/index.ts';
-import type { HttpTransport } from '../../src/kube/roles.ts';
-import type { JsonObject } from '../../src/util/json.ts';
-import { conditionsOf, type KubeObject } from '../../src/util/kube-object.ts';
+import { createDefaultLeafParser } from '#compile';
+import { HttpObjectsController, SimulatedApi } from '#http-objects';
+import type { HttpTransport } from '#kube/roles.ts';
+import type { JsonObject } from '#util/json.ts';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { httpCrds } from '../support/http-objects/test-crds.ts';
 import {
@@ -14,7 +14,7 @@ import {
   queueSpec,
 } from '../support/http-objects/test-objects.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
-import { silentLogger } from '../support/silent-telemetry.ts';
+import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 
@@ -42,7 +42,8 @@ shared.describe('integration/http-objects', () => {
       logger: silentLogger(),
       parser: createDefaultLeafParser(),
       random: { fraction: () => 0.5, text: () => '' },
-      tokens: { issue: async () => 'jwt' },
+      metrics: freshMetrics(),
+      tokenRequests: { create: async () => ({ token: 'jwt', audiences: [] }) },
       runtimeNamespace: 'homeostat-system',
     });
     running = controller.run(stop.signal);
@@ -103,6 +104,20 @@ shared.describe('integration/http-objects', () => {
     await client.delete(path(namespace, 'www'));
     await client.untilGone(path(namespace, 'www'));
     assert.equal(objects.get('orders'), undefined);
+    await client.untilGone(path(namespace, 'api', 'httpendpoints'));
+  });
+
+  test('an endpoint that is deleted is gone when its last object has moved to another one', async () => {
+    const namespace = await namespaceWithEndpoint();
+    const client = shared.client();
+    await client.apply(endpointObject({}, { namespace, name: 'next' }));
+    await client.apply(httpObject(queue('moving'), { namespace }));
+    await untilReason(namespace, 'www', 'AsDesired');
+    await client.delete(path(namespace, 'api', 'httpendpoints'));
+    await untilReason(namespace, 'www', 'EndpointTerminating');
+    await client.apply(
+      httpObject({ ...queue('moving'), endpoint: { name: 'next' } }, { namespace }),
+    );
     await client.untilGone(path(namespace, 'api', 'httpendpoints'));
   });
 

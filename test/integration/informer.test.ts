@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createRightsWatcher } from '../../src/kube/access/rights-watcher.ts';
-import { createDiscovery } from '../../src/kube/api/discovery.ts';
-import { createWriter } from '../../src/kube/api/writer.ts';
-import { createInformerSet, type InformerSet } from '../../src/kube/cache/informer-set.ts';
-import { createApiClient } from '../../src/kube/client/create-api-client.ts';
-import { loadKubeConfig } from '../../src/kube/index.ts';
-import type { CacheEvent, Informer, PassToken, Reader, Writer } from '../../src/kube/roles.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { loadKubeConfig } from '#kube';
+import { createRightsWatcher } from '#kube/access/rights-watcher.ts';
+import { createDiscovery } from '#kube/api/discovery.ts';
+import { createWriter } from '#kube/api/writer.ts';
+import { createInformerSet, type InformerSet } from '#kube/cache/informer-set.ts';
+import { createApiClient } from '#kube/client/create-api-client.ts';
+import type { CacheEvent, Informer, PassToken, Reader, Writer } from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
+import { kubeconfigYaml } from '../support/kubeconfig-yaml.ts';
 import { patienceMs } from '../support/patience.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 import { whenSynced } from '../support/when-synced.ts';
@@ -29,7 +30,10 @@ shared.describe('integration/informer', () => {
   let close: () => Promise<void>;
 
   before(async () => {
-    const config = await loadKubeConfig({ kubeconfig: shared.plane.kubeconfigPath() });
+    const config = await loadKubeConfig({
+      ...kubeconfigYaml,
+      kubeconfig: shared.plane.kubeconfigPath(),
+    });
     const clock = clockOf(shared.plane);
     const logger = silentLogger();
     const metrics = freshMetrics();
@@ -92,7 +96,7 @@ shared.describe('integration/informer', () => {
     await client.patch(pathIn(namespace, 'changed'), { data: { value: 'new' } });
     await create(namespace, 'added');
     await untilHeld(informer, 'added', (held) => held !== undefined);
-    // Where all is listed anew, what is gone is told last.
+    // Where all is listed again, what is deleted is reported last.
     await untilHeld(informer, 'removed', (held) => held === undefined);
     assert.deepEqual(versionsIn(informer), await versionsOn(namespace));
     assert.deepEqual(informer.get(namespace, 'changed')?.object.data, { value: 'new' });
@@ -119,7 +123,7 @@ shared.describe('integration/informer', () => {
     assert.ok(informer.get(namespace, 'a'));
     await writer.apply(manifest(namespace, 'a'), applyOptions, signal);
     assert.equal(informer.get(namespace, 'a'), undefined);
-    // The watch tells both writes later; by the time it tells of another object, it has told them.
+    // The watch reports both writes later; when it reports another object, it has reported them.
     await create(namespace, 'b');
     const heard: string[] = [];
     informer.subscribe(({ name }) => heard.push(name));

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { init } from '../../src/cli/commands/init.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { init } from '#cli/commands/init.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 

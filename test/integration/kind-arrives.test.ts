@@ -94,7 +94,7 @@ shared.describe('integration/kind-arrives', () => {
       thingPath('arrives', namespace),
       (object) => conditionOf(object)?.reason === 'KindMissing',
     );
-    // What is applied to it while it is on its way out goes with it.
+    // What is applied to it while it is being deleted is deleted with it.
     await client.untilGone(crdPath);
     await client.installCrd(crd);
     await client.untilObject(`${path}/gadget`, (object) => object !== undefined);

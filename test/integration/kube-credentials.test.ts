@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadKubeConfig } from '../../src/kube/index.ts';
+import { loadKubeConfig } from '#kube';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { testFlow, useKubeCluster } from '../support/kube-cluster.ts';
+import { kubeconfigYaml } from '../support/kubeconfig-yaml.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const signal = new AbortController().signal;
@@ -12,7 +13,7 @@ const signal = new AbortController().signal;
 shared.describe('integration/kube-credentials', () => {
   const own = useKubeCluster(shared);
 
-  /** A kubeconfig whose plugin prints the token of a file, runs `then`, and notes what it was told. */
+  /** A kubeconfig whose plugin prints the token of a file, runs `then`, and notes what it was given. */
   function withPlugin(
     name: string,
     then = '',
@@ -62,6 +63,7 @@ shared.describe('integration/kube-credentials', () => {
     own.write('namespace', 'kube-system\n');
     const { hostname: host, port } = new URL(shared.plane.server);
     const config = await loadKubeConfig({
+      ...kubeconfigYaml,
       inCluster: { host, port },
       serviceAccountFolder: own.folder,
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Gvk, gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { type Gvk, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeError } from '../../src/kube/index.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { KubeError } from '#kube';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { aConfigMap, aDeployment, testFlow, useKubeCluster } from '../support/kube-cluster.ts';
 import { patienceMs } from '../support/patience.ts';
@@ -108,7 +108,7 @@ shared.describe('integration/kube-errors', () => {
       metadata: { name: 'none' },
       spec: { hard: { 'count/configmaps': '0' } },
     });
-    // Nobody fills in what is used: the quota controller does not run here.
+    // No controller fills in what is used: the quota controller does not run here.
     await client.must({
       method: 'PATCH',
       path: `/api/v1/namespaces/${namespace}/resourcequotas/none/status`,
@@ -196,8 +196,8 @@ shared.describe('integration/kube-errors', () => {
       'wrong',
       shared.plane.kubeconfig().replace('admin-token', 'wrong-token'),
     );
-    const stranger = await own.connect(path);
-    assert.equal((await failure(stranger.start(signal))).code, 'unauthorized');
+    const unauthenticated = await own.connect(path);
+    assert.equal((await failure(unauthenticated.start(signal))).code, 'unauthorized');
   });
 
   test('timeout: our own deadline', async () => {

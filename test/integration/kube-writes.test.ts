@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDiscovery } from '../../src/kube/api/discovery.ts';
-import { createWriter } from '../../src/kube/api/writer.ts';
-import type { WriteThrough } from '../../src/kube/cache/response-delivery.ts';
-import type { ApiClient } from '../../src/kube/client/api-client.ts';
-import { KubeError } from '../../src/kube/roles.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { createDiscovery } from '#kube/api/discovery.ts';
+import { createWriter } from '#kube/api/writer.ts';
+import type { WriteThrough } from '#kube/cache/response-delivery.ts';
+import type { ApiClient } from '#kube/client/api-client.ts';
+import { KubeError } from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { aConfigMap, aDeployment, testFlow, useKubeCluster } from '../support/kube-cluster.ts';
 import { whenSynced } from '../support/when-synced.ts';
@@ -118,7 +118,7 @@ shared.describe('integration/kube-writes', () => {
       [['homeostat/test', 'Apply']],
     );
     const { stored } = await own.apply(aConfigMap(namespace));
-    assert.deepEqual(stored.object.data, { a: '1' }, 'what is left out goes');
+    assert.deepEqual(stored.object.data, { a: '1' }, 'what is left out is removed');
     await assert.rejects(writer.apply(guarded, options, signal), { code: 'already-exists' });
   });
 
@@ -152,7 +152,7 @@ function withoutCreateOnly(api: ApiClient): ApiClient {
 const noCache: WriteThrough = {
   begin: () => ({
     sending: () => {},
-    store: (object) => ({ object, appliedBy: [] }),
+    store: (object) => ({ object, cluster: undefined, appliedBy: [] }),
     deleting: () => {},
     gone: () => {},
     end: () => {},
@@ -194,10 +194,12 @@ shared.describe('integration/kube-events', () => {
     assert.ok(regarding !== undefined);
     const words = { type: 'Normal', reason: 'Tested', action: 'Test', definition: 'x' } as const;
     teller.events.record({ ...words, regarding, note: 'é'.repeat(600) });
-    const isTold = ({ reason }: KubeObject) => reason === 'Tested';
+    const isTestEvent = ({ reason }: KubeObject) => reason === 'Tested';
     const events = await shared
       .client()
-      .untilList('/apis/events.k8s.io/v1/namespaces/default/events', (items) => items.some(isTold));
-    assert.equal(events.find(isTold)?.note, 'é'.repeat(512));
+      .untilList('/apis/events.k8s.io/v1/namespaces/default/events', (items) =>
+        items.some(isTestEvent),
+      );
+    assert.equal(events.find(isTestEvent)?.note, 'é'.repeat(512));
   });
 });

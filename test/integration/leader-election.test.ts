@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
@@ -155,7 +155,7 @@ shared.describe('integration/leader-election', () => {
     );
     assert.deepEqual(textsOf(second), []);
 
-    // It has told and recorded all that there is: what it leaves undone the next one does.
+    // It has reported and recorded all that there is: what it leaves undone the next one does.
     await shared.audit.quiet(1_000, { user: first.user, ofDefinitions: true });
     assert.equal(await first.process.stop(), 0);
     await second.process.whenLogged('Became leader');
@@ -237,7 +237,7 @@ shared.describe('integration/leader-election', () => {
     await apply(namespace, 1);
     await untilCopied(namespace, 1);
     await shared.plane.stopApiServer();
-    // The lead is lost while nobody answers: the kubelet would start the process again.
+    // The leadership is lost while the server is unreachable: the kubelet would start the process again.
     assert.equal(await first.process.ended(), 1);
     const third = start();
     await third.process.whenLogged('The Lease cannot be read or written, will retry');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { parseYaml, printYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml, printYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';

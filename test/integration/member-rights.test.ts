@@ -6,10 +6,10 @@ import {
   type MergedRule,
   rolesYaml,
   runtimeRights,
-} from '../../src/check/index.ts';
-import { bundledPlural, bundledSchemas } from '../../src/compile/index.ts';
-import { parseYaml, parseYamlDocuments } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+} from '#check';
+import { bundledPlural, bundledSchemas } from '#compile';
+import { parseYaml, parseYamlDocuments } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type Plane, type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -19,9 +19,9 @@ interface Place {
   readonly where: string;
   /** YAML of the child below its id, indented by six; `NAME` is a name of its own. */
   readonly child: string;
-  /** The value of `spec.<id>`, which then goes. */
+  /** The value of `spec.<id>`, which is then removed. */
   readonly value: unknown;
-  /** The child is as it was, or is told to have failed, or to wait. */
+  /** The child is as it was, or is reported as failed or waiting. */
   readonly outcome: 'fine' | 'failed' | 'waiting';
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -221,7 +221,7 @@ shared.describe('integration/missing', () => {
     assert.deepEqual(await data('key'), { key: 'one' });
     assert.deepEqual(await data('level'), { level: 'high' });
 
-    // What was created stays when it goes.
+    // What was created stays when it is deleted.
     await client.patch(path, { spec: { web: false } });
     await client.apply({ ...secret, stringData: { other: 'x' } });
     await client.untilObject(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type SchemaType, schemaOfCustomResource } from '../../src/compile/index.ts';
-import { covers, differences } from '../../src/reconcile/intent/compare.ts';
-import { fieldsOf } from '../../src/reconcile/intent/difference.ts';
-import { pathHash } from '../../src/reconcile/intent/path-hash.ts';
-import { prepare } from '../../src/reconcile/intent/prepare.ts';
-import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { type SchemaType, schemaOfCustomResource } from '#compile';
+import { covers, differences } from '#reconcile/intent/compare.ts';
+import { fieldsOf } from '#reconcile/intent/difference.ts';
+import { pathHash } from '#reconcile/intent/path-hash.ts';
+import { prepare } from '#reconcile/intent/prepare.ts';
+import { gvkKey, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { newestMinor, type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { isCustom, nameOf, readCorpus } from '../support/normalisation/corpus.ts';
 import { type Mutation, mutationsOf } from '../support/normalisation/mutations.ts';
@@ -16,7 +16,7 @@ import { type Variant, variantsOf } from '../support/normalisation/variants.ts';
 const applyType = 'application/apply-patch+yaml';
 /** Admission adds a taint to an atomic list at creation; one apply removes it. */
 const knownToDiffer = ['v1 Node /node-a'];
-/** The server tells an empty list from none there, and forgets the difference; covered, so never applied at rest. */
+/** The server tells an empty list from none there, and forgets the difference; covered, so never applied while nothing changes. */
 const alwaysWritten = [
   'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration /mwc-corpus',
   'networking.k8s.io/v1 NetworkPolicy corpus/np-allow-all',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { type MetricSpec, metricCatalogue } from '../../src/telemetry/roles.ts';
+import { type MetricSpec, metricCatalogue } from '#telemetry/roles.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -22,7 +22,7 @@ const definition = thingDefinition(
 `,
 );
 /** Of leader election, member clusters and history, which this process does not use. */
-const unused = /^(leader_election_|homeostat_(cluster|history|placed)_)/;
+const unused = /^(leader_election_|homeostat_(cluster|history|http|placed)_)/;
 const specs = Object.values<MetricSpec>(metricCatalogue).filter(({ name }) => !unused.test(name));
 
 shared.describe('integration/observability', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
 import { operatorSuite, type Place } from '../support/operator-suite.ts';
@@ -56,7 +56,7 @@ shared.describe('integration/operator-config-copy', () => {
         isDone: (object) => greetingOf(object) === 'other',
       },
       {
-        what: 'another source: the copy of the one before goes',
+        what: 'another source: the copy of the previous one is deleted',
         change: { spec: { source: 'other' } },
         path: copy,
         isDone: (object) => object === undefined,

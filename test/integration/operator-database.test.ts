@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
 import { at, isReady, operatorSuite, type Place, type Stage } from '../support/operator-suite.ts';
@@ -154,7 +154,7 @@ shared.describe('integration/operator-database', () => {
     await client.untilObject(pod(1)(database), (object) => imageOf(object) === 'postgres:broken');
   });
 
-  test('a backup is made before the database goes', async () => {
+  test('a backup is made before the database is deleted', async () => {
     const database = await stage({ spec: { backup: true, replicas: 1 } });
     const { client, path, namespace } = database;
     await client.delete(path);

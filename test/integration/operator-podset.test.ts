@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { at, operatorSuite } from '../support/operator-suite.ts';
 

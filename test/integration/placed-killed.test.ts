@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import {

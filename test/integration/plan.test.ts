@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
-import { type DefinitionPlan, type PlannedChange, planDefinition } from '../../src/plan/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { createDefinitionParser, type LocatedDefinition } from '#definition';
+import { type DefinitionPlan, type PlannedChange, planDefinition } from '#plan';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -58,15 +58,35 @@ const changed = shop(
       when: \${ spec.text = 'one' }`,
 );
 
+const patcher = (more: string, data = '{ a: "1", b: "1" }') =>
+  thingDefinition(
+    'patcher',
+    `  patches:
+    - id: note
+      target: { apiVersion: v1, kind: ConfigMap, name: noted }
+      ${more}
+      patch: { data: ${data} }
+`,
+  );
+
 shared.describe('integration/plan', () => {
   const kube = useKubeCluster(shared);
   let homeostat: HomeostatRuntime;
   let namespace = '';
 
   before(async () => {
-    homeostat = await startHomeostat({ 'shop.yaml': running });
+    homeostat = await startHomeostat({
+      'shop.yaml': running,
+      'patcher.yaml': patcher('withdraw: true'),
+    });
     namespace = await shared.namespace();
     const client = shared.client();
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'noted', namespace },
+    });
+    await client.apply(thing('patcher', namespace, {}, 'one'));
     for (const name of ['one', 'two'])
       await client.apply(thing('shop', namespace, { text: name }, name));
     for (const name of ['one', 'two'])
@@ -100,6 +120,26 @@ shared.describe('integration/plan', () => {
       resources.map(({ name, changes, unresolved }) => ({ name, changes, unresolved })),
       ['one', 'two'].map((name) => ({ name, changes: [], unresolved: [] })),
     );
+  });
+
+  test('patches that are withdrawn or handed over are planned as they are then sent', async () => {
+    const path = `/api/v1/namespaces/${namespace}/configmaps/noted`;
+    await shared.client().untilObject(path, (each) => each?.data !== undefined);
+    await shared.audit.quiet(1_000);
+    const fieldsOf = async (text: string) => {
+      const { resources } = await planOf(text);
+      const changes = resources.flatMap((each) => each.changes);
+      const ofTarget = changes.filter(({ kind }) => kind === 'ConfigMap');
+      return ofTarget.flatMap(({ fields }) => fields.map(({ path: at }) => at));
+    };
+    const running = patcher('withdraw: true');
+    assert.deepEqual(await fieldsOf(running), []);
+    // Removed, renamed, no longer owned, and with a field less.
+    assert.deepEqual(await fieldsOf(patcher('when: false\n      withdraw: true')), ['data']);
+    assert.deepEqual(await fieldsOf(running.replace('id: note', 'id: renamed')), []);
+    assert.deepEqual(await fieldsOf(patcher('create: false')), []);
+    const fewer = patcher('withdraw: true', '{ a: "1" }');
+    assert.deepEqual(await fieldsOf(fewer.replace('id: note', 'id: renamed')), ['data.b']);
   });
 
   test('replicas that leave the template stay, as in a reconcile', async () => {

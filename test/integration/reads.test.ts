@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -49,13 +49,13 @@ const definitions = Object.fromEntries(
   ]),
 );
 
-/** Two namespaces of a team of their own, one of nobody, and a Thing in a fourth. */
+/** Two namespaces of a team of their own, one without a team, and a Thing in a fourth. */
 async function setUp(form: Form, specOf: (teams: readonly string[]) => unknown) {
   const client = shared.client();
   const teams = [await client.createNamespace('team'), await client.createNamespace('team')].sort();
-  const stranger = await client.createNamespace('stranger');
+  const outside = await client.createNamespace('outside');
   const namespace = await client.createNamespace('home');
-  for (const each of [...teams, stranger]) await share(each, 'a');
+  for (const each of [...teams, outside]) await share(each, 'a');
   await client.apply(thing(`reads-${form}`, namespace, specOf(teams)));
   const [one = '', other = ''] = teams;
   const until = async (found: string) => {
@@ -69,7 +69,7 @@ async function setUp(form: Form, specOf: (teams: readonly string[]) => unknown) 
     client,
     one,
     other,
-    stranger,
+    outside,
     namespace,
     path: thingPath(`reads-${form}`, namespace),
     until,
@@ -102,7 +102,7 @@ shared.describe('integration/reads', () => {
   });
 
   test('an object of a computed namespace is followed; a namespace that no glob allows is rejected', async () => {
-    const { client, one, other, stranger, path, until } = await setUp('named', ([namespace]) => ({
+    const { client, one, other, outside, path, until } = await setUp('named', ([namespace]) => ({
       name: 'source',
       namespace,
     }));
@@ -112,7 +112,7 @@ shared.describe('integration/reads', () => {
     await share(other, 'c');
     await client.patch(path, { spec: { namespace: other } });
     await until('c');
-    await client.patch(path, { spec: { namespace: stranger } });
+    await client.patch(path, { spec: { namespace: outside } });
     const rejected = await client.untilObject(
       path,
       (each) => conditionOf(each)?.reason === 'RenderFailed',
@@ -120,7 +120,7 @@ shared.describe('integration/reads', () => {
     assert.match(
       conditionOf(rejected)?.message ?? '',
       new RegExp(
-        `Expected a namespace that "crossNamespace" allows at reads.found.namespace, found "${stranger}"`,
+        `Expected a namespace that "crossNamespace" allows at reads.found.namespace, found "${outside}"`,
       ),
     );
     await until('c');
@@ -137,7 +137,7 @@ shared.describe('integration/reads', () => {
     await until(`${other}/source=b`);
     await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
-    await share(one, 'nobody reads this any more');
+    await share(one, 'no definition reads this any more');
     await shared.audit.quiet(1_000);
     assert.deepEqual(shared.audit.atRest({ since: mark }), []);
     await client.patch(path, { spec: { namespaces: null } });
@@ -152,7 +152,7 @@ shared.describe('integration/reads', () => {
   });
 
   test('all namespaces, within globs, also those that come later', async () => {
-    const { client, until, stranger } = await setUp('all', () => ({}));
+    const { client, until, outside } = await setUp('all', () => ({}));
     const found = await client.untilList(
       '/api/v1/configmaps?labelSelector=test/shared=yes',
       () => true,
@@ -161,7 +161,7 @@ shared.describe('integration/reads', () => {
       found
         .filter(
           ({ metadata }) =>
-            metadata.namespace !== stranger && metadata.namespace?.startsWith('team-'),
+            metadata.namespace !== outside && metadata.namespace?.startsWith('team-'),
         )
         .map(
           ({ metadata, data }) =>
@@ -177,7 +177,7 @@ shared.describe('integration/reads', () => {
   });
 
   test('namespaces by their labels: they come, are labelled again, and leave', async () => {
-    const { client, one, other, stranger, path, until } = await setUp('selected', () => ({
+    const { client, one, other, outside, path, until } = await setUp('selected', () => ({
       set: 'x1',
       value: 'yes',
     }));
@@ -186,7 +186,7 @@ shared.describe('integration/reads', () => {
     await until(`${one}/source=a`);
     await label(other, 'x1');
     // Selected, and allowed by no glob.
-    await label(stranger, 'x1');
+    await label(outside, 'x1');
     await until(`${one}/source=a ${other}/source=a`);
     await share(one, 'b');
     await until(`${one}/source=b ${other}/source=a`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { startAdmissionWebhook } from '../support/admission-webhook.ts';
 import { skipBefore, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeCluster } from '../../src/kube/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeCluster } from '#kube';
+import type { KubeObject } from '#util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
 import { type LiveDefinition, useLiveDefinitions } from '../support/live-definition.ts';
@@ -151,7 +151,7 @@ shared.describe('integration/reload', () => {
     }
   });
 
-  test('kinds come and go: what is new is watched and made, what is dropped goes and is not watched any more, and others get no request', async () => {
+  test('kinds are added and removed: what is new is watched and created, what is dropped is deleted and no longer watched, and others get no request', async () => {
     const name = 'kinds';
     const { namespace, manager, uses } = await begin(name, definition(name), 3);
     const before = uses();
@@ -400,7 +400,7 @@ function countUses(cluster: KubeCluster): () => Readonly<Record<string, number>>
   };
 }
 
-/** Resolves when what is watched is as expected. What is dropped is let go a moment after the last object of it has gone. */
+/** Resolves when what is watched is as expected. What is dropped is released a moment after the last object of it has gone. */
 async function untilUses(
   uses: () => Readonly<Record<string, number>>,
   expected: Readonly<Record<string, number>>,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJsonObject, type JsonObject } from '../../src/util/json.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -14,7 +14,7 @@ import { useHomeostat } from '../support/homeostat.ts';
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
 
-/** Cooling goes on above the target and one degree, off below it and one degree, and else stays as it is. */
+/** Cooling is switched on above the target and one degree, off below it and one degree, and else stays as it is. */
 const cooler = thingDefinition(
   'cooler',
   `  status:
@@ -260,7 +260,7 @@ shared.describe('integration/reporting', () => {
     await shared.audit.quiet(3_000);
   });
 
-  test('create makes the target; nothing is withdrawn when `when` turns false or the resource goes', async () => {
+  test('create makes the target; nothing is withdrawn when `when` turns false or the resource is deleted', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(configMap(namespace, 'notes'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { InstantKubelet, InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -155,6 +155,64 @@ shared.describe('integration/rights-by-name', () => {
         resource === 'secrets' && namespace === '' && name === 'settings',
     );
     assert.ok(isWide);
+  });
+
+  test('names that are computed need rights in the named namespaces only, for many objects, too', async () => {
+    const client = shared.client();
+    const home = await shared.namespace();
+    const text = thingDefinition(
+      'confined',
+      `  controller: { namespaces: { include: [${home}] } }
+  reads:
+    - { id: found, apiVersion: v1, kind: Secret, name: "\${ [spec.names] }" }
+    - { id: literal, apiVersion: v1, kind: Secret, name: [b, a], namespace: ${elsewhere}, crossNamespace: true }
+  status:
+    keys: \${ $count(reads.found.data.*) + 100 * $count(reads.literal) }
+`,
+    );
+    const file = join(folder, 'confined.yaml');
+    writeFileSync(file, text);
+    const { code, stdout, stderr } = await runCli('rights', file, '--name', 'confined');
+    assert.equal(code, 0);
+    assert.equal(
+      stderr.trim(),
+      `note: confined: its read "found": the names are computed, so the rule is for all secrets in ${home}; a rule with those in use as "resourceNames" is sufficient`,
+    );
+    const roles = objectsOf(stdout);
+    const secrets = rightsIn(roles).filter(({ resource }) => resource === 'secrets');
+    assert.deepEqual(
+      secrets.map(({ verb, names, namespace }) => [verb, names, namespace]),
+      [
+        ['list', undefined, home],
+        ['watch', undefined, home],
+        ['list', ['b', 'a'], elsewhere],
+        ['watch', ['b', 'a'], elsewhere],
+      ],
+    );
+    await give(roles);
+    const names = Array.from({ length: 60 }, (_, index) => `s${index}`);
+    for (const name of names) await makeSecret(home, name, 'a');
+    for (const name of ['a', 'b']) await makeSecret(elsewhere, name, 'a');
+    const homeostat = launch({ user, flags, definitions: { 'confined.yaml': text } });
+    await homeostat.whenReady();
+    await client.apply(thing('confined', home, { names: names.slice(0, 3) }));
+    const until = (keys: number) =>
+      client.untilObject(thingPath('confined', home), (object) => statusOf(object).keys === keys);
+    await until(203);
+    await client.patch(thingPath('confined', home), { spec: { names } });
+    await until(260);
+    await makeSecret(home, 's59', 'a', 'b');
+    await until(261);
+    await homeostat.stop();
+    const requests = auditedRequests(shared.plane.auditFile ?? '', user);
+    const others = requests.filter(
+      ({ resource, namespace }) => resource === 'secrets' && ![home, elsewhere].includes(namespace),
+    );
+    assert.deepEqual(
+      others.filter(({ uri }) => !uri.includes('metadata.name')).map(({ uri }) => uri),
+      [],
+    );
+    assert.equal(await allows({ apiGroup: '', resource: 'secrets', verb: 'list' }), false);
   });
 
   test('without the right the message names the object, and all continues when exactly that is given', async () => {

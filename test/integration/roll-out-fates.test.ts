@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import { type RolloutSubject, rolloutSubjects } from '../support/rollout-subjects.ts';

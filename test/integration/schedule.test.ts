@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -129,7 +129,7 @@ shared.describe('integration/schedule', () => {
     await untilRuns('once', namespace, first + 1);
   });
 
-  test('a paused resource is left alone, says so once, and continues when the annotation goes', async () => {
+  test('a paused resource is not changed, reports it once, and continues when the annotation is removed', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = thingPath('paused', namespace);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -161,7 +161,7 @@ shared.describe('integration/scope', () => {
     );
   });
 
-  test('they go with their owner, and the owner goes when they are gone', async () => {
+  test('they are deleted with their owner, and the owner when they are deleted', async () => {
     const { client, away, role, path } = await makeFar('gone');
     await client.delete(path);
     await client.untilGone(path);
@@ -194,9 +194,9 @@ shared.describe('integration/scope', () => {
   test('what another user labelled like ours is never deleted', async () => {
     const { client, home, away, made, path } = await makeFar('like');
     const labels = { ...(await client.get(configMapPath(away, 'like-copy')))?.metadata.labels };
-    const strangers = [configMapPath(away, 'stranger'), configMapPath(home, 'stranger')];
+    const copies = [configMapPath(away, 'copied'), configMapPath(home, 'copied')];
     for (const namespace of [away, home]) {
-      const metadata = { name: 'stranger', namespace, labels };
+      const metadata = { name: 'copied', namespace, labels };
       await client.create(`/api/v1/namespaces/${namespace}/configmaps`, {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -206,7 +206,7 @@ shared.describe('integration/scope', () => {
     assert.equal(labels['homeostat.dev/owner-uid'], made?.metadata.uid);
     await client.delete(path);
     await client.untilGone(path);
-    for (const stranger of strangers) assert.ok(await client.get(stranger), stranger);
+    for (const copy of copies) assert.ok(await client.get(copy), copy);
   });
 
   test('a finalizer that others own by now is taken off all the same', async () => {

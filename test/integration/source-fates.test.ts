@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import { conditionOf, thing } from '../support/definitions.ts';
@@ -228,7 +228,7 @@ shared.describe('integration/source-fates', () => {
           await second.stop();
         });
 
-      test(`${title} while the lead is handed over: ${outcome}`, async () => {
+      test(`${title} while the leadership is handed over: ${outcome}`, async () => {
         const name = `lead-${base}`;
         const place = await placeOf(name);
         const more = ['--leader-elect', '--namespace', await shared.namespace()];

@@ -74,7 +74,7 @@ shared.describe('integration/terminating-namespace', () => {
     const { by } = shared.audit.count({ since: mark });
     assert.equal(by['patch configmaps'], 1);
     assert.equal(by['patch things/status'], 1);
-    // The definition itself may be told of meanwhile, elsewhere.
+    // The definition itself may be reported meanwhile, elsewhere.
     const events = shared.audit.entries({ since: mark }).filter(isEventOf(namespace));
     assert.deepEqual(events, []);
     const noise = homeostat.entries.slice(lines).filter(({ level }) => level !== 'info');

@@ -3,17 +3,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createManifestCheck } from '../../src/check/index.ts';
-import { bundledSchemas } from '../../src/compile/index.ts';
-import { createOperatorTestParser, parseYaml } from '../../src/definition/index.ts';
-import { loadKubeConfig } from '../../src/kube/index.ts';
-import { RealClusterTests } from '../../src/simulation/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { createManifestCheck } from '#check';
+import { bundledSchemas } from '#compile';
+import { createOperatorTestParser, parseYaml } from '#definition';
+import { loadKubeConfig } from '#kube';
+import { RealClusterTests } from '#testing';
+import { createSystemClock } from '#util/clock.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { runIn } from '../support/dev-process.ts';
+import { kubeconfigYaml } from '../support/kubeconfig-yaml.ts';
 
 const shared = useControlPlane();
 
@@ -162,7 +163,10 @@ shared.describe('integration/test-on-cluster', () => {
     const [parsed] = createOperatorTestParser().parse(head(name) + steps, 'test.yaml').tests;
     assert.ok(parsed);
     const tests = new RealClusterTests({
-      config: await loadKubeConfig({ kubeconfig: shared.plane.kubeconfigPath() }),
+      config: await loadKubeConfig({
+        ...kubeconfigYaml,
+        kubeconfig: shared.plane.kubeconfigPath(),
+      }),
       check: createManifestCheck(bundledSchemas()),
       clock: createSystemClock(),
       random: createSystemRandom(),

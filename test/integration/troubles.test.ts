@@ -78,7 +78,7 @@ shared.describe('integration/troubles', () => {
     const homeostat = new HomeostatProcess({ kubeconfig, definitions });
     try {
       await homeostat.whenLogged('The API server does not accept our credentials');
-      // Several parts ask for something: the definition may be told a little later than the log.
+      // Several parts send requests: the definition may be reported a little later than the log.
       await untilStatus(
         homeostat,
         '/readyz?verbose',

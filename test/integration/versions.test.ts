@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -70,7 +70,7 @@ shared.describe('integration/versions', () => {
       (object) => textOf(object) === 'versions.example.com/v1 3 plain',
     );
     assert.equal(child?.metadata.ownerReferences?.[0]?.apiVersion, 'versions.example.com/v1');
-    // Whoever asks in the old version sees what was written in the new one.
+    // A client that reads the old version sees what was written in the new one.
     const old = await client.untilObject(
       `${collection('v1alpha1')}/old`,
       (object) => conditionOf(object)?.status === 'True',
@@ -166,7 +166,7 @@ shared.describe('integration/versions', () => {
     const after = await client.get(`${path}/c`);
     assert.equal(after?.metadata.generation, before?.metadata.generation);
 
-    // First nobody is served the old version any more, then it goes.
+    // First the old version is no longer served, then it is removed.
     homeostat.write('leaving.yaml', leaving('v1', unserved));
     await client.untilObject(crdPath, (crd) => /"served":false/.test(JSON.stringify(crd?.spec)));
     homeostat.write('leaving.yaml', leaving('v1', withoutFirst));

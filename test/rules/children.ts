@@ -1,11 +1,11 @@
 import type { RuleSection } from './rule.ts';
 
-const prune = 'src/reconcile/run/prune.test.ts';
-const tier = 'src/reconcile/child/apply-tiers.test.ts';
-const hold = 'src/reconcile/child/after.test.ts';
-const phase = 'src/compile/phase/phase.test.ts';
-const forEach = 'src/compile/phase/for-each.test.ts';
-const apply = 'src/reconcile/child/apply-element.test.ts';
+const prune = 'src/engine/reconcile/run/prune.test.ts';
+const tier = 'src/engine/reconcile/child/apply-tiers.test.ts';
+const hold = 'src/engine/reconcile/child/after.test.ts';
+const phase = 'src/engine/compile/phase/phase.test.ts';
+const forEach = 'src/engine/compile/phase/for-each.test.ts';
+const apply = 'src/engine/reconcile/child/apply-element.test.ts';
 const podset = 'test/integration/podset.test.ts';
 
 export const children: RuleSection = {
@@ -25,22 +25,31 @@ export const children: RuleSection = {
       shownBy: [
         'test/integration/run-once.test.ts › a Job that removes itself runs once; its resource stays ready, and a restart writes nothing',
         'test/integration/run-once.test.ts › a changed resource runs it again',
-        'src/reconcile/child/run-to-completion.test.ts › "runs: Once" counts without a time to live',
+        'src/engine/reconcile/child/run-to-completion.test.ts › "runs: Once" counts without a time to live',
       ],
     },
     {
       rule: '`prune: AfterReady`, the default for ConfigMaps and Secrets with `$hash` in the name: an object that is no longer desired is deleted when all children are ready with updated Pods',
       shownBy: [
         'test/integration/prune-after-ready.test.ts › an earlier ConfigMap stays until a roll-out that may be stuck is complete, over restarts and reverts',
-        'src/reconcile/run/prune.test.ts › what is pruned after readiness stays while another child is not ready',
-        'src/compile/analysis/prune-time.test.ts',
+        'src/engine/reconcile/run/prune.test.ts › what is pruned after readiness stays while another child is not ready',
+        'src/engine/compile/analysis/prune-time.test.ts',
         'src/util/readiness/updated-pods.test.ts',
+      ],
+    },
+    {
+      rule: '`kinds`: the template chooses its kind from a list; another kind is created, then the previous object is deleted; a kind that is not listed is an error of the child',
+      shownBy: [
+        'test/integration/kind-from-list.test.ts › an object has the kind that the expression returns, and another kind replaces it',
+        'test/integration/kind-from-list.test.ts › a kind that is not in the list is an error of the child, and keeps what is there',
+        'test/fixtures/invalid/kinds.yaml',
+        'test/fixtures/invalid-compile/kinds.yaml',
       ],
     },
     {
       rule: 'Names under `homeostat.dev/` cannot be computed, nor the keys of a manifest or its metadata',
       shownBy: [
-        'src/compile/phase/phase.test.ts › users who create a resource cannot set reserved names',
+        'src/engine/compile/phase/phase.test.ts › users who create a resource cannot set reserved names',
         'test/fixtures/invalid/forbidden-expression.yaml',
       ],
     },
@@ -59,7 +68,7 @@ export const children: RuleSection = {
     {
       rule: '`when: false` removes the child; `children` in `when` gives a warning',
       shownBy: [
-        `${prune} › what is not wanted any more goes`,
+        `${prune} › what is no longer desired is deleted`,
         'test/fixtures/invalid-compile/warnings.yaml',
       ],
     },
@@ -74,14 +83,14 @@ export const children: RuleSection = {
       rule: '`ordered`: the next element is created when the previous one is ready',
       shownBy: [
         'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
-        'src/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is reported',
+        'src/engine/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is reported',
       ],
     },
     {
       rule: '`ordered`: elements are removed one at a time from the last, in a deletion too',
       shownBy: [
         'test/integration/deletion.test.ts › elements of an ordered child go one by one from the last, each when the one before is gone',
-        'src/reconcile/finalize/without-definition.test.ts › an orphan stays, and elements of an ordered child go from the last',
+        'src/engine/reconcile/finalize/without-definition.test.ts › an orphan stays, and elements of an ordered child go from the last',
       ],
     },
     {
@@ -89,6 +98,26 @@ export const children: RuleSection = {
       shownBy: [
         `${hold} › a child is made when what it comes after is ready, and the wait is reported`,
         'test/integration/chain.test.ts › a chain of three children is made in one pass, without a timer',
+      ],
+    },
+    {
+      rule: '`after` with `element: same`: an element waits for those with its key in the other child, not for all of them; without one of its key it waits',
+      shownBy: [
+        'test/integration/element-order.test.ts › each group starts its workers when its own leader is ready',
+        `${hold} › each element waits for that of its key, and for no other`,
+        `${hold} › an element without one of its key waits, and keeps what it has`,
+        'test/fixtures/invalid/after-same.yaml',
+        'test/fixtures/invalid-compile/after-same.yaml',
+      ],
+    },
+    {
+      rule: '`gate`: while it is false, an existing object is not changed but for drift; a missing one is created, and one that is no longer desired is deleted',
+      shownBy: [
+        'test/integration/element-order.test.ts › an object is changed when its gate opens, and nothing is sent before',
+        'src/engine/reconcile/child/apply-gated.test.ts › a missing object is created, and an existing one changed only while its gate is open',
+        'src/engine/reconcile/child/apply-gated.test.ts › drift is reverted meanwhile, and nothing is sent otherwise',
+        'test/fixtures/invalid/gate.yaml',
+        'test/fixtures/invalid-compile/gate.yaml',
       ],
     },
     {
@@ -111,7 +140,7 @@ export const children: RuleSection = {
     {
       rule: '`Recreate` replaces a child with drift in an immutable field at most once in ten minutes',
       shownBy: [
-        'src/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed creates the object again, once in ten minutes for one intent',
+        'src/engine/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed creates the object again, once in ten minutes for one intent',
         'test/integration/children-life.test.ts › Recreate: what the server does not let change is replaced, a Secret without a hash of its values',
       ],
     },
@@ -119,6 +148,21 @@ export const children: RuleSection = {
       rule: '`OnDelete` creates missing children and never changes existing ones',
       shownBy: [
         'test/integration/children-life.test.ts › OnDelete: what is there is left alone, what is deleted comes back with the newest template',
+      ],
+    },
+    {
+      rule: '`RecreateIfImmutable` applies in place, and replaces the object only if the server rejects the change of an immutable field; `cascade: Orphan` keeps the dependents, which the new object adopts',
+      shownBy: [
+        'test/integration/recreate-if-immutable.test.ts › a StatefulSet whose volumes grow is created again, and its Pods stay',
+        'src/engine/reconcile/child/replace-element.test.ts › a change that the server accepts is applied in place, an immutable one creates the object again',
+        'test/fixtures/invalid/life.yaml',
+      ],
+    },
+    {
+      rule: '`cascade` of a child says what happens to the dependents of a deleted object, also with its resource, and when the definition no longer has the child',
+      shownBy: [
+        'test/integration/recreate-if-immutable.test.ts › the Pods of a child that the definition no longer has stay',
+        'src/engine/reconcile/removal/cascade.test.ts',
       ],
     },
     {
@@ -132,7 +176,18 @@ export const children: RuleSection = {
       rule: '`rollingUpdate`: `partition` and `order`',
       shownBy: [
         'test/integration/ordered.test.ts › rollingUpdate: elements below the partition keep what they have',
-        'src/reconcile/child/apply-child.test.ts › goes ${what}',
+        'src/engine/reconcile/child/apply-child.test.ts › is sent ${what}',
+      ],
+    },
+    {
+      rule: '`fields.leave`: a new object gets the value of the template, an existing one keeps its own, also after a restart and with `Recreate`; a missing field is set again',
+      shownBy: [
+        'test/integration/fields-left.test.ts › what an autoscaler or another manager sets is kept, over changes and a restart',
+        'test/integration/fields-left.test.ts › fields that nobody has taken over keep their value when something else changes, and belong to no manager then',
+        'test/integration/fields-left.test.ts › a field that is removed is set again from the template',
+        'src/engine/reconcile/child/left-fields.test.ts › with Recreate, a change of it recreates nothing, and a new object keeps the values of the old one',
+        'test/fixtures/invalid/left-fields.yaml',
+        'test/fixtures/invalid-compile/left-fields.yaml',
       ],
     },
     {
@@ -151,7 +206,7 @@ export const children: RuleSection = {
     {
       rule: '`adopt: IfUnowned` takes over objects without a controller, and orphans them unless `Delete` is set',
       shownBy: [
-        'test/integration/children-life.test.ts › an object without an owner is taken over, and released when the resource goes',
+        'test/integration/children-life.test.ts › an object without an owner is adopted, and released when the resource is deleted',
         'test/integration/children-life.test.ts › with `deletionPolicy: Delete` written what was taken over has an owner like any other',
         'test/integration/children-life.test.ts › what another controller owns is left alone, and taken when it gives it up',
       ],
@@ -160,14 +215,14 @@ export const children: RuleSection = {
       rule: '`deletionPolicy: Orphan` keeps the object when the child is removed or the resource is deleted',
       shownBy: [
         'test/integration/deletion.test.ts › stays as it is, and is ours no more',
-        'src/reconcile/removal/removal.test.ts › one that is dropped stays, with nothing of us on it',
+        'src/engine/reconcile/removal/removal.test.ts › one that is dropped stays, with nothing of us on it',
       ],
     },
     {
       rule: '`Recreate` deletes no object that existed before the resource',
       shownBy: [
-        'src/reconcile/child/replace-element.test.ts › an object that was there before us',
-        'src/reconcile/child/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
+        'src/engine/reconcile/child/replace-element.test.ts › an object that was there before us',
+        'src/engine/reconcile/child/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
       ],
     },
     {
@@ -187,8 +242,8 @@ export const children: RuleSection = {
     {
       rule: 'An object is a child by its place, its name and its owner reference or the inventory; labels and field managers prove nothing',
       shownBy: [
-        'src/reconcile/ownership/placement-rule.test.ts › is not observed, though it is the newest',
-        'src/reconcile/ownership/placement-rule.test.ts › keeps no resource from being deleted',
+        'src/engine/reconcile/ownership/placement-rule.test.ts › is not observed, though it is the newest',
+        'src/engine/reconcile/ownership/placement-rule.test.ts › keeps no resource from being deleted',
         'test/attacks/placement-ownership.test.ts › becomes the password of a resource',
         'test/attacks/placement-ownership.test.ts › no object with a foreign finalizer keeps a resource from being deleted',
         'test/integration/conflict.test.ts › an object that another user labelled like ours is neither changed nor deleted',
@@ -217,7 +272,7 @@ export const children: RuleSection = {
       shownBy: [
         `${tier} › are rejected`,
         `${forEach} › more than 1,000 elements are rejected`,
-        `${phase} › a child of more than 1 MiB and a string of more than 256 KiB are rejected`,
+        `${phase} › a child and a string of more than 1 MiB are rejected, and one text may have as much as a child`,
       ],
     },
     {

@@ -2,10 +2,10 @@ import type { RuleSection } from './rule.ts';
 
 const file = 'test/integration/history.test.ts';
 const records = 'test/integration/history-records.test.ts';
-const track = 'src/reconcile/history/object-track.test.ts';
-const recorder = 'src/reconcile/history/history-recorder.test.ts';
-const limits = 'src/reconcile/history/record-writer.test.ts';
-const restores = 'src/reconcile/patch/restore.test.ts';
+const track = 'src/engine/reconcile/history/object-track.test.ts';
+const recorder = 'src/engine/reconcile/history/history-recorder.test.ts';
+const limits = 'src/engine/reconcile/history/record-writer.test.ts';
+const restores = 'src/engine/reconcile/patch/restore.test.ts';
 const faults = 'test/faults/history-faults.test.ts';
 
 export const history: RuleSection = {
@@ -29,7 +29,7 @@ export const history: RuleSection = {
     {
       rule: 'A changed definition records what has been seen before; after etcd is restored the older state is a new version',
       shownBy: [
-        `${recorder} › states that wait when another revision takes the resource over are recorded by it, in order`,
+        `${recorder} › states that wait when the resource gets another revision are recorded, in order`,
         `${recorder} › after etcd was restored from a backup the older state is a new version`,
         `${faults} › otherFaults.historyRestored.name`,
       ],
@@ -45,7 +45,7 @@ export const history: RuleSection = {
     {
       rule: '`onChange` names the fields whose change creates a version',
       shownBy: [
-        'src/reconcile/history/recorded-state.test.ts › is the same version',
+        'src/engine/reconcile/history/recorded-state.test.ts › is the same version',
         `${records} › only fields of "onChange" create a version, and a record has the whole object`,
         'test/fixtures/invalid/history.yaml',
       ],
@@ -80,7 +80,7 @@ export const history: RuleSection = {
       shownBy: [
         'test/attacks/history-records.test.ts › one in a namespace is not restored into a cluster-scoped object',
         'test/attacks/history-records.test.ts › the keys can be neither read nor written by a definition',
-        'src/reconcile/history/record-signature.test.ts › a record is authentic',
+        'src/engine/reconcile/history/record-signature.test.ts › a record is authentic',
       ],
     },
     {

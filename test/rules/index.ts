@@ -1,5 +1,7 @@
 import { children } from './children.ts';
 import { history } from './history.ts';
+import { httpEndpoints, httpObjects } from './http-objects.ts';
+import { installed } from './install.ts';
 import { document, kind } from './kind.ts';
 import { language, missingValues, types, vars } from './language.ts';
 import { again, deletion, reporting } from './passes.ts';
@@ -9,7 +11,7 @@ import { controller, sources } from './sources.ts';
 
 export type { Rule, RuleSection } from './rule.ts';
 
-/** The rules of `docs/definition/`, by section, each with its tests. */
+/** The rules of `docs/definition/` and of objects behind HTTP, by section, each with its tests. */
 export const ruleSections: readonly RuleSection[] = [
   document,
   kind,
@@ -19,10 +21,13 @@ export const ruleSections: readonly RuleSection[] = [
   vars,
   history,
   children,
+  installed,
   placement,
   reporting,
   again,
   deletion,
   controller,
   sources,
+  httpEndpoints,
+  httpObjects,
 ];

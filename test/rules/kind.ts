@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
-const parse = 'src/definition/parse-definitions.test.ts';
-const complete = 'src/definition/crd/complete-crd.test.ts';
+const parse = 'src/engine/definition/parse-definitions.test.ts';
+const complete = 'src/engine/definition/crd/complete-crd.test.ts';
 const crd = 'test/integration/crd.test.ts';
 const crdLife = 'test/integration/crd-life.test.ts';
 
@@ -20,7 +20,7 @@ export const document: RuleSection = {
       rule: 'YAML and JSON are equivalent',
       shownBy: [
         'test/fixtures/invalid/one-line.json',
-        'src/definition/yaml/yaml-text.test.ts › JSON is YAML, and empty input is null',
+        'src/engine/definition/yaml/yaml-text.test.ts › JSON is YAML, and empty input is null',
       ],
     },
     {
@@ -37,17 +37,10 @@ export const document: RuleSection = {
       shownBy: ['test/fixtures/invalid/unknown-field.yaml'],
     },
     {
-      rule: 'A *(later)* part is rejected with its position: a conversion webhook',
-      shownBy: [
-        'test/fixtures/invalid/not-supported-yet.yaml',
-        'src/definition/rules/unsupported-fields.test.ts › is a field of the format, and its default is supported',
-      ],
-    },
-    {
       rule: '`acceptedWarnings` has the `code` of a warning and a reason: the warning is not reported; errors are',
       shownBy: [
-        'src/check/accepted-warnings.test.ts › every warning of all fixtures can be accepted at its place',
-        'src/check/accepted-warnings.test.ts › errors cannot be accepted, and hide entries that accept nothing',
+        'src/engine/check/accepted-warnings.test.ts › every warning of all fixtures can be accepted at its place',
+        'src/engine/check/accepted-warnings.test.ts › errors cannot be accepted, and hide entries that accept nothing',
         'test/integration/definitions-shown.test.ts',
       ],
     },
@@ -84,6 +77,13 @@ export const kind: RuleSection = {
       shownBy: [
         `${complete} › labels and annotations go to the metadata`,
         'test/fixtures/invalid/crd-versions.yaml',
+      ],
+    },
+    {
+      rule: 'A conversion webhook is passed to the CRD; `caBundle` belongs to whichever controller writes it',
+      shownBy: [
+        'test/fixtures/invalid/crd-conversion.yaml',
+        'test/integration/conversion-webhook.test.ts',
       ],
     },
     {
@@ -160,7 +160,7 @@ export const kind: RuleSection = {
       rule: '`for` uses an existing kind, with `selector` and `annotationSelector`',
       shownBy: [
         'test/integration/for.test.ts › a built-in kind gets children, and nothing is written to it',
-        'src/reconcile/for-kind.test.ts › an object that does not match gets none',
+        'src/engine/reconcile/for-kind.test.ts › an object that does not match gets none',
         'test/fixtures/invalid/for-kind.yaml',
       ],
     },
@@ -168,14 +168,14 @@ export const kind: RuleSection = {
       rule: 'Several definitions may share a kind by `for`',
       shownBy: [
         'test/integration/for.test.ts › definitions of one kind work beside each other, and each releases its own',
-        'src/check/check-definitions.test.ts › any number of definitions share a kind that is there',
+        'src/engine/check/check-definitions.test.ts › any number of definitions share a kind that is there',
       ],
     },
     {
       rule: 'For a kind of `for`, only mapped status fields are written, and only one definition may map the status',
       shownBy: [
         'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server reports, and nothing else is written',
-        'src/check/check-definitions.test.ts › a status is mapped by one of them only',
+        'src/engine/check/check-definitions.test.ts › a status is mapped by one of them only',
         'test/fixtures/invalid-compile/for-no-status.yaml',
       ],
     },
@@ -183,7 +183,7 @@ export const kind: RuleSection = {
       rule: 'An object that stops matching loses its children',
       shownBy: [
         'test/integration/for.test.ts › an object that stopped matching meanwhile loses its children',
-        'src/reconcile/for-kind.test.ts › loses its children, and has them again when they match',
+        'src/engine/reconcile/for-kind.test.ts › loses its children, and has them again when they match',
       ],
     },
     {

@@ -1,12 +1,12 @@
 import type { RuleSection } from './rule.ts';
 
-const leaf = 'src/compile/language/leaf-parser.test.ts';
-const phase = 'src/compile/phase/phase.test.ts';
-const waiting = 'src/compile/phase/phase-waiting.test.ts';
-const forEach = 'src/compile/phase/for-each.test.ts';
-const compile = 'src/compile/compile.test.ts';
-const functions = 'src/compile/language/functions.test.ts';
-const handlebars = 'src/compile/language/template/template.test.ts';
+const leaf = 'src/engine/compile/language/leaf-parser.test.ts';
+const phase = 'src/engine/compile/phase/phase.test.ts';
+const waiting = 'src/engine/compile/phase/phase-waiting.test.ts';
+const forEach = 'src/engine/compile/phase/for-each.test.ts';
+const compile = 'src/engine/compile/compile.test.ts';
+const functions = 'src/engine/compile/language/functions.test.ts';
+const handlebars = 'src/engine/compile/language/template/template.test.ts';
 const missing = 'test/integration/missing.test.ts';
 const badSyntax = 'test/fixtures/invalid-compile/expression-syntax.yaml';
 const badNames = 'test/fixtures/invalid-compile/unknown-name.yaml';
@@ -26,7 +26,7 @@ export const language: RuleSection = {
       rule: 'Parts of a text must be strings, numbers or booleans',
       shownBy: [
         `${leaf} › reads text with parts in order, with escapes resolved`,
-        'src/compile/language/quirks.test.ts › names its missing part',
+        'src/engine/compile/language/quirks.test.ts › names its missing part',
       ],
     },
     {
@@ -51,7 +51,7 @@ export const language: RuleSection = {
     },
     {
       rule: 'An expression ends at its balanced brace',
-      shownBy: ['src/compile/language/tokens.test.ts › finds the brace that closes'],
+      shownBy: ['src/engine/compile/language/tokens.test.ts › finds the brace that closes'],
     },
     { rule: 'A string may not mix `${` and `{{`', shownBy: [`${leaf} › rejects`] },
     {
@@ -65,7 +65,7 @@ export const language: RuleSection = {
       rule: 'A plain YAML string that YAML forbids is reported with the correct spelling',
       shownBy: [
         'test/fixtures/invalid/yaml-syntax.yaml',
-        'src/definition/yaml/read-documents.test.ts › the rest of the file after a broken expression is parsed at the right positions',
+        'src/engine/definition/yaml/read-documents.test.ts › the rest of the file after a broken expression is parsed at the right positions',
       ],
     },
     {
@@ -77,8 +77,8 @@ export const language: RuleSection = {
     {
       rule: '`observed.<id>` never waits, implies no order and no cycle; with `forEach` it is a list sorted by name',
       shownBy: [
-        'src/compile/observed.test.ts › implies no order and no cycle, whether children observe each other or themselves',
-        'src/reconcile/observe/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
+        'src/engine/compile/observed.test.ts › implies no order and no cycle, whether children observe each other or themselves',
+        'src/engine/reconcile/observe/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
       ],
     },
     {
@@ -114,28 +114,28 @@ export const language: RuleSection = {
     {
       rule: '`$now()` is constant within a reconcile',
       shownBy: [
-        'src/reconcile/report/reporting.test.ts › $now() is the same wherever a pass asks for it',
+        'src/engine/reconcile/report/reporting.test.ts › $now() is the same wherever a pass asks for it',
       ],
     },
     {
-      rule: '`$now()` and `$random*` in a template are rejected except after `observed` and with `OnDelete`',
+      rule: '`$now()` and `$random*` in a template are rejected except after `observed`, with `OnDelete`, and where a time is only compared',
       shownBy: [
-        'src/compile/language/references.test.ts › mark values that are evaluated only if an observed value is missing',
+        'src/engine/compile/language/references.test.ts › mark values that are evaluated only if an observed value is missing',
         'test/fixtures/invalid-compile/forbidden-expression.yaml',
       ],
     },
     {
       rule: 'Functions that can hang are bounded, `$eval` does not exist, and an evaluation has limits',
       shownBy: [
-        'src/compile/language/guards.test.ts › ends with an error',
-        'src/compile/language/meter.test.ts › the steps of one evaluation are bounded',
-        'src/compile/language/bounded-functions.test.ts › gives what the original gives',
+        'src/engine/compile/language/guards.test.ts › ends with an error',
+        'src/engine/compile/language/meter.test.ts › the steps of one evaluation are bounded',
+        'src/engine/compile/language/bounded-functions.test.ts › gives what the original gives',
       ],
     },
     {
       rule: 'Results are plain JSON copies',
       shownBy: [
-        'src/compile/language/quirks.test.ts › results are plain objects and lists',
+        'src/engine/compile/language/quirks.test.ts › results are plain objects and lists',
         `${phase} › results share nothing with the resource and constants are shared between renders`,
       ],
     },
@@ -156,7 +156,7 @@ export const missingValues: RuleSection = {
     {
       rule: '`children.x` of a `forEach` waits until all desired elements exist',
       shownBy: [
-        'src/reconcile/child/apply-tiers.test.ts › what reads a list of children waits until all elements that are wanted exist',
+        'src/engine/reconcile/child/apply-tiers.test.ts › what reads a list of children waits until all elements that are wanted exist',
       ],
     },
     {
@@ -166,7 +166,7 @@ export const missingValues: RuleSection = {
     {
       rule: 'An unknown read is never taken for absent or empty',
       shownBy: [
-        'src/reconcile/observe/observe-reads.test.ts › a list that is not known is never taken for an empty one',
+        'src/engine/reconcile/observe/observe-reads.test.ts › a list that is not known is never taken for an empty one',
         'test/integration/rights.test.ts › a read that is forbidden is not taken for absent, also when it is optional',
       ],
     },
@@ -182,12 +182,12 @@ export const missingValues: RuleSection = {
     },
     {
       rule: 'Text with a missing part and `&` with a missing side are errors that name the part',
-      shownBy: ['src/compile/language/quirks.test.ts › names its missing part'],
+      shownBy: ['src/engine/compile/language/quirks.test.ts › names its missing part'],
     },
     {
       rule: '`conditions[].status` without a value is `Unknown`',
       shownBy: [
-        'src/reconcile/report/reporting.test.ts › status: ${status} gives ${expected}',
+        'src/engine/reconcile/report/reporting.test.ts › status: ${status} gives ${expected}',
         'test/integration/operator-air-conditioner.test.ts › a condition says whether the room is comfortable, and that nothing was measured',
       ],
     },
@@ -204,7 +204,7 @@ export const missingValues: RuleSection = {
     {
       rule: '`!=` with a value that may be missing gives a warning, as do zeros that the server omits',
       shownBy: [
-        'src/compile/language/suspicious-expressions.test.ts › is suspicious',
+        'src/engine/compile/language/suspicious-expressions.test.ts › is suspicious',
         'test/fixtures/invalid-compile/warnings.yaml',
       ],
     },
@@ -218,7 +218,7 @@ export const types: RuleSection = {
     {
       rule: 'A value is converted to the type of its field at every depth, or is an error with path, expected and found type',
       shownBy: [
-        'src/compile/template/coerce.test.ts › does not fit',
+        'src/engine/compile/template/coerce.test.ts › does not fit',
         `${phase} › is an error of the child`,
       ],
     },
@@ -226,7 +226,7 @@ export const types: RuleSection = {
       rule: 'A real server accepts what is rendered for a kind',
       shownBy: [
         'test/integration/fitting.test.ts › the server takes',
-        'src/compile/template/coerce.property.test.ts',
+        'src/engine/compile/template/coerce.property.test.ts',
       ],
     },
     {
@@ -277,21 +277,47 @@ export const vars: RuleSection = {
     {
       rule: 'A change of a value that is read reconciles the resource',
       shownBy: [
-        'src/reconcile/observe/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
+        'src/engine/reconcile/observe/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
       ],
     },
     {
       rule: 'By `name`: `optional` yields a missing value, otherwise users of the read wait',
       shownBy: [
-        'src/reconcile/observe/observe-reads.test.ts › an optional one that is not there is a missing value',
-        'src/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and continues when it comes',
+        'src/engine/reconcile/observe/observe-reads.test.ts › an optional one that is not there is a missing value',
+        'src/engine/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and continues when it comes',
+      ],
+    },
+    {
+      rule: 'By a list of names: a list in this order, each object once; `optional` leaves out what does not exist, otherwise users of the read wait for all',
+      shownBy: [
+        'src/engine/compile/analysis/list-names.test.ts › a list of names',
+        'src/engine/compile/phase/read-request.test.ts › has the names in their order, each once',
+        'src/engine/reconcile/observe/observe-names.test.ts › what uses them waits until all exist, and says how many do not',
+        'src/engine/reconcile/observe/observe-names.test.ts › with optional, those that do not exist are left out, and come later',
+        'test/integration/reads-by-list.test.ts › a list of names: read in order, changed, and waited for',
+      ],
+    },
+    {
+      rule: 'Objects that are read by name are watched by name; rights name them where they are literal',
+      shownBy: [
+        'src/engine/reconcile/observe/observe-names.test.ts › are in the order of the names, at the first pass; only these objects are watched',
+        'src/engine/check/rights/definition-rights.test.ts › check/rights: objects that are read by name',
+        'test/integration/rights-by-name.test.ts › a definition that reads Secrets by written names may read no others',
+      ],
+    },
+    {
+      rule: 'By a selector that one expression returns: no value selects nothing, an empty one everything, an invalid one is an error',
+      shownBy: [
+        'src/engine/compile/phase/read-request.test.ts › selects nothing without a value, and everything if it is empty',
+        'src/engine/compile/phase/read-request.test.ts › is an error, never a wider selector',
+        'test/integration/reads-by-list.test.ts › a selector that the resource has, in both forms',
       ],
     },
     {
       rule: 'By `selector`: each resource sees its own objects, sorted by name; an empty selector is an error',
       shownBy: [
-        'src/reconcile/observe/observe-reads.test.ts › each resource sees its own, sorted by name',
-        'src/compile/analysis/selector.test.ts › is an error, never a wider selector',
+        'src/engine/reconcile/observe/observe-reads.test.ts › each resource sees its own, sorted by name',
+        'src/engine/compile/analysis/selector.test.ts › is an error, never a wider selector',
       ],
     },
     {
@@ -319,16 +345,16 @@ export const vars: RuleSection = {
     {
       rule: 'The namespace of the runtime is never read or written',
       shownBy: [
-        "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is reported, in all of them it is left out",
-        'src/reconcile/ownership/placement.test.ts › a child may not be in',
+        "src/engine/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is reported, in all of them it is left out",
+        'src/engine/reconcile/ownership/placement.test.ts › a child may not be in',
       ],
     },
     {
       rule: 'The name of a Namespace that is written is a namespace; those of Kubernetes must be named by a pattern',
       shownBy: [
         'test/fixtures/invalid/namespace-names.yaml',
-        'src/reconcile/ownership/placement.test.ts › a Namespace beyond its globs',
-        'src/reconcile/ownership/placement.test.ts › one of Kubernetes itself that no glob names',
+        'src/engine/reconcile/ownership/placement.test.ts › a Namespace beyond its globs',
+        'src/engine/reconcile/ownership/placement.test.ts › one of Kubernetes itself that no glob names',
         'test/attacks/placement-namespaces.test.ts › no author writes',
       ],
     },

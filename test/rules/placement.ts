@@ -1,8 +1,8 @@
 import type { RuleSection } from './rule.ts';
 
-const placed = 'src/reconcile/members/placed-children.test.ts';
-const histories = 'src/reconcile/members/member-histories.test.ts';
-const onSandboxes = 'src/simulation/placed-objects.test.ts';
+const placed = 'src/engine/reconcile/members/placed-children.test.ts';
+const histories = 'src/engine/reconcile/members/member-histories.test.ts';
+const onSandboxes = 'src/authoring/simulation/placed-objects.test.ts';
 const wrong = 'test/fixtures/invalid/placement.yaml';
 
 export const placement: RuleSection = {
@@ -55,7 +55,7 @@ export const placement: RuleSection = {
       rule: 'The record of a member is written before the first object in it, and no kill of the process leaves an object behind',
       shownBy: [
         `${placed} › the record of the cluster is written before the first object in it`,
-        'src/reconcile/members/killed.test.ts › leaves nothing behind and nothing out',
+        'src/engine/reconcile/members/killed.test.ts › leaves nothing behind and nothing out',
       ],
     },
     {

@@ -12,7 +12,7 @@ export interface Rule {
 /** The rules of one section of `docs/definition/`. */
 export interface RuleSection {
   readonly heading: string;
-  /** The page in `docs/definition/` with the section, and its anchor. */
+  /** The page with the section, relative to `docs/definition/`, and its anchor. */
   readonly page: string;
   readonly rules: readonly Rule[];
 }

@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
-const queue = 'src/controller/work-queue.test.ts';
-const limiter = 'src/reconcile/attempt/limiter.test.ts';
+const queue = 'src/engine/controller/work-queue.test.ts';
+const rejections = 'src/engine/reconcile/ledger/rejections.test.ts';
 const reload = 'test/integration/reload.test.ts';
 const held = 'test/integration/deletions-held.test.ts';
 const data = 'test/integration/data-deletions.test.ts';
@@ -10,7 +10,7 @@ const files = 'test/integration/sources.test.ts';
 const objects = 'test/integration/definition-objects.test.ts';
 const shown = 'test/integration/definitions-shown.test.ts';
 const members = 'test/integration/member-clusters.test.ts';
-const decide = 'src/runtime/definitions/decide.test.ts';
+const decide = 'src/engine/runtime/definitions/decide.test.ts';
 
 export const controller: RuleSection = {
   heading: 'Controller',
@@ -19,7 +19,7 @@ export const controller: RuleSection = {
     {
       rule: '`concurrency`: the number of resources that are reconciled at once; never the same one twice at once',
       shownBy: [
-        'src/controller/controller.test.ts › works on as many keys at once as its concurrency says',
+        'src/engine/controller/controller.test.ts › works on as many keys at once as its concurrency says',
         `${queue} › never gives one key to two workers, and runs it exactly once more`,
       ],
     },
@@ -34,11 +34,11 @@ export const controller: RuleSection = {
     {
       rule: '`limits.steps` and `limits.cpu`: a resource beyond them gets `LimitReached` with the number, and is delayed; others are served meanwhile',
       shownBy: [
-        'src/definition/parse-definitions.test.ts › limits are an integer, a quantity and a duration',
-        'src/compile/language/work-budget.test.ts › all evaluations of a reconcile share a number of steps',
-        'src/compile/language/work-budget.test.ts › CPU time is the last resort',
-        'src/reconcile/attempt/pace-limits.test.ts › beyond them the rest grows from 5 s to 5 min',
-        'src/reconcile/attempt/pace-limits.test.ts › an edit makes the rest short',
+        'src/engine/definition/parse-definitions.test.ts › limits are an integer, a quantity and a duration',
+        'src/engine/compile/language/work-budget.test.ts › all evaluations of a reconcile share a number of steps',
+        'src/engine/compile/language/work-budget.test.ts › CPU time is the last resort',
+        'src/engine/reconcile/ledger/pace-limits.test.ts › beyond them the rest grows from 5 s to 5 min',
+        'src/engine/reconcile/ledger/pace-limits.test.ts › an edit makes the rest short',
         'test/attacks/time.test.ts › it is limited, and others are served meanwhile',
       ],
     },
@@ -46,8 +46,8 @@ export const controller: RuleSection = {
       rule: '`limits.memory`: a reconcile beyond it fails with the number, and the resource is delayed; all reconciles together may use a quarter of the heap',
       shownBy: [
         'test/attacks/memory.test.ts › many children with copies of a long field',
-        'src/compile/language/work-budget.test.ts › rendered bytes are limited',
-        'src/compile/language/work-budget.test.ts › a small reconcile never waits for memory',
+        'src/engine/compile/language/work-budget.test.ts › rendered bytes are limited',
+        'src/engine/compile/language/work-budget.test.ts › a small reconcile never waits for memory',
         'src/util/byte-semaphore.test.ts › as many hold some as fit',
       ],
     },
@@ -64,7 +64,7 @@ export const controller: RuleSection = {
     {
       rule: 'Resources in the namespace of the runtime are served only if `include` names it',
       shownBy: [
-        'src/reconcile/watch/served-resources.test.ts › resources in the namespace of the runtime',
+        'src/engine/reconcile/watch/served-resources.test.ts › resources in the namespace of the runtime',
         'test/attacks/placement-namespaces.test.ts › a resource in the namespace of the runtime is served only where the definition names it',
         'test/integration/guarded-namespaces.test.ts › resources in the namespace of the runtime are left alone, which the log says once for each definition',
       ],
@@ -73,14 +73,14 @@ export const controller: RuleSection = {
       rule: '`retry.initial`, `max` and `permanent`',
       shownBy: [
         `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,
-        `${limiter} › retry.permanent has it sent again`,
+        `${rejections} › retry.permanent has it sent again`,
       ],
     },
     {
       rule: '`rollout.perSecond`: existing resources are reconciled at this rate, new and edited ones at once',
       shownBy: [
         `${reload} › existing resources follow a changed template at the pace; a new and an edited one take it at once`,
-        'src/runtime/rollout/rollout-pacer.test.ts',
+        'src/engine/runtime/rollout/rollout-pacer.test.ts',
       ],
     },
     {
@@ -96,7 +96,7 @@ export const controller: RuleSection = {
         `${held} › as many as are allowed go without a word, one more and none does`,
         `${held} › with maxDeletions: 0 a change that deletes nothing continues, and one that deletes waits`,
         `${held} › after a restart it is still held, and nothing was deleted meanwhile`,
-        'src/reconcile/preview/preview-model.test.ts',
+        'src/engine/reconcile/preview/preview-model.test.ts',
       ],
     },
     {
@@ -107,7 +107,7 @@ export const controller: RuleSection = {
         `${data} › a claim that was declared to hold no data is deleted like any object`,
         `${data} › a claim that a changed template would recreate is kept until that is approved`,
         `${data} › an element that a user removes from the resource takes its claim with it`,
-        'src/definition/data-kinds.test.ts',
+        'src/engine/definition/data-kinds.test.ts',
       ],
     },
     {
@@ -164,7 +164,7 @@ export const sources: RuleSection = {
         `${objects} › a published object that loses its labels gets them back while its text is there`,
         `${objects} › a published object that is deleted by hand comes back, and its definition does not stop`,
         `${objects} › a forged object never runs, whatever it says of itself`,
-        `${objects} › a definition stops and goes with its text, and what it has made stays`,
+        `${objects} › a definition stops and is deleted with its manifest, and what it has created stays`,
       ],
     },
     {
@@ -186,7 +186,7 @@ export const sources: RuleSection = {
     {
       rule: 'Conditions `Accepted` with every diagnostic, `KindAvailable`, `Permitted`, `Running` and `Ready`',
       shownBy: [
-        'src/runtime/definitions/definition-conditions.test.ts',
+        'src/engine/runtime/definitions/definition-conditions.test.ts',
         shown,
         'test/integration/definitions-permitted.test.ts',
       ],
@@ -194,8 +194,8 @@ export const sources: RuleSection = {
     {
       rule: 'Each document is accepted or rejected separately; a file that does not parse changes nothing',
       shownBy: [
-        'src/runtime/publish/parsed-manifest.test.ts',
-        'src/runtime/publish/manifest-reader.test.ts',
+        'src/engine/runtime/publish/parsed-manifest.test.ts',
+        'src/engine/runtime/publish/manifest-reader.test.ts',
       ],
     },
     {
@@ -215,7 +215,7 @@ export const sources: RuleSection = {
     {
       rule: 'A change takes effect without a restart: informers of new kinds start first, informers of unused kinds stop, other kinds get no request',
       shownBy: [
-        `${reload} › kinds come and go: what is new is watched and made, what is dropped goes and is not watched any more, and others get no request`,
+        `${reload} › kinds are added and removed: what is new is watched and created, what is dropped is deleted and no longer watched, and others get no request`,
         `${reload} › of fifty changes in a row the last one wins, and nothing is left of the others`,
       ],
     },
@@ -238,7 +238,7 @@ export const sources: RuleSection = {
       rule: 'Truncated, empty or missing input never deletes anything',
       shownBy: [
         `${maps} › it is emptied, deleted, made again under another name: controllers stop and continue, and nothing is deleted`,
-        'src/runtime/publish/manifest-reader.test.ts',
+        'src/engine/runtime/publish/manifest-reader.test.ts',
       ],
     },
     {

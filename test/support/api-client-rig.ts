@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
-import type { ApiRequest } from '../../src/kube/client/api-client.ts';
+import type { ApiRequest } from '#kube/client/api-client.ts';
 import {
   type ApiClientOptions,
   type ClosableApiClient,
   createApiClient,
-} from '../../src/kube/client/create-api-client.ts';
-import type { Credentials } from '../../src/kube/config/cluster-config.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
+} from '#kube/client/create-api-client.ts';
+import type { Credentials } from '#kube/config/cluster-config.ts';
+import { KubeError } from '#kube/kube-error.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';

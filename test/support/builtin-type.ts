@@ -1,5 +1,5 @@
-import { bundledSchemas, createSchemaCompiler, type SchemaType } from '../../src/compile/index.ts';
-import { gvkOf } from '../../src/util/gvk.ts';
+import { bundledSchemas, createSchemaCompiler, type SchemaType } from '#compile';
+import { gvkOf } from '#util/gvk.ts';
 
 const compiler = createSchemaCompiler();
 const schemas = bundledSchemas();

@@ -1,8 +1,4 @@
-import {
-  createDefinitionParser,
-  type DefinitionParser,
-  type LocatedDefinition,
-} from '../../src/definition/index.ts';
+import { createDefinitionParser, type DefinitionParser, type LocatedDefinition } from '#definition';
 
 /** The one parser of all tests of a process: it keeps nothing of what it reads, and takes 20 ms to make. */
 export const definitionParser: DefinitionParser = createDefinitionParser();

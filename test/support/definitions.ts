@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** The text of a shipped definition or sample: `podset.yaml`, `samples/podset.yaml`. */
 export function shippedText(file: string): string {
@@ -27,7 +27,7 @@ const openSchema = `
               spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
               status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;
 
-/** A definition of kind `Thing`, in a group of its own unless told; `body` is YAML below `spec`, indented by two. */
+/** A definition of kind `Thing`, by default in a group of its own; `body` is YAML below `spec`, indented by two. */
 export function thingDefinition(
   name: string,
   body: string,

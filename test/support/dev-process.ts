@@ -138,7 +138,7 @@ export async function runIn(
   return { code, ...texts };
 }
 
-/** Runs a command of the CLI whose output nobody reads, to its end. */
+/** Runs a command of the CLI whose output is not read, to its end. */
 export async function runUnread(cwd: string, args: readonly string[]) {
   let stderr = '';
   const { ended } = launchNow({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Diagnostic } from '../../src/definition/index.ts';
+import type { Diagnostic } from '#definition';
 
 /** What a test says about a diagnostic: `error` and no hint unless it says otherwise. */
 export type ExpectedDiagnostic = Omit<Diagnostic, 'severity' | 'file'> &

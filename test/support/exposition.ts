@@ -66,7 +66,7 @@ function parseSample(line: string): Sample {
 function numberOf(text: string, line: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY;
   if (text === '-Inf') return Number.NEGATIVE_INFINITY;
-  // Prometheus reads it in any case of letters; prom-client writes "Nan" for the lag of a loop that nobody has sampled since the last scrape.
+  // Prometheus reads it in any case of letters; prom-client writes "Nan" for the lag of a loop that was not sampled since the last scrape.
   if (text.toLowerCase() === 'nan') return Number.NaN;
   if (Number.isNaN(Number(text))) throw failure('not a number', line);
   return Number(text);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/util/clock.ts';
+import type { Clock } from '#util/clock.ts';
 import { sleepBy } from './clock-sleep.ts';
 
 interface Timer {

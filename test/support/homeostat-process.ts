@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemClock } from '#util/clock.ts';
 import { launchNow, type SupervisedProcess } from './control-plane/index.ts';
 import { homeostatCommand } from './executable.ts';
 import type { RuntimeOptions } from './homeostat-runtime.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/util/clock.ts';
+import type { Clock } from '#util/clock.ts';
 import type { LogEntry } from './homeostat-log.ts';
 
 export interface RuntimeOptions {

@@ -1,7 +1,7 @@
-import { createProgram } from '../../src/cli/program.ts';
-import { createLogger } from '../../src/telemetry/index.ts';
-import type { Clock } from '../../src/util/clock.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+import { createProgram } from '#cli/program.ts';
+import { createLogger } from '#telemetry';
+import type { Clock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 import type { RuntimeDoor, SandboxPlane } from './control-plane/index.ts';
 import type { RuntimeOptions } from './homeostat-runtime.ts';
 import { LoggedRuntime } from './logged-runtime.ts';

@@ -8,10 +8,11 @@ import {
   createKubeCluster,
   type KubeCluster,
   loadKubeConfig,
-} from '../../src/kube/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
+} from '#kube';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
+import { kubeconfigYaml } from './kubeconfig-yaml.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
 
 /** The flow of all requests of these tests. */
@@ -57,7 +58,7 @@ export function useKubeCluster(shared: SharedControlPlane): TestCluster {
   });
 
   async function connect(kubeconfig: string): Promise<KubeCluster> {
-    return connectTo(await loadKubeConfig({ kubeconfig }));
+    return connectTo(await loadKubeConfig({ ...kubeconfigYaml, kubeconfig }));
   }
 
   function connectTo(config: ClusterConfig): KubeCluster {

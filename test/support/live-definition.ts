@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import type { KubeCluster } from '../../src/kube/index.ts';
+import type { KubeCluster } from '#kube';
 import {
-  DefinitionTaskRunner,
   type DefinitionView,
   type DesiredDefinition,
+  RunningDefinition,
   ViewChangeNotifier,
-} from '../../src/runtime/index.ts';
-import type { Clock } from '../../src/util/clock.ts';
-import type { GroupKind } from '../../src/util/gvk.ts';
-import { createSystemRandom } from '../../src/util/random.ts';
-import { unlimitedTimeSlicer } from '../../src/util/time-slicer.ts';
+} from '#runtime';
+import type { Clock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
 import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
 import { definitionParser } from './definition-parser.ts';
+import { recordingGate } from './fakes/recording-gate.ts';
 import { useKubeCluster } from './kube-cluster.ts';
 import { patienceMs } from './patience.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
@@ -27,29 +27,26 @@ export type WantedExtras = Omit<DesiredDefinition, 'located' | 'formerly'> & {
 export class LiveDefinition {
   readonly #bell: ViewChangeNotifier;
   readonly #stop = new AbortController();
-  readonly #unit: DefinitionTaskRunner;
-  readonly #childKinds: GroupKind[] = [];
-  #kind: GroupKind | undefined;
+  readonly #unit: RunningDefinition;
+  readonly #gate = recordingGate();
 
   constructor(cluster: KubeCluster, clock: Clock, name: string) {
     this.#bell = new ViewChangeNotifier(clock);
-    this.#unit = new DefinitionTaskRunner(
+    this.#unit = new RunningDefinition(
       {
         cluster,
         clock,
         name,
-        notifier: this.#bell,
+        listener: {
+          awaited: () => {},
+          changed: () => this.#bell.notify(),
+          counted: () => this.#bell.notifyLater(),
+        },
         random: createSystemRandom(),
         timeSlicer: unlimitedTimeSlicer,
         logger: silentLogger(),
         metrics: freshMetrics(),
-        kinds: () => this.#kinds,
-        record: async ({ definition }) => {
-          this.#kind = definition.kind.gvk;
-          this.#childKinds.push(...definition.children.map(({ gvk }) => gvk));
-        },
-        onDone: () => {},
-        onKindsGone: () => {},
+        gate: this.#gate,
       },
       this.#stop.signal,
     );
@@ -60,23 +57,14 @@ export class LiveDefinition {
     const located = locate(text);
     const before = formerly?.map(locate);
     const desired = { located, ...extras, ...(before && { previous: before }) };
-    this.#childKinds.push(
-      ...(before ?? []).flatMap(({ definition }) => definition.children.map(({ gvk }) => gvk)),
-    );
-    this.#unit.setTask({ kind: 'run', desired });
+    for (const each of before ?? []) this.#gate.accept(each);
+    this.#unit.want({ kind: 'run', desired });
     return located.definition.revision;
   }
 
   /** Nothing runs from now on. */
   wantNothing(): void {
-    this.#unit.setTask({ kind: 'finalize', reason: 'Withdrawn', message: '' });
-  }
-
-  get #kinds() {
-    return {
-      resources: this.#kind === undefined ? [] : [this.#kind],
-      children: this.#childKinds,
-    };
+    this.#unit.want({ kind: 'finalize', reason: 'Withdrawn', message: '' });
   }
 
   get view(): DefinitionView {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/util/clock.ts';
+import type { Clock } from '#util/clock.ts';
 import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
 import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
 import { RuntimeFolder } from './runtime-folder.ts';

@@ -1,6 +1,6 @@
 import { before } from 'node:test';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   AuditLog,
   type Plane,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { userManager } from '#plan/planned-changes.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import {
   InstantKubelet,
   InstantVolumes,
@@ -10,6 +11,8 @@ import {
 import { conditionOf, shippedText } from './definitions.ts';
 import { useHomeostat } from './homeostat.ts';
 import type { HomeostatRuntime } from './homeostat-runtime.ts';
+import { useKubeCluster } from './kube-cluster.ts';
+import { PlannedWrites } from './planned-writes.ts';
 
 /** A shipped operator, and what must be seen of it on a real control plane. */
 export interface OperatorCase {
@@ -59,7 +62,7 @@ export interface Drift {
   readonly isBack: (object: KubeObject | undefined) => boolean;
 }
 
-/** The path of an object in the namespace of the test; named like the resource unless told. */
+/** The path of an object in the namespace of the test; by default named like the resource. */
 export function at(root: string, plural: string, suffix = ''): PathOf {
   return ({ namespace, name }) => `${root}/namespaces/${namespace}/${plural}/${name}${suffix}`;
 }
@@ -86,7 +89,9 @@ export interface OperatorSuite {
  */
 export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase): OperatorSuite {
   const startHomeostat = useHomeostat(shared);
-  const definitions = { [`${operator.name}.yaml`]: shippedText(`${operator.name}.yaml`) };
+  const kube = useKubeCluster(shared);
+  const text = shippedText(`${operator.name}.yaml`);
+  const definitions = { [`${operator.name}.yaml`]: text };
   const kubelets = new Map<string, InstantKubelet>();
   const volumes: InstantVolumes[] = [];
   let homeostat: HomeostatRuntime | undefined;
@@ -105,8 +110,17 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     return { namespace, name: operator.isClusterScoped ? `${name}-${namespace}` : name };
   };
 
-  const apply = async (where: Place, change: { readonly spec?: object } = {}) => {
+  const manifestOf = (where: Place, change: { readonly spec?: object } = {}): KubeObject => {
     const { namespace, name } = where;
+    const { spec } = operator.resource;
+    return {
+      ...operator.resource,
+      metadata: operator.isClusterScoped ? { name } : { name, namespace },
+      spec: { ...(spec as object), ...operator.complete?.(where), ...change.spec },
+    };
+  };
+
+  const prepare = async ({ namespace }: Place): Promise<void> => {
     const client = shared.client();
     const kubelet = new InstantKubelet(client);
     kubelet.start({ namespace });
@@ -115,13 +129,11 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     storage.start(namespace);
     volumes.push(storage);
     await operator.prepare?.(client, namespace);
-    const { spec } = operator.resource;
-    const metadata = operator.isClusterScoped ? { name } : { name, namespace };
-    return client.apply({
-      ...operator.resource,
-      metadata,
-      spec: { ...(spec as object), ...operator.complete?.(where), ...change.spec },
-    });
+  };
+
+  const apply = async (where: Place, change: { readonly spec?: object } = {}) => {
+    await prepare(where);
+    return shared.client().apply(manifestOf(where, change));
   };
 
   const whenReady = async (where: Place): Promise<Stage> => {
@@ -171,6 +183,23 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
         );
       });
     }
+
+    test('what is planned is what is then done: a creation, and each edit', async () => {
+      const where = await place();
+      await prepare(where);
+      const created = manifestOf(where);
+      const plural = (await shared.client().pathOf(created)).split('/').at(-2) ?? '';
+      const writes = new PlannedWrites({ shared, kube, kind: created.kind, plural });
+      // Fields that an apply of another manager has set would stay.
+      const apply = (manifest: KubeObject) => () =>
+        shared.client().apply(manifest, { fieldManager: userManager });
+      await writes.compare(text, [created], apply(created));
+      await whenReady(where);
+      for (const { change } of operator.edits) {
+        const edited = manifestOf(where, change);
+        await writes.compare(text, [edited], apply(edited));
+      }
+    });
 
     for (const { what, path, change, isBack } of operator.drifts) {
       test(`drift: ${what}`, async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bundledSchemas, compile, type OperatorPlan } from '../../src/compile/index.ts';
+import { bundledSchemas, compile, type OperatorPlan } from '#compile';
 import { definitionParser } from './definition-parser.ts';
 
 const head = `

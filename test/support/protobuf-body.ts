@@ -1,5 +1,5 @@
-import { MessageTable } from '../../src/sandbox/protobuf/wire-reader.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../src/util/json.ts';
+import { MessageTable } from '#sandbox/protobuf/wire-reader.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 
 const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 

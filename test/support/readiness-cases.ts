@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { type Readiness, readinessOf } from '../../src/util/readiness/readiness-of.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { type Readiness, readinessOf } from '#util/readiness/readiness-of.ts';
 
 /** A test for each object of a kind (`apps/v1 Deployment`), by what is the matter with it. */
 export function testReadiness(

@@ -1,9 +1,4 @@
-import type {
-  ApiClient,
-  ApiRequest,
-  ApiResponse,
-  ApiStream,
-} from '../../src/kube/client/api-client.ts';
+import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from '#kube/client/api-client.ts';
 
 export type ApiScript = (
   request: ApiRequest,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseYaml } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from './control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from './definitions.ts';
 

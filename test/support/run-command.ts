@@ -1,5 +1,5 @@
-import { createTerminalOutput } from '../../src/cli/output.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { createTerminalOutput } from '#cli/output.ts';
+import { createProgram } from '#cli/program.ts';
 
 /** Runs a command of the command line within this process; gives all that it prints to a pipe. */
 export async function runCommand(...args: readonly string[]): Promise<string> {

@@ -58,7 +58,7 @@ export class ScriptedServer {
       tls === undefined
         ? new ScriptedServer(createServer(answer), 'http')
         : new ScriptedServer(createTlsServer(tls, answer), 'https');
-    // Whoever leaves a connection open is to be seen.
+    // A client that leaves a connection open is to be seen.
     server.#server.keepAliveTimeout = 0;
     server.#server.listen(0, '127.0.0.1');
     await once(server.#server, 'listening');
@@ -85,7 +85,7 @@ export class ScriptedServer {
 
   async #answer(script: Script, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(message).catch(() => undefined);
-    // Whoever sends it may give it up when half of it is here: such a request never came.
+    // The client may give it up when half of it is here: such a request never came.
     if (body === undefined) return;
     const { method = '', url = '', headers } = message;
     const request: ReceivedRequest = { method, path: url, headers, body, message };

@@ -1,4 +1,4 @@
-import { createLogger, createMetricRegistry, type Logger } from '../../src/telemetry/index.ts';
+import { createLogger, createMetricRegistry, type Logger } from '#telemetry';
 
 /** A logger that writes nothing. */
 export function silentLogger(): Logger {

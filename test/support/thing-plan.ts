@@ -9,9 +9,9 @@ import {
   type Phase,
   type PhaseInput,
   type Rendered,
-} from '../../src/compile/index.ts';
-import type { LocatedDefinition } from '../../src/definition/index.ts';
-import type { KubeObject } from '../../src/util/kube-object.ts';
+} from '#compile';
+import type { LocatedDefinition } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { definitionParser } from './definition-parser.ts';
 import { thingDefinition } from './definitions.ts';
 

@@ -1,5 +1,5 @@
-import type { Informer } from '../../src/kube/roles.ts';
-import { untilInformer } from '../../src/reconcile/index.ts';
+import type { Informer } from '#kube/roles.ts';
+import { untilInformer } from '#reconcile';
 
 /** Resolves when the informer has synced. */
 export async function whenSynced(informer: Informer, signal: AbortSignal): Promise<void> {

@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { belowSource, folderOf, rooms } from '../../scripts/imports/rooms.ts';
+import { features } from '../../scripts/measure/footprint.ts';
 
 describe('unit/architecture', () => {
   const page = readFileSync('ARCHITECTURE.md', 'utf8');
 
   test('every file that the page names exists', () => {
-    const named = [...page.matchAll(/^\s*([a-z]+(?:\/[a-z-]+)+\.ts)\b/gm)].map(([, path]) => path);
-    assert.ok(named.length > 20);
+    const named = [...page.matchAll(/(?:^\s*|`)([a-z-]+(?:\/[a-z-]+)+\.ts)\b/gm)]
+      .map(([, path]) => path)
+      .filter((path) => !/^(?:src|scripts|test)\//.test(path ?? ''));
+    assert.ok(named.length > 40);
     assert.deepEqual(
-      named.filter((path) => !existsSync(`src/${path}`)),
+      named.filter((path) => !existsSync(`src/${belowSource(path ?? '')}`)),
       [],
     );
+  });
+
+  test('the table of features has the folders and ceilings of the footprint', () => {
+    for (const { name, own, ceiling } of features) {
+      const row = `| ${name} | ${own.map((path) => `\`${path}\``).join(', ')} | ${ceiling} |`;
+      assert.ok(page.includes(row), `ARCHITECTURE.md has no row that begins with ${row}`);
+    }
   });
 
   test('every source file that a README of src names exists', () => {
@@ -31,10 +42,10 @@ describe('unit/architecture', () => {
   });
 
   test('every room is explained on the page, and has a README', () => {
-    const rooms = readdirSync('src', { withFileTypes: true }).filter((each) => each.isDirectory());
-    for (const { name } of rooms) {
-      assert.ok(page.includes(`**\`${name}\`**`), `ARCHITECTURE.md does not explain src/${name}`);
-      assert.ok(existsSync(`src/${name}/README.md`), `src/${name} has no README.md`);
+    for (const room of Object.keys(rooms)) {
+      const folder = `src/${folderOf(room)}`;
+      assert.ok(page.includes(`**\`${room}\`**`), `ARCHITECTURE.md does not explain ${folder}`);
+      assert.ok(existsSync(`${folder}/README.md`), `${folder} has no README.md`);
     }
   });
 });

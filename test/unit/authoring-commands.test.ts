@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { fuzzDefinitions } from '../../src/cli/commands/fuzz.ts';
-import { init } from '../../src/cli/commands/init.ts';
-import { render } from '../../src/cli/commands/render.ts';
-import { test as runTests } from '../../src/cli/commands/test.ts';
-import { CliError } from '../../src/cli/exit-code.ts';
-import type { Output } from '../../src/cli/output.ts';
+import { fuzzDefinitions } from '#cli/commands/fuzz.ts';
+import { init } from '#cli/commands/init.ts';
+import { render } from '#cli/commands/render.ts';
+import { test as runTests } from '#cli/commands/test.ts';
+import { CliError } from '#cli/exit-code.ts';
+import type { Output } from '#cli/output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-authoring-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -32,7 +32,7 @@ function fileOf(name: string, text: string): string {
 }
 
 describe('homeostat test', () => {
-  for (const shipped of ['operators', 'operators/clusters'])
+  for (const shipped of ['operators', 'operators/clusters', 'operators/http'])
     test(`the tests of all operators in ${shipped} pass, and cover all of them`, async () => {
       const { lines, errors, output } = recordOutput();
       const code = await runTests([`${shipped}/tests`], { minCoverage: 100 }, output);
@@ -233,6 +233,28 @@ describe('homeostat render', () => {
     );
   });
 
+  test('the other objects of the file of a resource exist before', async () => {
+    const copy = (name: string) =>
+      `{ apiVersion: config.example.com/v1alpha1, kind: ConfigCopy, metadata: { name: ${name} }, spec: { source: greeting, group: example } }\n`;
+    const others = [
+      '{ apiVersion: v1, kind: Namespace, metadata: { name: red, labels: { config.example.com/group: example } } }\n',
+      '{ apiVersion: v1, kind: ConfigMap, metadata: { name: greeting }, data: { greeting: hello } }\n',
+    ];
+    const definition = 'operators/config-copy.yaml';
+    const one = fileOf('one.yaml', [others[0], copy('example'), others[1]].join('---\n'));
+    const rendered = recordOutput();
+    assert.equal(await render(definition, one, flags, rendered.output), 0);
+    assert.match(rendered.lines.join('\n'), /greeting: hello/);
+    for (const [name, texts, found] of [
+      ['none.yaml', others, 0],
+      ['two.yaml', [copy('a'), copy('b')], 2],
+    ] as const)
+      await assert.rejects(
+        render(definition, fileOf(name, texts.join('---\n')), flags, rendered.output),
+        new RegExp(`Expected one resource in ".*${name}", found ${found}`),
+      );
+  });
+
   test('a resource of a kind that no definition serves is an error', async () => {
     const { lines, output } = recordOutput();
     const code = await render(
@@ -243,7 +265,12 @@ describe('homeostat render', () => {
     );
     assert.deepEqual(
       [code, lines],
-      [1, ['# operators/podset.yaml: No definition serves kind "Tenant", only PodSet']],
+      [
+        1,
+        [
+          '# operators/podset.yaml: No definition serves kind "Tenant" (platform.example.com/v1alpha1), only PodSet',
+        ],
+      ],
     );
   });
 

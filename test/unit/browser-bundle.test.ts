@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { build } from 'esbuild';
+import { folderOf } from '../../scripts/imports/rooms.ts';
 
 describe('unit/browser-bundle', () => {
   for (const room of [
@@ -14,7 +15,7 @@ describe('unit/browser-bundle', () => {
   ]) {
     test(`${room} bundles for a browser: nothing of Node is reached`, async () => {
       const { errors, outputFiles } = await build({
-        entryPoints: [`src/${room}/index.ts`],
+        entryPoints: [`src/${folderOf(room)}/index.ts`],
         bundle: true,
         platform: 'browser',
         format: 'esm',

@@ -16,7 +16,7 @@ function typescriptProject(): string {
   mkdirSync(installed, { recursive: true });
   const manifest = { name: 'homeostat', type: 'module', exports: './index.js' };
   writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest));
-  const entry = pathToFileURL(resolve('src/library/index.ts')).href;
+  const entry = pathToFileURL(resolve('src/authoring/library/index.ts')).href;
   writeFileSync(join(installed, 'index.js'), `export * from ${JSON.stringify(entry)};\n`);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
   for (const file of readdirSync('examples/typescript'))

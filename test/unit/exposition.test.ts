@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createMetricRegistry } from '../../src/telemetry/index.ts';
-import { type MetricSpec, metricCatalogue } from '../../src/telemetry/roles.ts';
+import { createMetricRegistry } from '#telemetry';
+import { type MetricSpec, metricCatalogue } from '#telemetry/roles.ts';
 import { parseExposition } from '../support/exposition.ts';
 
 const specs: readonly MetricSpec[] = Object.values(metricCatalogue);

@@ -5,9 +5,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -106,6 +108,16 @@ describe('image', () => {
       const { status, stdout, stderr } = run({}, 'validate', resolve('operators'));
       assert.equal(status, 0, stderr);
       assert.match(stdout, /definition "podset" is valid/);
+    });
+
+    test('stores compiled code beside the bundle, and runs where it cannot', () => {
+      const folder = join(image, 'dist/compile-cache');
+      assert.equal(run({}, '--version').status, 0);
+      assert.ok(readdirSync(folder).length > 0);
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, 'in the place of the folder');
+      assert.equal(run({}, '--version').status, 0);
+      assert.equal(readFileSync(folder, 'utf8'), 'in the place of the folder');
     });
 
     test('prints the rights of definitions', () => {

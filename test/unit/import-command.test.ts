@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { importDefinitions } from '../../src/cli/commands/import.ts';
-import type { Output } from '../../src/cli/output.ts';
+import { importDefinitions } from '#cli/commands/import.ts';
+import type { Output } from '#cli/output.ts';
 
 const corpus = 'test/fixtures/import/kro';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { init } from '../../src/cli/commands/init.ts';
-import { test as runTests } from '../../src/cli/commands/test.ts';
-import type { Output } from '../../src/cli/output.ts';
+import { init } from '#cli/commands/init.ts';
+import { test as runTests } from '#cli/commands/test.ts';
+import type { Output } from '#cli/output.ts';
 
 const fixtures = 'test/fixtures/init';
 const flags = { group: 'apps.example.com' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { HoverRequest } from '../../src/lsp/protocol.ts';
+import { HoverRequest } from '#lsp/protocol.ts';
 import { homeostatCommand } from '../support/executable.ts';
 import { LspClient } from '../support/lsp/lsp-client.ts';
 import { operatorText } from '../support/lsp/marked-text.ts';

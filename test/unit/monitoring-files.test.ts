@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { createMetricRegistry } from '../../src/telemetry/index.ts';
-import { type MetricSpec, metricCatalogue } from '../../src/telemetry/roles.ts';
+import { createMetricRegistry } from '#telemetry';
+import { type MetricSpec, metricCatalogue } from '#telemetry/roles.ts';
 
 interface Dashboard {
   readonly panels: readonly {

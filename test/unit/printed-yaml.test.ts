@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { parseYaml, printOrderedYaml, printYaml } from '../../src/definition/index.ts';
-import { createSeededRandom } from '../../src/simulation/seeded-random.ts';
-import { yamlText } from '../../src/web/model/yaml-lines.ts';
+import { parseYaml, printOrderedYaml, printYaml } from '#definition';
+import { createSeededRandom } from '#simulation/seeded-random.ts';
+import { yamlText } from '#web/model/yaml-lines.ts';
 
 const printers = {
   printYaml,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { test as runTests } from '../../src/cli/commands/test.ts';
+import { test as runTests } from '#cli/commands/test.ts';
 import { recipePages } from '../support/recipes/index.ts';
 
 const tests = fileURLToPath(new URL('../recipes', import.meta.url));

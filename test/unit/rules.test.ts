@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { httpKinds } from '#http-objects/kinds/index.ts';
 import { ruleSections } from '../rules/index.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -16,11 +17,20 @@ describe('rules of the definition', () => {
   }
 
   test('every field of the format is in a rule', () => {
-    const text = ruleSections.flatMap(({ rules }) => rules.map(({ rule }) => rule)).join('\n');
-    const unnamed = fieldNames().filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
-    assert.deepEqual(unnamed, []);
+    assert.deepEqual(unnamed(fieldNames()), []);
   });
+
+  for (const { gvk, schema } of httpKinds)
+    test(`every field of ${gvk.kind} is in a rule`, () => {
+      const { properties } = schema() as { readonly properties: { readonly spec: unknown } };
+      assert.deepEqual(unnamed(fieldsBelow(properties.spec)), []);
+    });
 });
+
+function unnamed(names: readonly string[]): readonly string[] {
+  const text = ruleSections.flatMap(({ rules }) => rules.map(({ rule }) => rule)).join('\n');
+  return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
+}
 
 function assertExists(evidence: string): void {
   const [path = '', title] = evidence.split(' › ');
@@ -35,6 +45,10 @@ const plain = new Set(['kind', 'apiVersion', 'matchLabels', 'matchExpressions', 
 function fieldNames(): readonly string[] {
   const schema = JSON.parse(readFileSync(`${root}schemas/operator-definition.schema.json`, 'utf8'));
   const { crd: _, ...spec } = schema.properties.spec.properties;
+  return fieldsBelow({ properties: spec });
+}
+
+function fieldsBelow(root: unknown): readonly string[] {
   const names = new Set<string>();
   const collect = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -45,6 +59,6 @@ function fieldNames(): readonly string[] {
       collect(child);
     }
   };
-  collect({ properties: spec });
+  collect(root);
   return [...names];
 }

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { patienceMs } from '../support/patience.ts';
@@ -43,6 +43,7 @@ describe('scripts/run-tests', () => {
     const skipped = `import { test } from 'node:test'; test('waits', { skip: true }, () => {});`;
     const { status, stdout, closing } = runOf('green', { 'b.test.ts': skipped });
     assert.equal(closing, '8 passed, 0 failed, 1 skipped');
+    assert.match(stdout, /^Slowest files: \d+ s src\/[\w-]+\.test\.ts, /m);
     assert.equal(stdout.split('\n').filter((line) => /^\d+ passed/.test(line)).length, 1);
     assert.equal(status, 0);
   });
@@ -57,6 +58,11 @@ describe('scripts/run-tests', () => {
       'late.test.ts': `import { once } from 'node:events'; ${passing}
         test('leaves work', () => { setImmediate(() => Promise.reject(new Error('late'))) });
         test('waits for it', () => once(process, 'unhandledRejection'));`,
+      'stray.test.ts': `${passing} test('strays', async () => {
+        await null;
+        void Promise.reject(new Error('on its way'));
+        await new Promise(() => {});
+      });`,
     });
     for (const report of [
       /^✖ src\/fails\.test\.ts > no\n\s+Error: boom/m,
@@ -64,11 +70,33 @@ describe('scripts/run-tests', () => {
       /^✖ src\/unloaded\.test\.ts\n.*nowhere\.ts/m,
       /^✖ src\/hook\.test\.ts > d\n\s+Error: in hook/m,
       /"leaves work".*late/,
+      /^✖ src\/stray\.test\.ts > strays\n\s+Error: on its way/m,
     ])
       assert.match(stdout, report);
     // Of the hook there are two: the suite, and the test that could not run.
-    assert.equal(closing, '13 passed, 6 failed, 0 skipped');
+    assert.equal(closing, '14 passed, 7 failed, 0 skipped');
     assert.equal(status, 1);
+  });
+
+  test('a process takes the next file when it has ended one, not before', {
+    skip: availableParallelism() < 2,
+  }, () => {
+    const names = ['b', 'c', 'd', 'e', 'f'];
+    const marks = `import { existsSync, writeFileSync } from 'node:fs';
+      const markOf = (name) => new URL(name, import.meta.url);`;
+    const others = names.map((name) => [
+      `${name}.test.ts`,
+      `${passing} ${marks} test('marks', () => writeFileSync(markOf('${name}'), ''));`,
+    ]);
+    const { closing } = runOf('queue', {
+      ...Object.fromEntries(others),
+      'a.test.ts': `${passing} ${marks} const names = ${JSON.stringify(names)};
+        test('is there as long as all others run', async () => {
+          while (!names.every((name) => existsSync(markOf(name))))
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        });`,
+    });
+    assert.equal(closing, '20 passed, 0 failed, 0 skipped');
   });
 
   test('a process that ends in the middle is a failure', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Diagnostic } from '../../src/lsp/protocol.ts';
+import type { Diagnostic } from '#lsp/protocol.ts';
 import { homeostatCommand } from '../support/executable.ts';
 import { LspClient } from '../support/lsp/lsp-client.ts';
 import { operatorText } from '../support/lsp/marked-text.ts';

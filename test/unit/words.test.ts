@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { logMessages } from '../../src/telemetry/log-messages.ts';
+import { logMessages } from '#telemetry/log-messages.ts';
 import { type SourceText, sourceTexts } from '../support/words/source-texts.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -60,7 +60,7 @@ describe('words', () => {
   test('every message of the catalogue is logged somewhere', () => {
     const texts = new Set<string>();
     for (const path of sources) {
-      if (path === 'src/telemetry/log-messages.ts') continue;
+      if (path === 'src/engine/telemetry/log-messages.ts') continue;
       for (const { text } of sourceTexts(read(path))) texts.add(text);
     }
     assert.deepEqual(
@@ -73,7 +73,7 @@ describe('words', () => {
     const page = read('docs/conditions.md');
     const reasons = new Set<string>();
     for (const path of sources) {
-      if (!/^src\/(?:reconcile|runtime)\//.test(path)) continue;
+      if (!/^src\/engine\/(?:reconcile|runtime)\//.test(path)) continue;
       for (const [, reason = ''] of read(path).matchAll(/\breason: '([A-Z]\w+)'/g))
         reasons.add(reason);
     }

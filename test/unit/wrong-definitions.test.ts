@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { DefinitionValidator } from '../../src/simulation/index.ts';
+import { DefinitionValidator } from '#testing';
 import { expectDiagnostics } from '../support/diagnostics.ts';
 import { recipePages } from '../support/recipes/index.ts';
 
@@ -28,7 +28,7 @@ describe('unit/wrong-definitions', () => {
     assert.ok(found.length >= 120, String(found.length));
   });
 
-  for (const file of files('operators/*.yaml'))
+  for (const file of [...files('operators/*.yaml'), ...files('operators/http/*.yaml')])
     test(`${file} has none`, () => {
       assert.deepEqual(diagnosticsOf(file, read(file)), []);
     });

@@ -1,6 +1,6 @@
-import { type KindInfo, KubeError } from '../../kube/index.ts';
-import { gvkOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { type KindInfo, KubeError } from '#kube';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import {
   type ClusterSession,

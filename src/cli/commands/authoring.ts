@@ -3,7 +3,9 @@ import { CliError } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import { addClusterFlags, runtimeNamespaceOption } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
+import type { FmtFlags } from './fmt.ts';
 import type { FuzzFlags } from './fuzz.ts';
+import type { HttpFlags } from './http.ts';
 import type { ImportFlags } from './import.ts';
 import type { InitFlags } from './init.ts';
 import type { RenderFlags } from './render.ts';
@@ -13,9 +15,11 @@ import type { TestOptions } from './test.ts';
 export const authoringCommands: Readonly<Record<string, AddCommand>> = {
   init: addInit,
   import: addImport,
+  fmt: addFmt,
   render: addRender,
   explain: addExplain,
   test: addTest,
+  http: addHttp,
   lsp: addLsp,
 };
 
@@ -47,6 +51,24 @@ function addExplain(program: Command, { output, signal, exit }: ProgramContext):
     const { explain } = await import('./explain.ts');
     exit(await explain(words, { flags, output, signal }));
   });
+}
+
+function addHttp(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('http')
+    .description('print the requests that the HttpObjects of a file would send, without sending')
+    .argument('<file>', 'file with objects of kind HttpObject; "-" for standard input')
+    .option(
+      '-f, --file <file...>',
+      'more files, with the HttpEndpoints that the objects name (default: in the same file)',
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'),
+    )
+    .action(async (file: string, flags: HttpFlags) => {
+      const { http } = await import('./http.ts');
+      exit(await http(file, flags, output));
+    });
 }
 
 function addInit(program: Command, { output, exit }: ProgramContext): void {
@@ -89,6 +111,18 @@ function addImport(program: Command, { output, exit }: ProgramContext): void {
     .action(async (files: readonly string[], flags: ImportFlags) => {
       const { importDefinitions } = await import('./import.ts');
       exit(await importDefinitions(files, flags, output));
+    });
+}
+
+function addFmt(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('fmt')
+    .description('put quotes around values with expressions that are no valid YAML without them')
+    .argument('<path...>', 'files or folders; "-" prints standard input with its changes')
+    .option('--check', 'change nothing; the exit code is 1 if a file would change')
+    .action(async (paths: readonly string[], flags: FmtFlags) => {
+      const { fmt } = await import('./fmt.ts');
+      exit(await fmt(paths, flags, { output, write: (text) => process.stdout.write(text) }));
     });
 }
 

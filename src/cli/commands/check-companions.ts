@@ -1,17 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CheckedDefinition, DefinitionManifest, ManifestCheck } from '../../check/index.ts';
+import type { CheckedDefinition, DefinitionManifest, ManifestCheck } from '#check';
 import {
   createOperatorTestParser,
   type Diagnostic,
   type LocatedObject,
   parseOperatorFuzz,
   readObjects,
-} from '../../definition/index.ts';
-import { sampleNames } from '../../dev/index.ts';
-import { checkObjects, renderResource, TestChecker } from '../../simulation/index.ts';
-import { gvkKey, gvkOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+} from '#definition';
+import { sampleNames } from '#dev';
+import { renderResource } from '#render';
+import { checkObjects, TestChecker } from '#testing';
+import { gvkKey, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { filesWith, loadTestFiles, readText } from './test-files.ts';
 
 export interface CompanionsOptions {

@@ -1,14 +1,9 @@
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import type { LocatedObject } from '../../definition/index.ts';
-import {
-  type Conversion,
-  clusterFor,
-  type Overlap,
-  renderSideBySide,
-} from '../../simulation/index.ts';
-import type { JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import type { LocatedObject } from '#definition';
+import { type Conversion, clusterFor, type Overlap, renderSideBySide } from '#import';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';

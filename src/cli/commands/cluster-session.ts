@@ -1,10 +1,10 @@
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { createTextLogger } from '../../dev/index.ts';
-import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
-import { silentMetrics } from '../../telemetry/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
-import { createSystemRandom } from '../../util/random.ts';
+import { createTextLogger } from '#dev';
+import { createKubeCluster, type KubeCluster, KubeError } from '#kube';
+import { silentMetrics } from '#telemetry';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { CliError } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';
@@ -23,6 +23,7 @@ export interface ClusterFlags {
 export interface ClusterSession {
   readonly cluster: KubeCluster;
   readonly kinds: Kinds;
+  readonly clock: Clock;
   /**
    * Connects to the member cluster of a context of the same kubeconfig; the connection is closed with the session.
    * @throws CliError if there is no such context
@@ -57,11 +58,12 @@ export async function withCluster<T>(
   const { cluster: context = flags.context } = flags;
   const chosen = await chooseKubeconfig(flags);
   const config = await loadClusterConfig({ ...chosen, ...(context !== undefined && { context }) });
+  const clock = createSystemClock();
   const logger = createTextLogger({ level: 'error', print: (line) => output.error(line) });
   const shared = {
     logger,
     metrics: silentMetrics,
-    clock: createSystemClock(),
+    clock,
     random: createSystemRandom(),
   };
   const { cluster: name } = flags;
@@ -76,7 +78,7 @@ export async function withCluster<T>(
   try {
     const kinds = await loadKinds(cluster.api, signal);
     const { namespace = config.namespace } = flags;
-    return await work({ cluster, kinds, connectContext, namespace, output, signal });
+    return await work({ cluster, kinds, clock, connectContext, namespace, output, signal });
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const hint =

@@ -1,17 +1,17 @@
-import { ConsoleService, type RecordsClient, RemoteRecords } from '../../console/index.ts';
+import { ConsoleService, type RecordsClient, RemoteRecords } from '#console';
 import {
   type ConsoleServer,
   DirectRecords,
   ProxiedRecords,
   startConsoleServer,
-} from '../../console/node/index.ts';
-import { createTextLogger } from '../../dev/index.ts';
-import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
-import { silentMetrics } from '../../telemetry/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
-import { messageOf } from '../../util/homeostat-error.ts';
-import { createSystemRandom } from '../../util/random.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
+} from '#console/node/index.ts';
+import { createTextLogger } from '#dev';
+import { createKubeCluster, type KubeCluster, KubeError } from '#kube';
+import { silentMetrics } from '#telemetry';
+import { createSystemClock } from '#util/clock.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { whenAborted } from '#util/when-aborted.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';

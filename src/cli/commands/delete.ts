@@ -1,4 +1,4 @@
-import { type KindInfo, KubeError } from '../../kube/index.ts';
+import { type KindInfo, KubeError } from '#kube';
 import { CliError, exitCode } from '../exit-code.ts';
 import { requireKind } from './apply.ts';
 import {

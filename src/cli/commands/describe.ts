@@ -1,10 +1,10 @@
-import { printYaml } from '../../definition/index.ts';
-import { treeLines } from '../../dev/index.ts';
-import type { KindInfo } from '../../kube/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
-import { objectState } from '../../util/object-tree/object-state.ts';
-import { printableLine } from '../../util/printable-text.ts';
+import { printYaml } from '#definition';
+import { treeLines } from '#dev';
+import type { KindInfo } from '#kube';
+import { isJsonObject } from '#util/json.ts';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
+import { objectState } from '#util/object-tree/object-state.ts';
+import { printableLine } from '#util/printable-text.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { eventLinesOf } from './events.ts';

@@ -12,11 +12,11 @@ import {
   SnapshotFileError,
   startSandboxCluster,
   writeFileAtomically,
-} from '../../dev/index.ts';
-import { fileReason, readRegularFile } from '../../files/index.ts';
-import type { Logger } from '../../telemetry/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
-import type { Random } from '../../util/random.ts';
+} from '#dev';
+import { fileReason, readRegularFile } from '#files';
+import type { Logger } from '#telemetry';
+import { createSystemClock } from '#util/clock.ts';
+import type { Random } from '#util/random.ts';
 import { CliError } from '../exit-code.ts';
 
 export interface DevClusterOptions {
@@ -25,6 +25,8 @@ export interface DevClusterOptions {
   readonly port: number;
   /** A namespace that a new cluster has, besides those of every cluster. @default undefined: none */
   readonly namespace?: string;
+  /** Labels of the namespace `default` of a new cluster. @default none */
+  readonly defaultLabels?: Readonly<Record<string, string>>;
   /** Simulates controllers and Pods. @default true */
   readonly controllers?: boolean;
   /** Other clusters in the kubeconfig. @default none */
@@ -84,7 +86,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
 
 type KeptSandboxOptions = Pick<
   DevClusterOptions,
-  'persist' | 'namespace' | 'controllers' | 'random' | 'logger' | 'print'
+  'persist' | 'namespace' | 'defaultLabels' | 'controllers' | 'random' | 'logger' | 'print'
 > &
   Partial<Pick<DevClusterOptions, 'port'>>;
 
@@ -167,12 +169,13 @@ function lockedError(error: FileLockedError, what: string, instead: string): Cli
 }
 
 function startSandbox(options: KeptSandboxOptions): Promise<SandboxCluster> {
-  const { persist, port, random, logger, print, namespace, controllers } = options;
+  const { persist, port, random, logger, print, namespace, defaultLabels, controllers } = options;
   return startSandboxCluster({
     clock: createSystemClock(),
     random,
     ...(port !== undefined && { port }),
     ...(namespace !== undefined && { namespace }),
+    ...(defaultLabels !== undefined && { defaultLabels }),
     ...(controllers !== undefined && { controllers }),
     ...(persist !== undefined && { persistPath: persist }),
     onFailure: (err) => logger.error({ err }, 'The sandbox failed'),

@@ -1,27 +1,32 @@
 import { dirname, join, resolve } from 'node:path';
-import { createManifestCheck } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import type { ReconcileRecords } from '../../console/index.ts';
-import type { ConsoleServer } from '../../console/node/index.ts';
+import { createManifestCheck } from '#check';
+import { bundledSchemas } from '#compile';
+import type { ReconcileRecords } from '#console';
+import type { ConsoleServer } from '#console/node/index.ts';
 import {
   createTextLogger,
   DevSession,
   type DevSessionOptions,
+  loadSamples,
   type PrintedTree,
   Screen,
   type Terminal,
   treeChanges,
   treeLines,
-} from '../../dev/index.ts';
-import { createKubeCluster, type KubeCluster, loadKubeConfig } from '../../kube/index.ts';
-import { createConfigMapSource, createDirectorySource } from '../../runtime/index.ts';
-import { checkObjectsOf } from '../../simulation/index.ts';
-import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
-import { type Clock, createSystemClock } from '../../util/clock.ts';
-import { createSystemRandom, type Random } from '../../util/random.ts';
+} from '#dev';
+import { httpLabel } from '#http-objects/kinds/index.ts';
+import { createKubeCluster, type KubeCluster, loadKubeConfig } from '#kube';
+import { createConfigMapSource, createDirectorySource } from '#runtime';
+import { createMetricRegistry, type Logger, type LogLevel } from '#telemetry';
+import { checkObjectsOf } from '#testing';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { createSystemRandom, type Random } from '#util/random.ts';
 import { exitCode } from '../exit-code.ts';
 import { limitHeapGrowth } from '../heap-settings.ts';
-import { loadClusterConfig } from '../kubeconfig-flags.ts';
+import { httpRulesOf } from '../http-allow.ts';
+import { createHttpController } from '../http-controller.ts';
+import { namesHttpKind } from '../http-files.ts';
+import { loadClusterConfig, parseKubeconfig } from '../kubeconfig-flags.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { memberClients } from '../member-clients.ts';
 import type { Output } from '../output.ts';
@@ -37,6 +42,8 @@ import {
   stopDevMembers,
 } from './dev-members.ts';
 
+/** Where servers of this machine listen. */
+const loopback = ['127.0.0.0/8', '[::1]'];
 /** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
 
@@ -51,6 +58,10 @@ export interface DevOptions {
   readonly clusters: number;
   /** @default samples are applied in a new sandbox */
   readonly samples?: boolean;
+  /** Globs of hosts, addresses and CIDRs, beside loopback, to which objects behind HTTP may send requests. @default none */
+  readonly httpAllow?: readonly string[];
+  /** Serves the kinds of objects behind HTTP. @default when a definition or a sample uses them */
+  readonly httpObjects?: boolean;
   /** Serve the console? */
   readonly console: boolean;
   readonly logLevel: LogLevel;
@@ -72,7 +83,10 @@ export async function dev(
   const print = (text: string) => screen.print(text);
   const logger = createTextLogger({ level: options.logLevel, print });
   // Before anything starts: report a folder that cannot be read at once.
-  await loadManifests([folder]);
+  const samplesFolder = samplesFolderOf(folder);
+  const samples = await loadSamples(samplesFolder, print);
+  const servesHttp = options.httpObjects === true || samples.some(namesHttpKind);
+  await loadManifests([folder], { mayBeEmpty: servesHttp });
   const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
   const random = createSystemRandom();
   const shared = { ...options, random, logger, print };
@@ -81,9 +95,25 @@ export async function dev(
     const namespace = definitionsNamespace;
     const devCluster = usesCluster
       ? undefined
-      : await startDevCluster({ ...shared, namespace, members });
+      : await startDevCluster({
+          ...shared,
+          namespace,
+          defaultLabels: { [httpLabel]: 'true' },
+          members,
+        });
     if (devCluster !== undefined) print(welcomeText(devCluster, options, members));
-    const serving = { folder, options, devCluster, members, screen, logger, random, hasColor };
+    const serving = {
+      folder,
+      samplesFolder,
+      servesHttp,
+      options,
+      devCluster,
+      members,
+      screen,
+      logger,
+      random,
+      hasColor,
+    };
     try {
       await serve(serving, signal);
     } finally {
@@ -112,8 +142,25 @@ function welcomeText(
   ].join('\n');
 }
 
+/** What a newcomer sees whose definition has objects behind HTTP. */
+function simulatedText(origin: string): string {
+  return [
+    `${origin} is simulated: Services of the sandbox accept no connections`,
+    '  It stores what HttpObjects send; what they only read does not exist in it.',
+    '  For an API on this machine: "url: http://127.0.0.1:PORT". For a test: "spec.apis" of an OperatorTest.',
+  ].join('\n');
+}
+
+function samplesFolderOf(folder: string): string {
+  const isFile = /\.(?:ya?ml|json)$/.test(folder);
+  return join(isFile ? dirname(folder) : folder, 'samples');
+}
+
 interface ServeOptions {
   readonly folder: string;
+  readonly samplesFolder: string;
+  /** Whether objects behind HTTP are managed without a definition that uses them. */
+  readonly servesHttp: boolean;
   readonly options: DevOptions;
   readonly devCluster: DevCluster | undefined;
   readonly members: readonly DevMember[];
@@ -129,16 +176,19 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const config =
     devCluster === undefined
       ? await loadClusterConfig(options)
-      : await loadKubeConfig({ kubeconfig: options.writeKubeconfig });
+      : await loadKubeConfig({
+          kubeconfig: options.writeKubeconfig,
+          parseYaml: parseKubeconfig,
+        });
   limitHeapGrowth(process);
   const metrics = createMetricRegistry();
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
-  const isFile = /\.(?:ya?ml|json)$/.test(folder);
-  const { ReconcileRecorder } = await import('../../console/index.ts');
+  const { ReconcileRecorder } = await import('#console');
   const records = options.console
     ? new ReconcileRecorder({ clock, random, queues: () => session.queues })
     : undefined;
   const clients = members.map((member) => devMemberClient(member, logger, random));
+  const capacity = createCapacity();
   const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
@@ -159,7 +209,20 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     clock,
     random,
     logger,
-    capacity: createCapacity(),
+    capacity,
+    ownControllers: [
+      createHttpController({
+        ...{ cluster, clock, random, logger, metrics, memory: capacity.memory },
+        ...{ environment: process.env, isAlwaysServed: serving.servesHttp },
+        server: devCluster === undefined ? config.server : undefined,
+        // The API under development runs beside this process.
+        allowed: [...loopback, ...httpRulesOf(options.httpAllow)],
+        namespace: undefined,
+        ...(devCluster !== undefined && {
+          onSimulated: (origin) => screen.print(simulatedText(origin)),
+        }),
+      }),
+    ],
     sources: [
       createDirectorySource({
         path: folder,
@@ -171,7 +234,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     ],
     definitionsNamespace,
     check: createManifestCheck(bundledSchemas()),
-    samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
+    samplesFolder: serving.samplesFolder,
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
     checkSamples: (objects, definitions) => checkObjectsOf(definitions, objects),
     hasColor,
@@ -219,8 +282,8 @@ async function startDevConsole({
   isSandbox,
   ...shared
 }: DevConsoleOptions): Promise<ConsoleServer> {
-  const { ConsoleService } = await import('../../console/index.ts');
-  const { folderFiles, startConsoleServer } = await import('../../console/node/index.ts');
+  const { ConsoleService } = await import('#console');
+  const { folderFiles, startConsoleServer } = await import('#console/node/index.ts');
   const backend = new ConsoleService({
     ...shared,
     info: { home: 'dev', version, cluster: isSandbox ? 'sandbox' : 'dev', canEdit: true },

@@ -1,6 +1,6 @@
-import { KubeError } from '../../kube/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import type { TreeNode } from '../../util/object-tree/object-tree.ts';
+import { KubeError } from '#kube';
+import type { KubeObject } from '#util/kube-object.ts';
+import type { TreeNode } from '#util/object-tree/object-tree.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { ageText, tableLines } from './print-table.ts';

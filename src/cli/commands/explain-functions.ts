@@ -1,5 +1,5 @@
-import { type LanguageName, languageNames } from '../../compile/index.ts';
-import { didYouMean } from '../../util/did-you-mean.ts';
+import { type LanguageName, languageNames } from '#compile';
+import { didYouMean } from '#util/did-you-mean.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 

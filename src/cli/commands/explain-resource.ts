@@ -1,22 +1,23 @@
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
-import { KubeError } from '../../kube/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import type { LocatedDefinition } from '#definition';
+import { KubeError } from '#kube';
 import {
   type ChildExplanation,
   explainResource as explainNow,
   type PresentExpression,
   presentValueText,
   type ResourceExplanation,
-} from '../../plan/index.ts';
-import type { ChildDecision } from '../../reconcile/index.ts';
-import { connectAsUser, runResource, UnknownReferenceError } from '../../simulation/index.ts';
-import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
-import { type Clock, createSystemClock } from '../../util/clock.ts';
-import { apiVersionOf, gvkKey, gvkOf } from '../../util/gvk.ts';
-import { conditionsOf, type KubeObject, keyOf } from '../../util/kube-object.ts';
-import { printableLine } from '../../util/printable-text.ts';
-import { createSystemRandom } from '../../util/random.ts';
+} from '#plan';
+import type { ChildDecision } from '#reconcile';
+import { notServed, runResource } from '#render';
+import { connectAsUser, UnknownReferenceError } from '#simulation';
+import { silentLogger, silentMetrics } from '#telemetry';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { apiVersionOf, gvkKey, gvkOf } from '#util/gvk.ts';
+import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
+import { printableLine } from '#util/printable-text.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
@@ -157,15 +158,19 @@ function keyOfObject({ metadata }: KubeObject): string {
 /** @throws CliError if no definition serves the kind */
 function servedBy(
   definitions: readonly LocatedDefinition[],
-  { apiVersion, kind }: KubeObject,
+  resource: KubeObject,
 ): LocatedDefinition {
-  const wanted = gvkOf(apiVersion, kind);
+  const wanted = gvkOf(resource.apiVersion, resource.kind);
   const found = definitions.find(({ definition: { kind: served } }) =>
     [gvkKey(served.gvk)].includes(gvkKey(wanted)),
   );
   if (found !== undefined) return found;
-  const kinds = definitions.map(({ definition }) => definition.kind.gvk.kind).join(', ');
-  throw new CliError(`No definition serves kind "${kind}" (${apiVersion}), only ${kinds}`);
+  throw new CliError(
+    notServed(
+      definitions.map(({ definition }) => definition),
+      resource,
+    ),
+  );
 }
 
 /** @throws CliError if there is none */

@@ -1,24 +1,25 @@
 import { existsSync } from 'node:fs';
-import { checkDefinitions } from '../../check/index.ts';
+import { checkDefinitions } from '#check';
 import {
   bundledSchemas,
   documentNode,
   type JsonSchema,
   type SchemaLibrary,
   schemaNode,
-} from '../../compile/index.ts';
+} from '#compile';
 import {
   definitionSchema,
   operatorFuzzSchema,
   operatorTestSchema,
   type ServedKind,
-} from '../../definition/index.ts';
-import { type ApiClient, KubeError } from '../../kube/index.ts';
-import { KindSchemas } from '../../lsp/index.ts';
-import { builtinNames, type ResourceNames } from '../../sandbox/index.ts';
-import { didYouMean } from '../../util/did-you-mean.ts';
-import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+} from '#definition';
+import { type HttpKind, httpKinds } from '#http-objects/kinds/index.ts';
+import { type ApiClient, KubeError } from '#kube';
+import { KindSchemas } from '#lsp';
+import { builtinNames, type ResourceNames } from '#sandbox';
+import { didYouMean } from '#util/did-you-mean.ts';
+import { apiVersionOf, type Gvk } from '#util/gvk.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
@@ -86,13 +87,26 @@ async function explainOffline(
   const { accepted } = checkDefinitions(texts, { schemas: bundledSchemas() });
   const served = accepted.map(({ located }) => located.definition.kind);
   const kinds = new Kinds(
-    [...builtinNames().map(builtinKind), ...served.flatMap(customKinds)],
+    [
+      ...builtinNames().map(builtinKind),
+      ...httpKinds.map(httpKind),
+      ...served.flatMap(customKinds),
+    ],
     (name) => `"${name}" is neither a file or folder, nor a kind of Kubernetes or a definition`,
   );
   const { kind, steps } = splitPath(kinds, options.what);
   const node = (await KindSchemas.load()).withServed(served).find(kind.gvk);
   if (node === undefined) throw withoutSchema(kind.gvk);
   print({ gvk: kind.gvk, kind: viewSchema(node) }, steps, options, output);
+}
+
+/** A kind of objects behind HTTP. */
+function httpKind({ gvk, crdName, shortName }: HttpKind): NamedKind {
+  const plural = crdName.slice(0, crdName.indexOf('.'));
+  return {
+    gvk,
+    ...{ plural, singular: gvk.kind.toLowerCase(), shortNames: [shortName], categories: [] },
+  };
 }
 
 function builtinKind({ group, version, kind, ...names }: ResourceNames): NamedKind {

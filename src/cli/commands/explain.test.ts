@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { languageNames } from '#compile';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import { homeostatCommand } from '../../../test/support/recipes/homeostat-command.ts';
-import { languageNames } from '../../compile/index.ts';
 import type { Output } from '../output.ts';
 import { explainFunctions } from './explain-functions.ts';
 

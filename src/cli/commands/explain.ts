@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { checkDefinitions } from '../../check/index.ts';
+import { checkDefinitions } from '#check';
 import {
   bundledSchemas,
   type Explanation,
   explainDefinition,
   graphOf,
   mermaidLines,
-} from '../../compile/index.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
+} from '#compile';
+import { apiVersionOf } from '#util/gvk.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests, standardInput } from '../load-manifests.ts';
 import type { Output } from '../output.ts';

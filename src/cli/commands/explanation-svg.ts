@@ -1,18 +1,7 @@
-import {
-  type Explanation,
-  type Graph,
-  type GraphEdge,
-  type GraphNode,
-  graphOf,
-} from '../../compile/index.ts';
-import { escapeMarkup } from '../../simulation/index.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
-import {
-  type Layout,
-  layOut,
-  type PlacedEdge,
-  type PlacedNode,
-} from '../../util/layered-layout.ts';
+import { type Explanation, type Graph, type GraphEdge, type GraphNode, graphOf } from '#compile';
+import { escapeMarkup } from '#testing';
+import { apiVersionOf } from '#util/gvk.ts';
+import { type Layout, layOut, type PlacedEdge, type PlacedNode } from '#util/layered-layout.ts';
 
 const margin = 16;
 const titleHeight = 34;

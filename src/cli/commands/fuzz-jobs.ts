@@ -1,27 +1,18 @@
 import { relative } from 'node:path';
-import {
-  checkDefinitions,
-  type DefinitionManifest,
-  type ManifestCheck,
-} from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
+import { checkDefinitions, type DefinitionManifest, type ManifestCheck } from '#check';
+import { bundledSchemas } from '#compile';
 import {
   childKindsOf,
   type OperatorDefinition,
   type OperatorFuzz,
   printOrderedYaml,
-} from '../../definition/index.ts';
-import {
-  type FuzzResult,
-  fuzz,
-  fuzzTarget,
-  reproductionOf,
-  withMembers,
-} from '../../simulation/index.ts';
-import { groupKindKey } from '../../util/gvk.ts';
-import { invariant } from '../../util/homeostat-error.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+} from '#definition';
+import { type FuzzResult, fuzz, fuzzTarget, reproductionOf } from '#fuzz';
+import { withMembers } from '#simulation';
+import { groupKindKey } from '#util/gvk.ts';
+import { invariant } from '#util/homeostat-error.ts';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** Random resources of one definition. Plain data. */
 export interface FuzzJob {
@@ -58,18 +49,18 @@ export class FuzzRunner {
     const { accepted } = checkDefinitions(definitions, { schemas: bundledSchemas(), check });
     const located = accepted.find((each) => each.plan.name === name)?.located;
     invariant(located !== undefined, `There is no definition "${name}"`);
-    const { values = {}, skip = [], given: limited = [] } = limits ?? {};
+    const { values = {}, skip = [], given: limited = [], apis = [] } = limits ?? {};
     const target = fuzzTarget(located, samples, skip);
     const before = [...kindsUsedBy(located.definition, samples), ...limited];
     const { given, place } = withMembers(located.definition, before);
-    const cluster = { definitions, check, given, place };
+    const cluster = { definitions, check, given, place, apis };
     const result = await fuzz({ ...cluster, target, samples, values, runs, seed });
     const { failure } = result;
     const lines = [...resultLines(name, result, seed)];
     if (failure !== undefined) {
       const definition = relative('.', located.source.file);
       const { history } = failure;
-      const test = reproductionOf({ target, failure, history, given, place, definition });
+      const test = reproductionOf({ ...cluster, target, failure, history, definition });
       lines.push(printOrderedYaml(test));
     }
     return {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import { type OperatorFuzz, parseOperatorFuzz } from '../../definition/index.ts';
-import { loadSamples } from '../../dev/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import { type OperatorFuzz, parseOperatorFuzz } from '#definition';
+import { loadSamples } from '#dev';
+import type { KubeObject } from '#util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';

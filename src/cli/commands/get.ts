@@ -1,6 +1,6 @@
-import { printYaml } from '../../definition/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { printYaml } from '#definition';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { columnWidths, tableLine, tableLines } from './print-table.ts';

@@ -1,7 +1,7 @@
-import { KubeError } from '../../kube/index.ts';
-import { type ListedRecord, listedRecord, storedVersions } from '../../reconcile/index.ts';
-import { apiVersionOf, gvkOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { KubeError } from '#kube';
+import { type ListedRecord, listedRecord, storedVersions } from '#reconcile';
+import { apiVersionOf, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import {
   type ClusterSession,

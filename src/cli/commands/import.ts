@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import { printOrderedYaml } from '../../definition/index.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import { printOrderedYaml } from '#definition';
 import {
   type Construct,
   type ImportedFiles,
   type ImportResult,
   importedFormats,
   importFiles,
-  renderResource,
   type SourceDocument,
   UnknownKinds,
-} from '../../simulation/index.ts';
-import { didYouMean } from '../../util/did-you-mean.ts';
-import type { JsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+} from '#import';
+import { renderResource } from '#render';
+import { didYouMean } from '#util/did-you-mean.ts';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { logLevels } from '../../telemetry/index.ts';
+import { logLevels } from '#telemetry';
 import type { CliCommand } from '../cli-command.ts';
 import { exitCode } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
+import { parseList } from '../run-options.ts';
 import type { ApplyOptions } from './apply.ts';
 import { addClusterFlags, runtimeNamespaceOption } from './cluster-flags.ts';
 import type { ClusterFlags } from './cluster-session.ts';
@@ -70,6 +71,15 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
     .option('--samples', 'apply the samples (default: only in a new cluster)')
     .option('--no-samples', 'do not apply the samples')
     .option('--no-console', 'do not serve the console, the web application')
+    .option(
+      '--http-objects',
+      'serve the kinds HttpEndpoint and HttpObject (default: when a definition or a sample uses them)',
+    )
+    .option(
+      '--http-allow <list>',
+      'where HttpEndpoints may lead besides this machine: globs of hosts, addresses, CIDRs, each with an optional port; repeatable',
+      parseList,
+    )
     .addOption(
       new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)

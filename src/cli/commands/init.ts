@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { bundledSchemas } from '../../compile/index.ts';
-import { type LocatedObject, printOrderedYaml } from '../../definition/index.ts';
+import { bundledSchemas } from '#compile';
+import { type LocatedObject, printOrderedYaml } from '#definition';
 import {
   type Conversion,
   clusterFor,
@@ -11,11 +11,11 @@ import {
   parseParameter,
   targetOf,
   valueAt,
-} from '../../simulation/index.ts';
-import { didYouMean } from '../../util/did-you-mean.ts';
-import { gvkOf } from '../../util/gvk.ts';
-import { isJsonObject, pointerTo } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+} from '#import';
+import { didYouMean } from '#util/did-you-mean.ts';
+import { gvkOf } from '#util/gvk.ts';
+import { isJsonObject, pointerTo } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { checkConversion } from './check-conversion.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextTurn } from '../../util/next-turn.ts';
+import { nextTurn } from '#util/next-turn.ts';
 import { type JobOutcome, runInWorkers } from './job-pool.ts';
 
 /** Answers each job with its double, a job of the same worker later than a short one; ends its thread, or never answers, on request. */

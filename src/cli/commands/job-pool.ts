@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../util/homeostat-error.ts';
+import { messageOf } from '#util/homeostat-error.ts';
 
 export interface JobPoolOptions<Job, Result> {
   readonly jobs: readonly Job[];

@@ -1,6 +1,6 @@
-import { checkedOnce, createManifestCheck } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import { assertNever } from '../../util/homeostat-error.ts';
+import { checkedOnce, createManifestCheck } from '#check';
+import { bundledSchemas } from '#compile';
+import { assertNever } from '#util/homeostat-error.ts';
 import type { CheckJob, CheckJobResult, CheckRunner } from '../check-jobs.ts';
 import type { FuzzJob, FuzzJobResult, FuzzRunner } from './fuzz-jobs.ts';
 import type { TestJob, TestJobResult, TestRunner } from './test-jobs.ts';
@@ -45,7 +45,7 @@ export class JobRunner {
 
 async function loadTests(hasCoverage: boolean): Promise<TestRunner> {
   const { TestRunner } = await import('./test-jobs.ts');
-  const { CoverageCollector } = await import('../../simulation/index.ts');
+  const { CoverageCollector } = await import('#testing');
   const coverage = new CoverageCollector();
   const files = hasCoverage ? coverage.files : undefined;
   const check = checkedOnce(createManifestCheck(bundledSchemas(), files));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ApiClient, KindInfo } from '#kube';
+import { apiVersionOf, gvkKey } from '#util/gvk.ts';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
-import type { ApiClient, KindInfo } from '../../kube/index.ts';
-import { apiVersionOf, gvkKey } from '../../util/gvk.ts';
 import { CliError } from '../exit-code.ts';
 import { Kinds, loadKinds } from './kinds.ts';
 import { targetsOf } from './targets.ts';

@@ -1,6 +1,6 @@
-import { type ApiClient, type KindInfo, listServedKinds } from '../../kube/index.ts';
-import { didYouMean } from '../../util/did-you-mean.ts';
-import { gvkOf } from '../../util/gvk.ts';
+import { type ApiClient, type KindInfo, listServedKinds } from '#kube';
+import { didYouMean } from '#util/did-you-mean.ts';
+import { gvkOf } from '#util/gvk.ts';
 import { CliError } from '../exit-code.ts';
 
 const flow = { name: 'cli', priority: 'object' } as const;

@@ -1,5 +1,5 @@
-import { serveLanguage } from '../../lsp/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
+import { serveLanguage } from '#lsp';
+import { createSystemClock } from '#util/clock.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { version } from '../version.ts';

@@ -1,6 +1,6 @@
 import { access, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { fileReason } from '../../files/index.ts';
+import { fileReason } from '#files';
 import { CliError } from '../exit-code.ts';
 
 /** A file that a command creates. */

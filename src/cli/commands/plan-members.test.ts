@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { KubeCluster } from '#kube';
 import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { thingDefinition } from '../../../test/support/definitions.ts';
-import type { KubeCluster } from '../../kube/index.ts';
 import { CliError } from '../exit-code.ts';
 import type { ClusterSession } from './cluster-session.ts';
 import { planMembers } from './plan-members.ts';

@@ -1,8 +1,8 @@
-import { type LocatedDefinition, usesClusters } from '../../definition/index.ts';
-import { type KubeCluster, KubeError } from '../../kube/index.ts';
-import type { PlanMember, PlanMembers, UnreachedMember } from '../../plan/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { type LocatedDefinition, usesClusters } from '#definition';
+import { type KubeCluster, KubeError } from '#kube';
+import type { PlanMember, PlanMembers, UnreachedMember } from '#plan';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 

@@ -1,16 +1,17 @@
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import type { LocatedDefinition, LocatedObject } from '../../definition/index.ts';
-import { maxSnapshotMebibytes } from '../../dev/index.ts';
-import { fileReason, readRegularFile } from '../../files/index.ts';
-import { type DefinitionPlan, planDefinition } from '../../plan/index.ts';
-import { checkObjects, ObjectCheck, Simulation } from '../../simulation/index.ts';
-import { silentLogger, silentMetrics } from '../../telemetry/index.ts';
-import { type Clock, createSystemClock } from '../../util/clock.ts';
-import { gvkKey, gvkOf } from '../../util/gvk.ts';
-import { messageOf } from '../../util/homeostat-error.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { createSystemRandom } from '../../util/random.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import type { LocatedDefinition, LocatedObject } from '#definition';
+import { maxSnapshotMebibytes } from '#dev';
+import { fileReason, readRegularFile } from '#files';
+import { type DefinitionPlan, planDefinition } from '#plan';
+import { Simulation } from '#simulation';
+import { silentLogger, silentMetrics } from '#telemetry';
+import { checkObjects, ObjectCheck } from '#testing';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { gvkKey, gvkOf } from '#util/gvk.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
@@ -178,8 +179,9 @@ async function planSaved(
     const { namespace = 'default' } = flags;
     const connectContext = () =>
       Promise.reject(new CliError('A saved cluster has no member clusters'));
-    const session = { cluster, kinds, connectContext, namespace, output, signal };
-    return await simulation.drive(planAll(session, wanted, simulation.clock));
+    const { clock } = simulation;
+    const session = { cluster, kinds, clock, connectContext, namespace, output, signal };
+    return await simulation.drive(planAll(session, wanted, clock));
   } finally {
     await simulation.drive(cluster.close());
     await simulation.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Diagnostic } from '../../definition/index.ts';
-import type { DefinitionPlan } from '../../plan/index.ts';
+import type { Diagnostic } from '#definition';
+import type { DefinitionPlan } from '#plan';
 import { markdownOf, planLines, summaryOf } from './print-plan.ts';
 
 const place = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' };

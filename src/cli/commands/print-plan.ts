@@ -1,5 +1,5 @@
-import { diagnosticText } from '../../check/index.ts';
-import { printYaml } from '../../definition/index.ts';
+import { diagnosticText } from '#check';
+import { printYaml } from '#definition';
 import type {
   DefinitionPlan,
   FieldChange,
@@ -7,8 +7,8 @@ import type {
   PlannedAction,
   PlannedChange,
   ResourcePlan,
-} from '../../plan/index.ts';
-import { printable } from '../../util/printable-text.ts';
+} from '#plan';
+import { printable } from '#util/printable-text.ts';
 
 export interface PlanSummary {
   readonly resources: number;

@@ -1,4 +1,4 @@
-import { printableLine } from '../../util/printable-text.ts';
+import { printableLine } from '#util/printable-text.ts';
 
 /** Columns of text, three blanks between them, as kubectl prints them. */
 export function tableLines(

@@ -1,6 +1,6 @@
-import { type DefinitionManifest, diagnosticText } from '../../check/index.ts';
-import { type LocatedObject, type ReadObjects, readObjects } from '../../definition/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { type DefinitionManifest, diagnosticText } from '#check';
+import { type LocatedObject, type ReadObjects, readObjects } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';

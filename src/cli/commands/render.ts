@@ -1,20 +1,16 @@
 import { dirname } from 'node:path';
-import { checkDefinitions, type DefinitionManifest } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import { type Diagnostic, type LocatedObject, printYaml } from '../../definition/index.ts';
-import {
-  checkObjectsOf,
-  type RenderedChild,
-  type RenderResult,
-  renderResource,
-} from '../../simulation/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
+import { checkDefinitions, type DefinitionManifest } from '#check';
+import { bundledSchemas } from '#compile';
+import { type Diagnostic, type LocatedObject, printYaml } from '#definition';
+import { type RenderedChild, type RenderResult, renderResource } from '#render';
+import { checkObjectsOf } from '#testing';
+import { createSystemClock } from '#util/clock.ts';
 import { CliError, exitCode } from '../exit-code.ts';
-import { stopMarking } from '../heap-settings.ts';
 import { loadManifests } from '../load-manifests.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { readLocatedFiles } from './read-files.ts';
+import { resourceInFile } from './resource-in-file.ts';
 import { printedBy, watchFiles } from './watch-files.ts';
 
 export interface RenderFlags {
@@ -66,22 +62,18 @@ async function renderOnce(
 ): Promise<number> {
   const texts = await loadManifests([definition]);
   const { objects, manifests } = await readLocatedFiles([resourceFile], output);
-  const [resource, ...others] = objects;
-  if (resource === undefined || others.length > 0)
-    throw new CliError(`Expected one resource in "${resourceFile}", found ${others.length + 1}`, {
-      hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
-    });
+  const { resource, others } = resourceInFile(objects, texts, resourceFile);
   const given = flags.with === undefined ? undefined : await readLocatedFiles(flags.with, output);
+  const existing = [...others, ...(given?.objects ?? [])];
   const result = await renderResource({
     definitions: texts,
     resource: resource.object,
-    given: given?.objects.map(({ object }) => object) ?? [],
+    given: existing.map(({ object }) => object),
     simulatesControllers: flags.simulate,
-    onStarted: () => stopMarking(process),
   });
   const mistakes = [
     ...result.diagnostics,
-    ...(result.isRejected === true ? mistakesIn([resource, ...(given?.objects ?? [])], texts) : []),
+    ...(result.isRejected === true ? mistakesIn([resource, ...existing], texts) : []),
   ];
   printDiagnostics(mistakes, [...texts, ...manifests, ...(given?.manifests ?? [])], output);
   if (mistakes.some(({ severity }) => severity === 'error')) return exitCode.failure;

@@ -1,7 +1,7 @@
-import { fieldChanges } from '../../plan/index.ts';
-import type { RenderedChild } from '../../simulation/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { fieldChanges } from '#plan';
+import type { RenderedChild } from '#render';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /**
  * How rendered objects differ from those that are expected, for people.

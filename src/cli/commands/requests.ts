@@ -1,6 +1,6 @@
-import { type KindInfo, KubeError, pathOf } from '../../kube/index.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { type KindInfo, KubeError, pathOf } from '#kube';
+import { apiVersionOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 
 /** Selects objects of a kind. */

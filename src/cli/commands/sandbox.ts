@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { builtinDocuments } from '../../compile/index.ts';
-import { createTextLogger } from '../../dev/index.ts';
-import { createSystemRandom } from '../../util/random.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
+import { builtinDocuments } from '#compile';
+import { createTextLogger } from '#dev';
+import { createSystemRandom } from '#util/random.ts';
+import { whenAborted } from '#util/when-aborted.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { startDevCluster } from './dev-cluster.ts';

@@ -1,4 +1,4 @@
-import { fieldsOf, isRequired, itemOf, type SchemaNode } from '../../compile/index.ts';
+import { fieldsOf, isRequired, itemOf, type SchemaNode } from '#compile';
 
 /** A schema as `explain` prints it. */
 export interface SchemaView {

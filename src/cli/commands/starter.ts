@@ -1,5 +1,5 @@
-import { printYaml } from '../../definition/index.ts';
-import { pluralOf } from '../../simulation/index.ts';
+import { printYaml } from '#definition';
+import { pluralOf } from '#simulation';
 
 /** Names in the files of `homeostat init`. */
 export interface StarterNames {

@@ -1,4 +1,4 @@
-import type { KindInfo } from '../../kube/index.ts';
+import type { KindInfo } from '#kube';
 import { CliError } from '../exit-code.ts';
 import type { Kinds } from './kinds.ts';
 

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DefinitionManifest } from '../../check/index.ts';
-import { fileReason } from '../../files/index.ts';
+import type { DefinitionManifest } from '#check';
+import { fileReason } from '#files';
 import {
   CoverageCollector,
   coverageHtml,
   coverageLcov,
   coverageText,
   coveredPercent,
-} from '../../simulation/index.ts';
+} from '#testing';
 import { CliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 

@@ -1,6 +1,6 @@
-import type { DefinitionManifest } from '../../check/index.ts';
-import { fileReason, readRegularFile } from '../../files/index.ts';
-import { loadTree } from '../../runtime/index.ts';
+import type { DefinitionManifest } from '#check';
+import { fileReason, readRegularFile } from '#files';
+import { loadTree } from '#runtime';
 import { CliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 

@@ -1,9 +1,5 @@
-import { type DefinitionManifest, diagnosticText, type ManifestCheck } from '../../check/index.ts';
-import {
-  createOperatorTestParser,
-  type Diagnostic,
-  type OperatorTest,
-} from '../../definition/index.ts';
+import { type DefinitionManifest, diagnosticText, type ManifestCheck } from '#check';
+import { createOperatorTestParser, type Diagnostic, type OperatorTest } from '#definition';
 import {
   type CollectedCoverage,
   type CoverageCollector,
@@ -14,7 +10,7 @@ import {
   type TestFiles,
   type TestResult,
   updateTest,
-} from '../../simulation/index.ts';
+} from '#testing';
 import type { Output } from '../output.ts';
 import { writeText } from './test-coverage.ts';
 import { loadTestFiles, readText } from './test-files.ts';

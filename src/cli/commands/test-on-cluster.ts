@@ -1,10 +1,10 @@
-import { checkedOnce, createManifestCheck } from '../../check/index.ts';
-import { bundledSchemas } from '../../compile/index.ts';
-import type { OperatorTest } from '../../definition/index.ts';
-import { KubeError } from '../../kube/index.ts';
-import { RealClusterTests, TestChecker, type TestResult } from '../../simulation/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
-import { createSystemRandom } from '../../util/random.ts';
+import { checkedOnce, createManifestCheck } from '#check';
+import { bundledSchemas } from '#compile';
+import type { OperatorTest } from '#definition';
+import { KubeError } from '#kube';
+import { RealClusterTests, TestChecker, type TestResult } from '#testing';
+import { createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { CliError } from '../exit-code.ts';
 import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';

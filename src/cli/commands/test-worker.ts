@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { invariant } from '../../util/homeostat-error.ts';
+import { invariant } from '#util/homeostat-error.ts';
 import { CliError } from '../exit-code.ts';
 import type { JobAnswer } from './job-pool.ts';
 import { type Job, type JobResult, JobRunner } from './job-runner.ts';

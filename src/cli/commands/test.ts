@@ -1,13 +1,8 @@
 import { basename, dirname } from 'node:path';
-import type { DefinitionManifest } from '../../check/index.ts';
-import { createOperatorTestParser, type OperatorTest } from '../../definition/index.ts';
-import {
-  junitReport,
-  readTestSources,
-  summaryLine,
-  type TestResult,
-} from '../../simulation/index.ts';
-import { createSystemClock } from '../../util/clock.ts';
+import type { DefinitionManifest } from '#check';
+import { createOperatorTestParser, type OperatorTest } from '#definition';
+import { junitReport, readTestSources, summaryLine, type TestResult } from '#testing';
+import { createSystemClock } from '#util/clock.ts';
 import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
@@ -71,7 +66,7 @@ export async function test(
   return hasFailed || !isCovered ? exitCode.failure : exitCode.ok;
 }
 
-/** A mistake in a file is printed, and the watch goes on. */
+/** An error in a file is printed, and the watch continues. */
 async function watchTests(
   paths: readonly string[],
   options: TestOptions,

@@ -1,6 +1,8 @@
-import { treeLines } from '../../dev/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { buildTree, type TreeNode } from '../../util/object-tree/object-tree.ts';
+import { treeLines } from '#dev';
+import { httpKinds } from '#http-objects/kinds/index.ts';
+import { groupKindKey } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { buildTree, type TreeNode } from '#util/object-tree/object-tree.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { isBuiltInKind } from './kinds.ts';
@@ -47,10 +49,13 @@ export async function readTree(
   return buildTree(roots, await listAll(session, others, { allNamespaces: true }));
 }
 
-/** Kinds of resources, without the kind of definitions. */
+/** Kinds of resources, and objects behind HTTP, which may have no resource; without the other kinds of the runtime. */
 function customKinds({ kinds }: ClusterSession): readonly Target[] {
+  const http = new Set(httpKinds.map(({ gvk }) => groupKindKey(gvk)));
   const custom = kinds.all.filter(
-    (kind) => !isBuiltInKind(kind) && kind.gvk.group !== 'homeostat.dev',
+    (kind) =>
+      !isBuiltInKind(kind) &&
+      (kind.gvk.group !== 'homeostat.dev' || http.has(groupKindKey(kind.gvk))),
   );
   return custom.map((kind) => ({ kind, names: [] }));
 }

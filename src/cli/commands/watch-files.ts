@@ -1,6 +1,6 @@
-import { fileReason } from '../../files/index.ts';
-import { watchFolders } from '../../runtime/index.ts';
-import type { Clock } from '../../util/clock.ts';
+import { fileReason } from '#files';
+import { watchFolders } from '#runtime';
+import type { Clock } from '#util/clock.ts';
 import { CliError, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 

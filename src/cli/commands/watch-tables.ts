@@ -1,6 +1,8 @@
-import { errorFromResponse, type KindInfo } from '../../kube/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { jsonLines } from '../../util/json-lines.ts';
+import { errorFromResponse, type KindInfo } from '#kube';
+import { backoffMs } from '#util/backoff.ts';
+import { isJsonObject } from '#util/json.ts';
+import { jsonLines } from '#util/json-lines.ts';
+import { pause } from '#util/pause.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
 import { pathFor, type Selection } from './requests.ts';
 
@@ -14,22 +16,33 @@ export interface TableWatch {
   readonly onTable: (table: unknown) => void;
 }
 
+/** Pauses after watches that the server ends soon. */
+const reopening = { baseDelayMs: 100, maxDelayMs: 30_000 };
+/** A watch that has lasted so long ends the row of those: API servers end watches after some minutes. */
+const stableMs = 30_000;
+
 /**
- * Follows the objects of a kind as tables until the signal aborts. A watch that the server ends is opened again from where it was.
+ * Follows the objects of a kind as tables until the signal aborts. A watch that the server ends is opened again from where it was,
+ * after a pause that doubles while each of them ends soon.
  * @throws KubeError when the server rejects the watch, also when it no longer knows the version.
  */
 export async function watchTables(session: ClusterSession, watch: TableWatch): Promise<void> {
+  const { clock, signal } = session;
   let { resourceVersion } = watch;
-  while (!session.signal.aborted) {
+  let ends = 0;
+  while (!signal.aborted) {
+    const openedMs = clock.monotonicMs();
     try {
       for await (const event of eventsOf(session, watch, resourceVersion)) {
         resourceVersion = versionOf(event.object) ?? resourceVersion;
         if (event.type !== 'BOOKMARK') watch.onTable(event.object);
       }
     } catch (error) {
-      if (session.signal.aborted) return;
+      if (signal.aborted) return;
       throw error;
     }
+    if (clock.monotonicMs() - openedMs >= stableMs) ends = 0;
+    await pause(clock, backoffMs(ends++, reopening), signal);
   }
 }
 

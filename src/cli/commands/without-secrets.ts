@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 

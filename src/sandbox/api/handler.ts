@@ -1,5 +1,5 @@
-import type { Clock } from '../../util/clock.ts';
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Clock } from '#util/clock.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import {
   aggregatedDiscovery,
   coreVersions,

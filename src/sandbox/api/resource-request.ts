@@ -1,5 +1,5 @@
-import type { Clock } from '../../util/clock.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { Clock } from '#util/clock.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { objectField } from '../json-fields.ts';
 import { applyPatchType, type Subresource } from '../kinds/served-kind.ts';
 import { pathSegment } from '../metadata/name-rules.ts';
@@ -285,10 +285,14 @@ function deleteCollection(call: Call): ApiAnswer {
   const options = readListOptions({ kind, query, isWatch: false });
   const deletion = readDeleteOptions(request, query);
   const page = listObjects(rest, target, options);
+  const warnings: string[] = [];
   for (const stored of page.items) {
-    const { namespace, name } = stored;
-    const one = { kind, namespace, name, subresource: '' as const };
-    deleteStored(rest, one, { stored, options: deletion });
+    // As on the server, the request has no name.
+    const one = { kind, namespace: stored.namespace, name: '', subresource: '' as const };
+    warnings.push(...deleteStored(rest, one, { stored, options: deletion }).warnings);
   }
-  return jsonTextAnswer(200, listText(viewOf(call), page));
+  return warnings.reduce(
+    (answer, warning) => withWarning(answer, warning),
+    jsonTextAnswer(200, listText(viewOf(call), page)),
+  );
 }

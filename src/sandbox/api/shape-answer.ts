@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 import type { ApiAnswer } from '../request/write-options.ts';

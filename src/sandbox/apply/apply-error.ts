@@ -1,4 +1,4 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
 
 /** Why an apply is rejected; `invalid-item` is internal to this folder. */
 type ApplyErrorCode = 'bad-request' | 'conflict' | 'untyped' | 'unknown-version' | 'invalid-item';

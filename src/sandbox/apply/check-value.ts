@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { goSyntax, goText, goType } from '../go-value.ts';
 import { isJsonList } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';

@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { fieldOf, isJsonList } from '../json-fields.ts';
 import {
   type FieldType,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Json, JsonObject } from '#util/json.ts';
 import { widgetType } from '../../../test/support/sandbox/widget-type.ts';
-import type { Json, JsonObject } from '../../util/json.ts';
 import { ApplyError } from './apply-error.ts';
 import { FieldManager } from './field-manager.ts';
 import { pathSetOf } from './path-set.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { goKind } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';

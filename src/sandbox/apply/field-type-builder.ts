@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json.ts';
+import type { Json } from '#util/json.ts';
 import {
   atomicType,
   deducedType,

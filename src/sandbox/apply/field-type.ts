@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { isJsonList } from '../json-fields.ts';
 
 /** The type of a field or item, as the merge sees it: one to three shapes. The value selects one. */

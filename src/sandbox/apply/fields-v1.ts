@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import type { MutableJsonObject } from '../json-fields.ts';
 import { compareElements, type PathElement, parsePathElement } from './path-element.ts';
 import { isEmptySet, type PathSet } from './path-set.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { inKeyOrder, objectField, stringField, withField } from '../json-fields.ts';
 import { checkValue } from './check-value.ts';
 import { compareValues } from './compare-values.ts';

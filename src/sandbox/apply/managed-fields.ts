@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { isJsonList, objectField, stringField, withField } from '../json-fields.ts';
 import type { FieldsV1Codec } from './fields-v1.ts';
 import { compareText } from './path-element.ts';

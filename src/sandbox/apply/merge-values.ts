@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
 import {

@@ -1,5 +1,5 @@
-import { parseJson } from '../../util/exact-json.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { parseJson } from '#util/exact-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
 import type { ListShape } from './field-type.ts';

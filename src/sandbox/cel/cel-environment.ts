@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { isJsonList } from '../json-fields.ts';
 import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
 import { registerQuantities } from './cel-quantity.ts';
@@ -18,14 +18,21 @@ export function createCelEnvironment(): CelEnvironment {
   };
 }
 
-/** With functions that the library lacks. Not supported: URLs, addresses, versions, formats. */
 function buildEnvironment(): Environment {
+  return baseEnvironment({ unlistedVariablesAreDyn: true })
+    .registerVariable('self', 'dyn')
+    .registerVariable('oldSelf', 'dyn');
+}
+
+/** With functions that the library lacks. Not supported: URLs, addresses, versions, formats. */
+export function baseEnvironment(options: {
+  readonly unlistedVariablesAreDyn: boolean;
+}): Environment {
   const environment = new Environment({
-    unlistedVariablesAreDyn: true,
+    ...options,
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
   });
-  environment.registerVariable('self', 'dyn').registerVariable('oldSelf', 'dyn');
   for (const [signature, handler] of functions) environment.registerFunction(signature, handler);
   registerQuantities(environment);
   return environment;

@@ -1,5 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { parseQuantity, quantityBillionths } from '../../util/quantity.ts';
+import { parseQuantity, quantityBillionths } from '#util/quantity.ts';
 
 const one = 1_000_000_000n;
 const maxInteger = 2n ** 63n - 1n;

@@ -1,9 +1,10 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { messageOf } from '../../util/homeostat-error.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import type { JsonObject } from '#util/json.ts';
 import { stringField } from '../json-fields.ts';
 import { objectMetaFields, type StructuralSchema } from '../schema/structural-schema.ts';
 import { type CelEnvironment, celName } from './cel-environment.ts';
+import { formatProblem } from './compile-problem.ts';
 
 /** What can be determined about a rule without a value. */
 export interface CheckedRule {
@@ -66,7 +67,7 @@ function problemOf(
       variables: new Set(['self', 'oldSelf']),
       place: expected.place,
     });
-    if (found !== undefined) return `${failed}${formatCompileError(text, found)}`;
+    if (found !== undefined) return `${failed}${formatProblem(text, found)}`;
     const { valid, type } = program.check();
     const resultType = valid ? (typeOfField(program.ast, expected.place) ?? type) : 'dyn';
     return resultType === 'dyn' || resultType === expected.type ? undefined : expected.mistyped;
@@ -79,14 +80,6 @@ function problemOf(
 interface NameProblem {
   readonly at: number;
   readonly message: string;
-}
-
-/** Formats an error as the server's compiler does: line and column, the line itself, and an arrow. */
-function formatCompileError(text: string, { at, message }: NameProblem): string {
-  const before = text.slice(0, at).split('\n');
-  const column = before.at(-1)?.length ?? 0;
-  const line = text.split('\n')[before.length - 1] ?? '';
-  return `${before.length}:${column + 1}: ${message}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
 interface Scope {

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-import { messageOf } from '../../util/homeostat-error.ts';
+import { messageOf } from '#util/homeostat-error.ts';
 
 /** A parsed CEL expression. Offsets (`start`, `end`) count characters of the expression. */
 export type CelNode = ASTNode;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Json } from '../../util/json.ts';
+import type { Json } from '#util/json.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
 import { createCelEnvironment } from './cel-environment.ts';
 import { readRules } from './rule-set.ts';

@@ -1,6 +1,7 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { messageOf } from '../../util/homeostat-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
+import { partsIn } from '#util/json-schema.ts';
 import { isJsonList, listField, stringField } from '../json-fields.ts';
 import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
 import {
@@ -73,10 +74,7 @@ function collect(into: Collection, schema: StructuralSchema): void {
     return [];
   });
   if (read.length > 0) into.rules.set(schema, read);
-  const { properties = {}, items, additionalProperties } = schema;
-  for (const field of Object.values(properties)) collect(into, field);
-  if (items !== undefined) collect(into, items);
-  if (typeof additionalProperties === 'object') collect(into, additionalProperties);
+  for (const part of partsIn(schema)) collect(into, part.schema);
 }
 
 function readRule(environment: CelEnvironment, source: JsonObject): Rule | undefined {

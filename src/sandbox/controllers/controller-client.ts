@@ -1,6 +1,6 @@
-import type { Clock } from '../../util/clock.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
+import type { Clock } from '#util/clock.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
 import type { ServedKind, Subresource } from '../kinds/served-kind.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
@@ -8,7 +8,12 @@ import { createObject } from '../rest/create-object.ts';
 import { deleteStored } from '../rest/delete-object.ts';
 import type { DeleteOptions } from '../rest/delete-options.ts';
 import { replaceObject } from '../rest/replace-object.ts';
-import { inVersion, type RestContext, type Target } from '../rest/rest-context.ts';
+import {
+  inVersion,
+  type RestContext,
+  type Target,
+  type WriteAdmission,
+} from '../rest/rest-context.ts';
 import type { StoreEvent } from '../store/object-store.ts';
 import { type StoredObject, storeKey } from '../store/stored-object.ts';
 
@@ -34,16 +39,34 @@ interface ControllerClientOptions {
   readonly clock: Clock;
   /** Are Events recorded? */
   readonly hasEvents: boolean;
+  /** The policies that Pods and other objects of workloads must pass. @default none */
+  readonly admission?: WriteAdmission;
 }
+
+/** Objects that workload controllers create: what rejects one is reported on the workload. */
+const workloadObjects: ReadonlySet<string> = new Set([
+  '/pods',
+  '/persistentvolumeclaims',
+  'apps/replicasets',
+  'batch/jobs',
+]);
+
+const controllerUser = {
+  username: 'system:serviceaccount:kube-system:controller',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+};
 
 /** The API that controllers use: reads the store, and writes with the same steps as requests. */
 export class ControllerClient {
   readonly #context: RestContext;
+  /** Of creates that policies may reject. */
+  readonly #admitted: RestContext;
   readonly #hasEvents: boolean;
   readonly clock: Clock;
 
-  constructor(context: RestContext, { clock, hasEvents }: ControllerClientOptions) {
+  constructor(context: RestContext, { clock, hasEvents, admission }: ControllerClientOptions) {
     this.#context = context;
+    this.#admitted = { ...context, user: controllerUser, ...(admission && { admission }) };
     this.#hasEvents = hasEvents;
     this.clock = clock;
   }
@@ -87,7 +110,8 @@ export class ControllerClient {
     const kind = this.kindOf(collection);
     if (kind === undefined) return '';
     const target: Target = { kind, namespace, name: '', subresource: '' };
-    const { body } = createObject(this.#context, target, {
+    const context = workloadObjects.has(collection) ? this.#admitted : this.#context;
+    const { body } = createObject(context, target, {
       text: JSON.stringify({ apiVersion: kind.apiVersion, kind: kind.names.kind, ...manifest }),
       contentType: 'application/json',
       options: { manager, dryRun: false, fieldValidation: 'Ignore', force: false },

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';

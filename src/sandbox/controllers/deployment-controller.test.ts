@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import type { JsonObject } from '../../util/json.ts';
 import type { Sandbox } from '../index.ts';
 
 const deployments = '/apis/apps/v1/namespaces/default/deployments';

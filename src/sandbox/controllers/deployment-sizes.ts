@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { partOf } from './controller-client.ts';

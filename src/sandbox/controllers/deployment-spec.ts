@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { numberOf, partOf } from './controller-client.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { numberOf, partOf } from './controller-client.ts';

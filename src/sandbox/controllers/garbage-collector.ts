@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject } from '#util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import type { JsonObject } from '../../util/json.ts';
 import type { Sandbox } from '../index.ts';
 import { indexesText, parseIndexes } from './job-pods.ts';
 
@@ -42,7 +42,7 @@ function statusOf(sandbox: Sandbox): JsonObject {
   return call(sandbox, 'GET', `${jobs}/work`).status as JsonObject;
 }
 
-function toldBy(sandbox: Sandbox): readonly string[] {
+function eventsOf(sandbox: Sandbox): readonly string[] {
   const { items } = call(sandbox, 'GET', '/api/v1/namespaces/default/events');
   return (items as readonly JsonObject[])
     .filter(({ involvedObject }) => (involvedObject as JsonObject).kind === 'Job')
@@ -57,7 +57,7 @@ describe('sandbox/controllers/job-controller', () => {
     call(sandbox, 'POST', jobs, job({ backoffLimit: 1 }, fails));
     await sandbox.settle();
     assert.equal(statusOf(sandbox).failed, 2);
-    assert.deepEqual(toldBy(sandbox), [
+    assert.deepEqual(eventsOf(sandbox), [
       'Normal SuccessfulCreate',
       'Normal SuccessfulCreate',
       'Warning BackoffLimitExceeded',

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import type { StoredObject } from '../store/stored-object.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoreEvent } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';

@@ -1,5 +1,5 @@
-import { backoffMs } from '../../util/backoff.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { backoffMs } from '#util/backoff.ts';
+import type { JsonObject } from '#util/json.ts';
 import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ControllerClient } from './controller-client.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { outcomeAnnotation } from '../../util/stored-names.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { outcomeAnnotation } from '#util/stored-names.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, type ObjectKey, partOf } from './controller-client.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../util/clock.ts';
+import type { Clock } from '#util/clock.ts';
 import { StatusError } from '../status/status-error.ts';
 
 /** Delay of a reconcile that failed because an object exists already. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 
 const core = '/api/v1/namespaces/default';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../util/canonical-json.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { canonicalJson } from '#util/canonical-json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, withField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, partOf } from './controller-client.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import { billionthsOf } from '../kinds/resource-rules.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoreEvent } from '../store/object-store.ts';
 import { storeKey } from '../store/stored-object.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { isEstablished, namesInUse, withAcceptedNames } from './accepted-names.ts';
 
 const now = '2026-01-01T00:00:00Z';

@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 

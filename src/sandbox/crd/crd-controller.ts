@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import type { Json, JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { MergeComponents } from '../apply/field-type-builder.ts';
 import { createCelEnvironment } from '../cel/cel-environment.ts';
 import { readRules } from '../cel/rule-set.ts';

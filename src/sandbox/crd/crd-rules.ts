@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { type CelEnvironment, createCelEnvironment } from '../cel/cel-environment.ts';
 import { readRules } from '../cel/rule-set.ts';
 import {
@@ -35,11 +35,14 @@ export function crdRules(patternProblem: PatternProblem): BuiltinRules {
   const rules = { environment, patternProblem };
   return {
     ...plainRules,
-    warnings: (crd) =>
-      unsupportedRules(crd, environment).map(
+    warnings: (crd, before) => [
+      ...unsupportedRules(crd, environment).map(
         (rule) =>
           `The sandbox cannot evaluate this CEL rule and accepts objects that violate it: ${rule}`,
       ),
+      // Once, not with each update.
+      ...(hasWebhook(crd) && !hasWebhook(before) ? [notConverted] : []),
+    ],
     validate: (crd) => validateCrd(crd, rules),
   };
 }
@@ -63,6 +66,14 @@ const plainRules: BuiltinRules = {
   validateCreate: validateNewCrd,
   validateUpdate: validateCrdUpdate,
 };
+
+const notConverted =
+  'The sandbox does not call the conversion webhook: objects have the same fields in all versions';
+
+function hasWebhook(crd: JsonObject | undefined): boolean {
+  const conversion = objectField(objectField(crd ?? {}, 'spec') ?? {}, 'conversion') ?? {};
+  return conversion.strategy === 'Webhook';
+}
 
 /** CEL rules that the sandbox cannot evaluate. */
 function unsupportedRules(crd: JsonObject, environment: CelEnvironment): readonly string[] {
@@ -149,7 +160,7 @@ function withCrdDefaults(object: JsonObject): JsonObject {
   if (spec === undefined) return object;
   const names = objectField(spec, 'names') ?? {};
   const kind = stringField(names, 'kind') ?? '';
-  const conversion: Json = objectField(spec, 'conversion') ?? { strategy: 'None' };
+  const conversion = withServicePort(objectField(spec, 'conversion') ?? { strategy: 'None' });
   return {
     ...object,
     spec: {
@@ -163,6 +174,15 @@ function withCrdDefaults(object: JsonObject): JsonObject {
       ...withoutNullDefaults(spec),
     },
   };
+}
+
+function withServicePort(conversion: JsonObject): JsonObject {
+  const webhook = objectField(conversion, 'webhook');
+  const clientConfig = objectField(webhook ?? {}, 'clientConfig');
+  const service = objectField(clientConfig ?? {}, 'service');
+  if (service === undefined || service.port !== undefined) return conversion;
+  const called = { ...clientConfig, service: { ...service, port: 443 } };
+  return { ...conversion, webhook: { ...webhook, clientConfig: called } };
 }
 
 /** The server drops a default of null. */

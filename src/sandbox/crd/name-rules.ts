@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
 import { dns1035Label, dnsSubdomain } from '../metadata/name-rules.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';

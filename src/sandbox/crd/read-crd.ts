@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { CustomVersion } from '../kinds/custom-kind.ts';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.ts';

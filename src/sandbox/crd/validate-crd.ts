@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
 import { dns1035Label } from '../metadata/name-rules.ts';
 import {

@@ -1,5 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
+import { errorsOf } from '../kinds/field-checks.ts';
+import { clientConfig } from '../kinds/webhook-checks.ts';
 import { dns1035Label } from '../metadata/name-rules.ts';
 import {
   duplicateField,
@@ -180,19 +182,14 @@ const path = 'spec.conversion';
 const configField = `${path}.webhookClientConfig`;
 const reviewsField = `${path}.conversionReviewVersions`;
 
-/** Validates the conversion of versions. The sandbox converts by name only, and rejects CRDs with a conversion webhook. */
+/** Validates the conversion of versions. */
 export function conversionErrors(spec: JsonObject): readonly FieldError[] {
   const conversion = objectField(spec, 'conversion') ?? {};
   const strategy = stringField(conversion, 'strategy') ?? '';
   const webhook = objectField(conversion, 'webhook');
   const config = webhook === undefined ? undefined : objectField(webhook, 'clientConfig');
   const reviews = listField(webhook ?? {}, 'conversionReviewVersions').map(String);
-  if (strategy === 'Webhook') {
-    const errors = [...configErrors(config), ...reviewErrors(reviews)];
-    if (errors.length > 0) return errors;
-    const detail = 'the sandbox does not support conversion webhooks';
-    return [forbiddenField(`${path}.strategy`, detail)];
-  }
+  if (strategy === 'Webhook') return [...configErrors(config), ...reviewErrors(reviews)];
   const strategies = ['None', 'Webhook'];
   const field = `${path}.strategy`;
   const errors: FieldError[] = [];
@@ -207,10 +204,7 @@ export function conversionErrors(spec: JsonObject): readonly FieldError[] {
 function configErrors(config: JsonObject | undefined): readonly FieldError[] {
   if (config === undefined)
     return [requiredField(configField, 'required when strategy is set to Webhook')];
-  const hasUrl = fieldOf(config, 'url') !== undefined;
-  const hasService = fieldOf(config, 'service') !== undefined;
-  if (hasUrl !== hasService) return [];
-  return [requiredField(configField, 'exactly one of url or service is required')];
+  return errorsOf(clientConfig, config, configField);
 }
 
 const understood = ['v1', 'v1beta1'];

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 
 /** `/api`: the versions of the core group. */

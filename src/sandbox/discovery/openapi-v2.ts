@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 
 /** The media type in which kubectl requests OpenAPI v2. */
 export const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';

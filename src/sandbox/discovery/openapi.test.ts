@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createSystemRandom } from '#util/random.ts';
 import { sandboxSchemas } from '../../../test/support/backends/sandbox-schemas.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { createSystemRandom } from '../../util/random.ts';
 import { createSandbox } from '../sandbox.ts';
 import type { Descriptions } from './openapi.ts';
 

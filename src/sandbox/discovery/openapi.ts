@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../util/json.ts';
-import { sha256Hex } from '../../util/sha256.ts';
+import type { Json, JsonObject } from '#util/json.ts';
+import { sha256Hex } from '#util/sha256.ts';
 import type { MergeComponents, MergeSchema } from '../apply/field-type-builder.ts';
 import { fieldOf, objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import { FieldManager } from '../apply/field-manager.ts';
 import type { FieldType } from '../apply/field-type.ts';
 import { pathSetOf } from '../apply/path-set.ts';
@@ -69,7 +69,8 @@ export interface BuiltinRules {
   /** Returns the object as it is marked for deletion. */
   readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
   readonly deprecation?: string;
-  readonly warnings?: (object: JsonObject) => readonly string[];
+  /** The server's warnings for an accepted object; `before` is undefined for a new one. */
+  readonly warnings?: (object: JsonObject, before: JsonObject | undefined) => readonly string[];
   /** The grace period that the node has to stop a deleted object, in seconds. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
   readonly validate?: (object: JsonObject) => readonly FieldError[];
@@ -171,7 +172,7 @@ export function builtinKind({
     },
     admit: (object, before, objects) =>
       rules.admit?.(goDecode(goType(), object).object, before, objects) ?? object,
-    warnings: (object) => rules.warnings?.(object) ?? [],
+    warnings: (object, before) => rules.warnings?.(object, before) ?? [],
     toleratedErrors: () => [],
     orphansByDefault: rules.orphansByDefault ?? false,
     assertDeletable(name) {

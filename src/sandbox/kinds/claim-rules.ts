@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {

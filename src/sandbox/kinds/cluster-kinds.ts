@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
 import { dnsLabel, qualifiedName } from '../metadata/name-rules.ts';
 import { invalidField } from '../status/field-error.ts';

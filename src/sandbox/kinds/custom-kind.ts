@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { FieldManager } from '../apply/field-manager.ts';
 import type { FieldType } from '../apply/field-type.ts';
 import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-builder.ts';

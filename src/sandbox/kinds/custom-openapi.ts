@@ -73,8 +73,8 @@ function withPublished(schema: StructuralSchema): StructuralSchema {
 
 function ownChanges({ anyOf, allOf, ...schema }: StructuralSchema): Partial<StructuralSchema> {
   if (schema['x-kubernetes-int-or-string'] !== true) return {};
-  const isTold = anyOf !== undefined || allOf?.some((part) => part.anyOf !== undefined) === true;
-  return isTold ? {} : { anyOf: [{ type: 'integer' }, { type: 'string' }] };
+  const hasUnion = anyOf !== undefined || allOf?.some((part) => part.anyOf !== undefined) === true;
+  return hasUnion ? {} : { anyOf: [{ type: 'integer' }, { type: 'string' }] };
 }
 
 function innerChanges(schema: StructuralSchema): Partial<StructuralSchema> {

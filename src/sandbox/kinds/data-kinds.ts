@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, setField, stringField, withField } from '../json-fields.ts';
 import { configKey } from '../metadata/name-rules.ts';
 import {

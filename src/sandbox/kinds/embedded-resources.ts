@@ -1,10 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { dnsLabel, pathSegment } from '../metadata/name-rules.ts';
 import { validateMetadata } from '../metadata/validate-metadata.ts';
 import { DecodeError, goDecode } from '../schema/go-decode.ts';
 import type { GoType } from '../schema/go-type-builder.ts';
-import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { type StructuralSchema, schemaOfField } from '../schema/structural-schema.ts';
 import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';
 
 /** Normalises the metadata of all embedded objects in a value. */
@@ -20,7 +20,7 @@ export function coerceEmbedded(
   for (const [name, field = null] of Object.entries(value)) {
     const isMeta = schema['x-kubernetes-embedded-resource'] === true && name === 'metadata';
     const inner = isMeta ? coerceMetadata(field, objectMeta) : field;
-    setField(coerced, name, coerceEmbedded(fieldSchema(schema, name), inner, objectMeta));
+    setField(coerced, name, coerceEmbedded(schemaOfField(schema, name), inner, objectMeta));
   }
   return coerced;
 }
@@ -43,7 +43,7 @@ export function validateEmbedded(
   if (!isJsonObject(value)) return [];
   const own = schema['x-kubernetes-embedded-resource'] === true ? headErrors(value, path) : [];
   const inner = Object.entries(value).flatMap(([name, field = null]) =>
-    validateEmbedded(fieldSchema(schema, name), field, path === '' ? name : `${path}.${name}`),
+    validateEmbedded(schemaOfField(schema, name), field, path === '' ? name : `${path}.${name}`),
   );
   return [...own, ...inner];
 }
@@ -86,12 +86,6 @@ export function decodeMetadata(objectMeta: GoType, object: JsonObject) {
   if (isJsonObject(metadata)) return goDecode(objectMeta, metadata, 'metadata');
   const what = isJsonList(metadata) ? 'array' : typeof metadata;
   throw new DecodeError(`json: cannot unmarshal ${what} into Go value of type v1.ObjectMeta`);
-}
-
-function fieldSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
-  const { properties = {}, additionalProperties } = schema;
-  if (Object.hasOwn(properties, name)) return properties[name];
-  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
 /** Most schemas have no embedded objects: their values are not traversed. */

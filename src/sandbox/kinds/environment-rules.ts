@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { configKey, dnsSubdomain, qualifiedName, variableName } from '../metadata/name-rules.ts';
 import {

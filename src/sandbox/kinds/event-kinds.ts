@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
 import { pathSegment, qualifiedName } from '../metadata/name-rules.ts';
 import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';

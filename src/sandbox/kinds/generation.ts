@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
 
 /** The object with its generation, which increases when a field of the metadata or any field except the named ones changed. */

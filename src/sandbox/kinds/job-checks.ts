@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { goQuote } from '../go-value.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { domainPath, qualifiedName } from '../metadata/name-rules.ts';

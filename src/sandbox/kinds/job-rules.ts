@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { dnsLabel } from '../metadata/name-rules.ts';
 import {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
 import {
   dnsLabel,

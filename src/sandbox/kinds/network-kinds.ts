@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { errorsOf } from './field-checks.ts';

@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/field-error.ts';
 import type { BuiltinRules } from './builtin-kind.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, withFields } from '../json-fields.ts';
 import { dnsSubdomain } from '../metadata/name-rules.ts';
 import {

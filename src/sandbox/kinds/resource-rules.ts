@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../util/json.ts';
-import { parseQuantity, quantityBillionths } from '../../util/quantity.ts';
+import type { Json, JsonObject } from '#util/json.ts';
+import { parseQuantity, quantityBillionths } from '#util/quantity.ts';
 import { objectField } from '../json-fields.ts';
 import { qualifiedName } from '../metadata/name-rules.ts';
 import { type FieldError, invalidField, requiredField } from '../status/field-error.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withMetadata } from './generation.ts';
@@ -24,9 +24,12 @@ const allRules = {
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
   incomplete: false,
 };
-const userInfoStatus = {
-  userInfo: { username: 'sandbox', groups: ['system:masters', 'system:authenticated'] },
+/** The user of all requests. */
+export const sandboxUser = {
+  username: 'sandbox',
+  groups: ['system:masters', 'system:authenticated'],
 };
+const userInfoStatus = { userInfo: sandboxUser };
 
 /** Authorization reviews: every request is allowed. */
 export const reviewKinds: readonly BuiltinRules[] = [

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import { pathSegment } from '../metadata/name-rules.ts';
 import { invalidField } from '../status/field-error.ts';

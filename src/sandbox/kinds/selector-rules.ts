@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
 import { labelErrors } from '../metadata/validate-metadata.ts';

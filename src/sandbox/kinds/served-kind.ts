@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { FieldManager } from '../apply/field-manager.ts';
 import type { MergeSchema } from '../apply/field-type-builder.ts';
 import type { MetadataRules } from '../metadata/validate-metadata.ts';

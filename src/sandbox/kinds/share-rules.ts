@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json.ts';
+import type { Json } from '#util/json.ts';
 import { type FieldError, invalidField } from '../status/field-error.ts';
 
 /** A number of pods, or a percentage: `25%`. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { listField, stringField } from '../json-fields.ts';
 import { dnsSubdomain, qualifiedName } from '../metadata/name-rules.ts';
 import {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { dnsLabel, dnsSubdomain } from '../metadata/name-rules.ts';
 import { annotationErrors, labelErrors } from '../metadata/validate-metadata.ts';

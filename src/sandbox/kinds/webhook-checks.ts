@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
 import { dns1035Label, dnsSubdomain, portNumber, qualifiedName } from '../metadata/name-rules.ts';
 import {
@@ -63,7 +63,8 @@ const ruleResources: Check = ({ value, at }) => {
   ];
 };
 
-const rule = fields({
+/** Validates a rule that selects requests by operation and resource. */
+export const requestRule = fields({
   operations: listOrWildcard('operations'),
   'operations[]': oneOf('*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'),
   apiGroups: listOrWildcard('API groups'),
@@ -85,7 +86,8 @@ const timeout: Check = ({ value, at }) =>
     ? []
     : [invalidField(at, value, 'the timeout value must be between 1 and 30 seconds')];
 
-const clientConfig: Check = ({ value, at }) => {
+/** Validates how a webhook is called: by URL or Service. */
+export const clientConfig: Check = ({ value, at }) => {
   const config = isJsonObject(value) ? value : {};
   const [url, service] = [fieldOf(config, 'url'), objectField(config, 'service')];
   if ((url === undefined) === (service === undefined))
@@ -172,7 +174,7 @@ const matchConditions: Check = ({ value, at }) => {
 const webhook: readonly Check[] = [
   fields({
     name: qualifiedDomain,
-    'rules[]': rule,
+    'rules[]': requestRule,
     failurePolicy: optional(oneOf('Fail', 'Ignore')),
     matchPolicy: optional(oneOf('Equivalent', 'Exact')),
     sideEffects,

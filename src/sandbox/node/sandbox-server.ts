@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { hostProblem } from '../../util/own-host.ts';
+import { hostProblem } from '#util/own-host.ts';
 import {
   type ApiAnswer,
   type ApiRequest,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import {
   type MessageField,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import { protobufBody } from '../../../test/support/protobuf-body.ts';
-import type { JsonObject } from '../../util/json.ts';
 import { StatusError } from '../status/status-error.ts';
 import { ProtobufReader } from './read-protobuf.ts';
 

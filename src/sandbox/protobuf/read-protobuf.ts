@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { badRequest, notModelled } from '../status/api-errors.ts';
 import { decodeMessage } from './decode-message.ts';
 import { MessageTable, readFields, WireError } from './wire-reader.ts';

@@ -1,4 +1,4 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
 import generated from './messages.generated.json' with { type: 'json' };
 
 /** Bytes that are not a valid protobuf message. */

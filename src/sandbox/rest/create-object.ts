@@ -1,10 +1,16 @@
-import { invariant } from '../../util/homeostat-error.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { invariant } from '#util/homeostat-error.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 import { forbidden, plainError } from '../status/api-errors.ts';
 import { storeKey } from '../store/stored-object.ts';
-import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
+import {
+  insertObject,
+  mutateNew,
+  type Written,
+  withBirthFields,
+  withoutServerFields,
+} from './insert-object.ts';
 import { decodeBody, readBody, withRequestNamespace } from './read-body.ts';
 import {
   answerWithWarnings,
@@ -31,8 +37,9 @@ export function createObject(
   return answerWithWarnings(body.warnings, () => {
     const requested = requestedObject(target, body.object);
     const owned = kind.fieldManager('').update({ live: undefined, next: requested, manager });
-    const object = insertRequested(context, target, owned, { dryRun });
-    return { code: 201, body: object, warnings: kind.warnings(object, undefined) };
+    const { object, warnings } = insertRequested(context, target, owned, { dryRun });
+    const all = [...kind.warnings(object, undefined), ...warnings];
+    return { code: 201, body: object, warnings: all };
   });
 }
 
@@ -46,7 +53,8 @@ export function tryCreate(context: RestContext, target: Target, object: JsonObje
   const body = decodeBody(kind, object, { fieldValidation: 'Strict', text }).object;
   if (kind.review !== undefined)
     return kind.normalise(kind.review(withRequestNamespace(target, body)));
-  return insertRequested(context, target, requestedObject(target, body), { dryRun: true });
+  const options = { dryRun: true };
+  return insertRequested(context, target, requestedObject(target, body), options).object;
 }
 
 /** The object of a body, as the client may set it. @throws StatusError while the kind is being removed */
@@ -64,12 +72,13 @@ function insertRequested(
   target: Target,
   requested: JsonObject,
   options: { readonly dryRun: boolean },
-): JsonObject {
+): Written {
   const { kind } = target;
   const namespace = kind.names.namespaced ? target.namespace : '';
   const isTaken = (name: string) =>
     context.store.get(kind.collection, storeKey(namespace, name)) !== undefined;
-  const born = withBirthFields(context, requested, isTaken);
+  const mutated = mutateNew(context, target, requested, options);
+  const born = withBirthFields(context, mutated, isTaken);
   const { resourceVersion } = objectField(requested, 'metadata') ?? {};
   if (typeof resourceVersion === 'string' && resourceVersion !== '')
     throw plainError('resourceVersion should not be set on objects to be created');
@@ -84,7 +93,7 @@ export function reviewObject(
 ): RestAnswer {
   const { kind } = target;
   const { review } = kind;
-  invariant(review !== undefined, `Nobody reviews ${kind.names.plural}`);
+  invariant(review !== undefined, `No reviewer for ${kind.names.plural}`);
   const { manager, fieldValidation } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
   const asked = withRequestNamespace(target, body.object);

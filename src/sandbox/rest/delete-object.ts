@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
@@ -29,8 +29,8 @@ export function deleteObject(
   const { kind, name } = target;
   const stored = findStored(context, target);
   if (stored === undefined) throw notFound(kind.names, name);
-  const remaining = deleteStored(context, target, { stored, options });
-  if (remaining !== undefined) return { code: 200, body: remaining, warnings: [] };
+  const { remaining, warnings } = deleteStored(context, target, { stored, options });
+  if (remaining !== undefined) return { code: 200, body: remaining, warnings };
   const metadata = objectField(stored.object, 'metadata') ?? {};
   const { group, plural } = kind.names;
   const details = {
@@ -40,7 +40,15 @@ export function deleteObject(
     uid: stringField(metadata, 'uid') ?? '',
   };
   const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
-  return { code: 200, body, warnings: [] };
+  return { code: 200, body, warnings };
+}
+
+/** What a deletion leaves. */
+export interface Deleted {
+  /** The object, if it still exists. */
+  readonly remaining: JsonObject | undefined;
+  /** Of policies. */
+  readonly warnings: readonly string[];
 }
 
 export interface Deletion {
@@ -48,16 +56,20 @@ export interface Deletion {
   readonly options: DeleteOptions;
 }
 
-/** Deletes or marks an object; returns the object if it still exists. @throws StatusError 409 when a precondition fails */
+/** Deletes or marks an object. @throws StatusError 409 when a precondition fails, or that of a policy */
 export function deleteStored(
   context: RestContext,
   target: Target,
   { stored, options }: Deletion,
-): JsonObject | undefined {
-  const { kind, name } = target;
+): Deleted {
+  const { kind } = target;
   assertPreconditions(target, stored, options);
-  kind.assertDeletable(name);
+  kind.assertDeletable(stored.name);
   const before = inVersion(kind, stored);
+  const { admission, user } = context;
+  const { dryRun } = options;
+  const asked = { operation: 'DELETE', target, object: undefined, dryRun, user } as const;
+  const warnings = admission?.validate({ ...asked, oldObject: before }) ?? [];
   const metadata = objectField(before, 'metadata') ?? {};
   const finalizers = finalizersFor(kind, stringsOf(metadata, 'finalizers'), options.propagation);
   const defaultGrace = kind.gracePeriodSeconds(before);
@@ -68,10 +80,12 @@ export function deleteStored(
   );
   if (isFinished(markedObject)) {
     if (!options.dryRun) context.store.delete(kind.collection, stored);
-    return undefined;
+    return { remaining: undefined, warnings };
   }
-  if (options.dryRun || deepEqual(markedObject, before)) return markedObject;
-  return inVersion(kind, context.store.put(kind.collection, inStorageVersion(kind, markedObject)));
+  if (options.dryRun || deepEqual(markedObject, before))
+    return { remaining: markedObject, warnings };
+  const marked = context.store.put(kind.collection, inStorageVersion(kind, markedObject));
+  return { remaining: inVersion(kind, marked), warnings };
 }
 
 function assertPreconditions({ kind }: Target, stored: StoredObject, options: DeleteOptions): void {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, objectField, stringField } from '../json-fields.ts';
 import { type ApiRequest, dryRunErrors } from '../request/write-options.ts';
 import { badRequest, invalid, notModelled, unsupportedMediaType } from '../status/api-errors.ts';

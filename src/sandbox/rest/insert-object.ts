@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import { alreadyExists, forbidden, invalid, notFound } from '../status/api-errors.ts';
@@ -51,6 +51,29 @@ function generatedName(
   return { name: candidate };
 }
 
+/** A stored object, and warnings of policies about it. */
+export interface Written {
+  readonly object: JsonObject;
+  readonly warnings: readonly string[];
+}
+
+/** A new object as policies change it, before the server completes its metadata. @throws StatusError */
+export function mutateNew(
+  context: RestContext,
+  target: Target,
+  object: JsonObject,
+  { dryRun }: { readonly dryRun: boolean },
+): JsonObject {
+  const { admission, user, store } = context;
+  if (admission === undefined) return object;
+  const { namespaced } = target.kind.names;
+  // The insert rejects it.
+  if (namespaced && store.get('/namespaces', storeKey('', target.namespace)) === undefined)
+    return object;
+  const request = { operation: 'CREATE', target, oldObject: undefined, dryRun, user } as const;
+  return admission.mutate({ ...request, object }) ?? object;
+}
+
 /**
  * Stores a new object and returns it in the version of its target.
  * @throws StatusError 404 or 403 for its namespace, 422 for invalid fields, 409 when it exists
@@ -59,10 +82,10 @@ export function insertObject(
   context: RestContext,
   target: Target,
   object: JsonObject,
-  options: { readonly dryRun: boolean },
-): JsonObject {
+  { dryRun }: { readonly dryRun: boolean },
+): Written {
   const { kind } = target;
-  const { store } = context;
+  const { store, admission, user } = context;
   const name = stringField(objectField(object, 'metadata') ?? {}, 'name') ?? '';
   assertNamespace(context, target, name);
   const prepared = kind.prepareCreate(object);
@@ -71,13 +94,16 @@ export function insertObject(
     const kindName = stringField(prepared, 'kind') ?? kind.names.kind;
     throw invalid({ group: storageGroup(kind), kind: kindName }, name, errors);
   }
+  const asked = { operation: 'CREATE', target, oldObject: undefined, dryRun, user } as const;
+  const warnings = admission?.validate({ ...asked, object: prepared }) ?? [];
   const normal = kind.normalise(kind.admit(prepared, undefined, objectLister(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
   const existing = store.get(kind.collection, key);
   if (existing !== undefined) throw alreadyExists(kind.names, name, isTerminating(existing.object));
   context.assertStorable?.(normal);
-  if (options.dryRun) return withMetadata(normal, 'resourceVersion', undefined);
-  return inVersion(kind, store.put(kind.collection, inStorageVersion(kind, normal)));
+  if (dryRun) return { object: withMetadata(normal, 'resourceVersion', undefined), warnings };
+  const stored = store.put(kind.collection, inStorageVersion(kind, normal));
+  return { object: inVersion(kind, stored), warnings };
 }
 
 function isTerminating(object: JsonObject): boolean {

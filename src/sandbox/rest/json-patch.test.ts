@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Json } from '../../util/json.ts';
+import type { Json } from '#util/json.ts';
 import { StatusError } from '../status/status-error.ts';
 import { applyJsonPatch } from './json-patch.ts';
 

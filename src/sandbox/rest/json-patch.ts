@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject, pointerSteps } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject, pointerSteps } from '#util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { badRequest, entityTooLarge } from '../status/api-errors.ts';
 import { StatusError } from '../status/status-error.ts';
@@ -136,7 +136,7 @@ function changeAt(value: Json, steps: readonly string[], change: Change): Json {
     throw patchFailed(`${op} operation does not apply: doc is missing path: ${path}`);
   if (op === 'remove' && fieldOf(value, step) === undefined)
     throw patchFailed(
-      `remove operation does not apply: doc is missing key: ${path}: missing value`,
+      `error in remove for path: '${path}': Unable to remove nonexistent key: ${step}: missing value`,
     );
   return withChild(value, step, change.value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 import { readFlag, readNumber } from '../request/write-options.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { notModelled } from '../status/api-errors.ts';
 import type { StatusError } from '../status/status-error.ts';
 

@@ -1,6 +1,6 @@
-import { parseJson as parseExactJson } from '../../util/exact-json.ts';
-import type { Json } from '../../util/json.ts';
-import { excessOf } from '../../util/json-scan.ts';
+import { parseJson as parseExactJson } from '#util/exact-json.ts';
+import type { Json } from '#util/json.ts';
+import { excessOf } from '#util/json-scan.ts';
 import { badRequest, entityTooLarge } from '../status/api-errors.ts';
 import { maxSandboxNesting, maxServerNesting, measureNesting, tooDeep } from './nesting.ts';
 

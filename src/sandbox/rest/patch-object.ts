@@ -1,5 +1,5 @@
-import { messageOf } from '../../util/homeostat-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { ApplyError } from '../apply/apply-error.ts';
 import { goKind, goText } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
@@ -27,7 +27,7 @@ import { StrategicError } from '../strategic/item-order.ts';
 import { strategicMerge } from '../strategic/strategic-merge.ts';
 import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
-import { insertObject, withBirthFields } from './insert-object.ts';
+import { insertObject, mutateNew, withBirthFields } from './insert-object.ts';
 import { applyJsonPatch, applyMergePatch } from './json-patch.ts';
 import {
   mediaType,
@@ -167,9 +167,10 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
   const warnings = duplicateWarnings(request);
   if (stored === undefined) {
     assertNoUid(target, next);
-    const created = withMetadata(withBirthFields(context, next), 'resourceVersion', undefined);
-    const object = insertObject(context, target, created, { dryRun });
-    const warned = kind.warnings(object, undefined);
+    const mutated = mutateNew(context, target, next, { dryRun });
+    const created = withMetadata(withBirthFields(context, mutated), 'resourceVersion', undefined);
+    const { object, warnings: policies } = insertObject(context, target, created, { dryRun });
+    const warned = [...kind.warnings(object, undefined), ...policies];
     return { code: 201, body: object, warnings: [...warnings, ...warned] };
   }
   const replaced = replaceObject(context, target, {

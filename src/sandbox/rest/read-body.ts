@@ -1,6 +1,6 @@
-import { parseJson as parseExactJson } from '../../util/exact-json.ts';
-import { messageOf } from '../../util/homeostat-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { parseJson as parseExactJson } from '#util/exact-json.ts';
+import { messageOf } from '#util/homeostat-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { objectField, stringField, withField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 import type { FieldValidation } from '../request/write-options.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import {
   badRequest,
   expired,

@@ -1,5 +1,5 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
@@ -11,6 +11,7 @@ import {
 } from '../metadata/validate-metadata.ts';
 import { conflict, invalid, objectModified, plainError } from '../status/api-errors.ts';
 import { invalidField } from '../status/field-error.ts';
+import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import {
   inStorageVersion,
@@ -28,6 +29,8 @@ export interface Replacement {
   readonly dryRun: boolean;
   /** Treats the uid of the body as a precondition; otherwise it is an immutable field. */
   readonly isUidPrecondition: boolean;
+  /** The object as policies see it. @default the object itself; they change it, too */
+  readonly presented?: (object: JsonObject) => JsonObject;
 }
 
 export interface Replaced {
@@ -43,14 +46,19 @@ export interface Replaced {
 export function replaceObject(
   context: RestContext,
   target: Target,
-  { stored, next, dryRun, isUidPrecondition }: Replacement,
+  { stored, next, dryRun, isUidPrecondition, presented }: Replacement,
 ): Replaced {
   const { kind, subresource } = target;
-  const { store } = context;
+  const { store, admission, user } = context;
   const before = inVersion(kind, stored);
   const oldMetadata = objectField(before, 'metadata') ?? {};
   if (isUidPrecondition) assertUid(kind, stored, next, dryRun);
-  const current = withCurrentVersion(kind, stored, next);
+  const request = { operation: 'UPDATE', target, dryRun, user } as const;
+  const isMutable = admission !== undefined && presented === undefined;
+  const mutated = isMutable
+    ? (admission.mutate({ ...request, object: next, oldObject: before }) ?? next)
+    : next;
+  const current = withCurrentVersion(kind, stored, mutated);
   const prepared = withImmutableMetadata(
     kind.prepareUpdate(withOldGeneration(current, oldMetadata), before, subresource),
     oldMetadata,
@@ -64,7 +72,11 @@ export function replaceObject(
     const kindName = { group: storageGroup(kind), kind: declaredKind(prepared, kind) };
     throw invalid(kindName, stored.name, errors).withWarnings(tolerated);
   }
-  const warnings = [...tolerated, ...kind.warnings(prepared, before)];
+  const seen = presented ?? ((object: JsonObject) => object);
+  const own = [...tolerated, ...kind.warnings(prepared, before)];
+  const judged = () =>
+    admission?.validate({ ...request, object: seen(prepared), oldObject: seen(before) }) ?? [];
+  const warnings = [...own, ...warnedBy(judged, own)];
   const admitted = kind.admit(prepared, before, objectLister(context));
   const timed = withOldTimesIfSame(admitted, before);
   const keepsLink = dryRun && !isUidPrecondition;
@@ -80,6 +92,15 @@ export function replaceObject(
   if (dryRun || isSame) return { object: normalised, warnings };
   const after = store.put(kind.collection, inStorageVersion(kind, normalised));
   return { object: inVersion(kind, after), warnings };
+}
+
+/** The warnings of policies; a denial has those before it, too. */
+function warnedBy(judge: () => readonly string[], before: readonly string[]): readonly string[] {
+  try {
+    return judge();
+  } catch (error) {
+    throw error instanceof StatusError ? error.withWarnings(before) : error;
+  }
 }
 
 /** The validation of all kinds; a kind's rules may repeat an error, as on the server. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import { withField } from '../json-fields.ts';
 import type { KindRegistry } from '../kinds/kind-registry.ts';
 import type {
@@ -23,8 +23,33 @@ export interface RestContext {
   readonly newSuffix: () => string;
   /** Parses YAML bodies; undefined = only JSON is supported. @throws Error that describes the syntax error */
   readonly parseYaml: ((text: string) => Json) | undefined;
+  /** The policies that writes must pass. @default none: writes of the sandbox itself */
+  readonly admission?: WriteAdmission;
+  /** Who writes, as policies see it: the `userInfo` of a request. */
+  readonly user: JsonObject;
   /** Called before an object is stored. @throws StatusError when it cannot be stored */
   readonly assertStorable?: (object: JsonObject) => void;
+}
+
+/** A write, as policies see it. */
+export interface AdmissionRequest {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  /** Its name is empty in a create, and where a collection is deleted. */
+  readonly target: Target;
+  /** Undefined for a deletion. For the scale subresource, a Scale. */
+  readonly object: JsonObject | undefined;
+  /** Undefined for a create. */
+  readonly oldObject: JsonObject | undefined;
+  readonly dryRun: boolean;
+  readonly user: JsonObject;
+}
+
+/** Policies that change or reject writes. */
+export interface WriteAdmission {
+  /** Returns the object as the policies change it. @throws StatusError */
+  mutate(request: AdmissionRequest): JsonObject | undefined;
+  /** Returns warnings about a valid object. @throws StatusError when a policy denies the write */
+  validate(request: AdmissionRequest): readonly string[];
 }
 
 /** The kind and object that a request addresses. */

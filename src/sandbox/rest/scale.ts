@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { goKind } from '../go-value.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
@@ -89,14 +89,16 @@ function applyScale(
   const merged = withApplyErrors(() =>
     kind.fieldManager('scale').apply({ live, config: requested, manager, force }),
   );
-  const next = withMetadata(kind.complete(merged), 'resourceVersion', resourceVersion);
-  const { object } = replaceObject(context, target, {
+  const applied = withMetadata(kind.complete(merged), 'resourceVersion', resourceVersion);
+  const next = mutatedByScale(context, target, { next: applied, live, paths, dryRun });
+  const { object, warnings } = replaceObject(context, target, {
     stored,
     next,
     dryRun,
     isUidPrecondition: false,
+    presented: (each) => scaleOf(kind, each),
   });
-  return { code: 200, body: scaleOf(kind, object), warnings: [] };
+  return { code: 200, body: scaleOf(kind, object), warnings };
 }
 
 interface ScaleWrite {
@@ -123,16 +125,45 @@ function writeScale(
   const scaled = withPath(live, paths.specReplicas, replicas);
   const versioned = withMetadata(scaled, 'resourceVersion', version ?? String(stored.version));
   // A server tracks the managers of a scale only from the first one on.
-  const next = isOwned(live, paths.specReplicas)
+  const owned = isOwned(live, paths.specReplicas)
     ? kind.fieldManager('scale').update({ live, next: versioned, manager })
     : versioned;
-  const { object } = replaceObject(context, target, {
+  const next = mutatedByScale(context, target, { next: owned, live, paths, dryRun });
+  const { object, warnings } = replaceObject(context, target, {
     stored,
     next,
     dryRun,
     isUidPrecondition: false,
+    presented: (each) => scaleOf(kind, each),
   });
-  return { code: 200, body: scaleOf(kind, object), warnings: [] };
+  return { code: 200, body: scaleOf(kind, object), warnings };
+}
+
+interface ScaledObject {
+  readonly next: JsonObject;
+  readonly live: JsonObject;
+  readonly paths: ScalePaths;
+  readonly dryRun: boolean;
+}
+
+/** Policies change the Scale, of which only the replicas count. */
+function mutatedByScale(
+  { admission, user }: RestContext,
+  target: Target,
+  { next, live, paths, dryRun }: ScaledObject,
+): JsonObject {
+  if (admission === undefined) return next;
+  const [object, oldObject] = [next, live].map((each) => scaleOf(target.kind, each));
+  const mutated = admission.mutate({
+    operation: 'UPDATE',
+    target,
+    object,
+    oldObject,
+    dryRun,
+    user,
+  });
+  const replicas = fieldOf(objectField(mutated ?? {}, 'spec') ?? {}, 'replicas');
+  return replicas === undefined ? next : withPath(next, paths.specReplicas, replicas);
 }
 
 /** Does a manager own the replicas? */

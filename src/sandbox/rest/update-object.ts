@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 import { badRequest, conflict, notFound } from '../status/api-errors.ts';
 import { storeKey } from '../store/stored-object.ts';
 import type { WriteRequest } from './create-object.ts';
-import { insertObject, withBirthFields } from './insert-object.ts';
+import { insertObject, mutateNew, withBirthFields } from './insert-object.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import {
@@ -40,8 +40,10 @@ function updated(
   if (stored === undefined) {
     assertCreatable(target, next);
     const owned = fields.update({ live: undefined, next, manager });
-    const object = insertObject(context, target, withBirthFields(context, owned), { dryRun });
-    return { code: 201, body: object, warnings: [] };
+    const mutated = mutateNew(context, target, owned, { dryRun });
+    const born = withBirthFields(context, mutated);
+    const { object, warnings } = insertObject(context, target, born, { dryRun });
+    return { code: 201, body: object, warnings };
   }
   const live = inVersion(kind, stored);
   const owned = fields.update({ live, next, manager });

@@ -1,5 +1,6 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
+import { isZero } from '#util/zero-value.ts';
 import { isJsonList, type MutableJsonObject, setField, sortedKeys } from '../json-fields.ts';
 import {
   type GoField,
@@ -245,8 +246,7 @@ function isUnwritten(
     return !isKept;
   }
   if (isJsonList(value)) return false;
-  if (isJsonObject(value)) return dropsZero && Object.keys(value).length === 0;
-  return dropsZero && (value === '' || value === 0 || value === false);
+  return dropsZero && isZero(value);
 }
 
 function zeroOf(type: GoType): Json {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { MergeComponents, MergeSchema } from '../apply/field-type-builder.ts';
 import { type GoNames, goNamesOf, nullableFields } from './go-names.ts';
 
@@ -41,13 +41,16 @@ export class GoTypeBuilder {
     const goNames = goNamesOf(component);
     const nullable = nullableFields(component);
     const dropped = new Set(this.#droppedZeros[component]);
+    // Of the API's own types, all fields that are written as null are listed.
+    const isListed = component.startsWith('io.k8s.api.');
     for (const [name, schema] of Object.entries(properties))
       fields.set(name, {
         order: fields.size,
         ...this.#field(schema, dropped.has(name)),
         ...goNames(name),
         dropsZero: dropped.has(name),
-        writesNull: nullable.has(name) || (required.includes(name) && isCollection(schema)),
+        writesNull:
+          nullable.has(name) || (!isListed && required.includes(name) && isCollection(schema)),
       });
     return fields;
   }

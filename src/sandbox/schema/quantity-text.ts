@@ -1,4 +1,4 @@
-import { parseQuantity, quantityBillionths } from '../../util/quantity.ts';
+import { parseQuantity, quantityBillionths } from '#util/quantity.ts';
 
 const binaryUnits = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimalUnits = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];

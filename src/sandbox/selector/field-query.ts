@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf } from '../json-fields.ts';
 import { SelectorError } from './label-query.ts';
 

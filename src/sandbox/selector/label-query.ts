@@ -1,5 +1,5 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { labelValueRule, qualifiedName } from '../metadata/name-rules.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { goQuote } from '../go-value.ts';
 import { isJsonList } from '../json-fields.ts';
 

@@ -1,5 +1,5 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
-import type { JsonObject } from '../../util/json.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
+import type { JsonObject } from '#util/json.ts';
 
 /** One cause of an error, as in `details.causes`. */
 export interface StatusCause {

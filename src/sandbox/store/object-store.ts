@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { StoredObject, type StoreSnapshot, versionOf, writeSnapshot } from './stored-object.ts';
 
 /** One change of the store. */

@@ -1,5 +1,5 @@
-import { parseJson } from '../../util/exact-json.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { parseJson } from '#util/exact-json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { objectField, withField } from '../json-fields.ts';
 
 /** An object at one version. Immutable; its JSON text is created once and shared. */

@@ -1,5 +1,5 @@
-import { HomeostatError } from '../../util/homeostat-error.ts';
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { HomeostatError } from '#util/homeostat-error.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import type { MergeComponents, MergeSchema } from '../apply/field-type-builder.ts';
 import { goText } from '../go-value.ts';
 import { fieldOf } from '../json-fields.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { goText } from '../go-value.ts';
 import { fieldOf, isJsonList, withField } from '../json-fields.ts';
 import {

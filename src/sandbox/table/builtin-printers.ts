@@ -1,6 +1,7 @@
 import builtin from './builtin-columns.generated.json' with { type: 'json' };
 import type { RowPrinter } from './cell-values.ts';
 import {
+  admissionPolicyRow,
   ageRow,
   autoscalerRow,
   bindingRow,
@@ -11,6 +12,7 @@ import {
   namespaceRow,
   newEventRow,
   nodeRow,
+  policyBindingRow,
   priorityClassRow,
   quotaRow,
   secretRow,
@@ -69,6 +71,10 @@ const rows: Readonly<Record<string, RowPrinter>> = {
   'events.k8s.io/v1/Event': newEventRow,
   'admissionregistration.k8s.io/v1/MutatingWebhookConfiguration': webhooksRow,
   'admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration': webhooksRow,
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy': admissionPolicyRow,
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding': policyBindingRow,
+  'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy': admissionPolicyRow,
+  'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding': policyBindingRow,
   'networking.k8s.io/v1/Ingress': ingressRow,
   'networking.k8s.io/v1/IngressClass': ingressClassRow,
   'networking.k8s.io/v1/NetworkPolicy': networkPolicyRow,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
 
 /** The row of an object: a cell for each column. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import {
   ageOf,
   conditionOf,
@@ -41,6 +41,24 @@ export function creationRow(object: JsonObject): PrintedRow {
 export function webhooksRow(configuration: JsonObject, nowMs: number): PrintedRow {
   const count = objectsIn(configuration, 'webhooks').length;
   return { cells: [nameOf(configuration), count, ageOf(configuration, nowMs)] };
+}
+
+const unset = '<unset>';
+
+export function admissionPolicyRow(policy: JsonObject, nowMs: number): PrintedRow {
+  const spec = objectIn(policy, 'spec');
+  const rules = [...objectsIn(spec, 'validations'), ...objectsIn(spec, 'mutations')];
+  const { apiVersion, kind } = objectIn(spec, 'paramKind');
+  const params = kind === undefined ? unset : `${apiVersion}/${kind}`;
+  return { cells: [nameOf(policy), rules.length, params, ageOf(policy, nowMs)] };
+}
+
+export function policyBindingRow(binding: JsonObject, nowMs: number): PrintedRow {
+  const spec = objectIn(binding, 'spec');
+  const { name, namespace = '*' } = objectIn(spec, 'paramRef');
+  const params = name === undefined ? unset : `${namespace}/${name}`;
+  const cells = [nameOf(binding), stringIn(spec, 'policyName'), params, ageOf(binding, nowMs)];
+  return { cells };
 }
 
 export function leaseRow(lease: JsonObject, nowMs: number): PrintedRow {

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../util/canonical-json.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { canonicalJson } from '#util/canonical-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import type { CustomColumn } from '../kinds/served-kind.ts';
 import builtin from './builtin-columns.generated.json' with { type: 'json' };
 import { ageOf, nameOf, timeSince } from './cell-values.ts';

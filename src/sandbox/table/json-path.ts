@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import { fieldOf, isJsonList } from '../json-fields.ts';
 
 /** Returns all values at a path, in order; empty when there are none. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 import { builtinPrinter } from './builtin-printers.ts';
 import type { RowPrinter } from './cell-values.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../util/clock.ts';
-import type { JsonObject } from '../../util/json.ts';
+import type { Clock } from '#util/clock.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ServedKind, VersionedObject } from '../kinds/served-kind.ts';
 import type { ListOptions } from '../rest/list-options.ts';
 import { inVersion } from '../rest/rest-context.ts';

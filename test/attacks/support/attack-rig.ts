@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { createManifestCheck } from '../../../src/check/index.ts';
-import { parseYaml } from '../../../src/definition/index.ts';
-import { ClusterRuntime } from '../../../src/runtime/index.ts';
-import type { ReadableMetricRegistry } from '../../../src/telemetry/index.ts';
-import { ByteSemaphore } from '../../../src/util/byte-semaphore.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
+import { createManifestCheck } from '#check';
+import { parseYaml } from '#definition';
+import { ClusterRuntime } from '#runtime';
+import type { ReadableMetricRegistry } from '#telemetry';
+import { ByteSemaphore } from '#util/byte-semaphore.ts';
+import { createSystemClock } from '#util/clock.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
 import { type SharedControlPlane, useControlPlane } from '../../support/control-plane/index.ts';
 import {
   type Condition,

@@ -1,4 +1,4 @@
-import { FairTimeSlicer } from '../../../src/util/time-slicer.ts';
+import { FairTimeSlicer } from '#util/time-slicer.ts';
 
 /** Turns whose clock moves by a millisecond at each look, so that where they end is a matter of steps. */
 export interface CountedTurns {

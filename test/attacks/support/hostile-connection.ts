@@ -1,10 +1,10 @@
-import { memberClients } from '../../../src/cli/member-clients.ts';
-import { type ClusterConfig, ServerPolicy } from '../../../src/kube/index.ts';
-import type { ConnectionState } from '../../../src/runtime/members/connection-state.ts';
-import { MemberConnection } from '../../../src/runtime/members/member-connection.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
-import { whenAborted } from '../../../src/util/when-aborted.ts';
+import { memberClients } from '#cli/member-clients.ts';
+import { type ClusterConfig, ServerPolicy } from '#kube';
+import type { ConnectionState } from '#runtime/members/connection-state.ts';
+import { MemberConnection } from '#runtime/members/member-connection.ts';
+import { createSystemClock } from '#util/clock.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { whenAborted } from '#util/when-aborted.ts';
 import { type Script, ScriptedServer } from '../../support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../../support/silent-telemetry.ts';
 

@@ -8,6 +8,8 @@ export interface OpenOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  /** Runs in the page before its scripts. */
+  readonly initScript?: () => void;
 }
 
 /** A page of the console, with all that must not happen on it. */
@@ -33,7 +35,7 @@ export async function launchBrowser(args: readonly string[] = []): Promise<Brows
 export async function openConsole(
   browser: Browser,
   url: string,
-  { theme = 'light', width = 1280, height = 800 }: OpenOptions = {},
+  { theme = 'light', width = 1280, height = 800, initScript }: OpenOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -41,6 +43,7 @@ export async function openConsole(
     // In the middle of a transition a color is neither of the two that are to be checked.
     reducedMotion: 'reduce',
   });
+  if (initScript !== undefined) await context.addInitScript(initScript);
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
   const problems: string[] = [];

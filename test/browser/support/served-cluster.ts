@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { ConsoleService, type ReconcileRecords } from '../../../src/console/index.ts';
-import { startConsoleServer } from '../../../src/console/node/index.ts';
-import { parseYaml } from '../../../src/definition/index.ts';
-import { createClusterOn } from '../../../src/kube/index.ts';
-import { SandboxClient } from '../../../src/simulation/sandbox-client.ts';
-import { silentLogger, silentMetrics } from '../../../src/telemetry/index.ts';
-import { createSystemClock } from '../../../src/util/clock.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
-import { BackendError, type ConsoleBackend, type WatchEvent } from '../../../src/web/index.ts';
+import { ConsoleService, type ReconcileRecords } from '#console';
+import { startConsoleServer } from '#console/node/index.ts';
+import { parseYaml } from '#definition';
+import { createClusterOn } from '#kube';
+import { SandboxClient } from '#simulation/sandbox-client.ts';
+import { silentLogger, silentMetrics } from '#telemetry';
+import { createSystemClock } from '#util/clock.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { BackendError, type ConsoleBackend, type WatchEvent } from '#web';
 import { createTestSandbox } from '../../support/backends/index.ts';
 
 /** A console of a cluster in this process, without a runtime: the test writes all objects. */

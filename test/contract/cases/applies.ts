@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase, ContractStep } from '../driver/index.ts';
 import { apply, configMap, configMaps, get, merge, thing, things } from './requests.ts';
 
@@ -41,7 +41,7 @@ interface Unchanging {
   readonly marker: Json;
 }
 
-/** An apply, the same again in several ways, and a change: only that is told. */
+/** An apply, the same again in several ways, and a change: only that is an event. */
 function unchanging(what: string, path: string, applied: Unchanging): ContractCase {
   const { first, body, alike, marker } = applied;
   const { watched = path.slice(0, path.lastIndexOf('/')) } = applied;

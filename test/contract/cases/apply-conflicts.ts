@@ -267,7 +267,7 @@ export const applyConflicts: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'what an apply does not say any more goes; what an updater added beside it stays',
+    name: 'what an apply no longer contains is removed; what an updater added beside it stays',
     ranked: [8],
     steps: [
       apply({

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase, Expectation } from '../driver/index.ts';
 import { apply, get, merge, plain, plains, post, thing, things } from './requests.ts';
 
@@ -115,7 +115,7 @@ export const applyMerges: readonly ContractCase[] = [
         },
       },
       { by: 'a', spec: { ports: [{ port: 2, name: 'zwei' }] }, status: 409 },
-      // The one item that is a's alone goes; of the shared one a keeps its part.
+      // The one item that is a's alone is removed; of the shared one a keeps its part.
       {
         by: 'a',
         spec: { ports: [{ port: 2 }] },
@@ -245,7 +245,7 @@ export const applyMerges: readonly ContractCase[] = [
     ],
   ),
   applied(
-    'defaults come after the merge and belong to nobody',
+    'defaults come after the merge and have no manager',
     [44],
     [
       {

@@ -60,7 +60,7 @@ function deepCase(depth: number): ContractCase {
     expect,
   });
   return {
-    name: `values ${depth} deep are read, and forgotten where nobody knows them`,
+    name: `values ${depth} deep are read, and dropped where no schema has them`,
     steps: [
       post(configMaps, configMapWith(unknown), { status: 201, body: { unknown: null } }),
       post(configMaps, configMapWith(data), { status: 400, message: cannot }),

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { type CrdOptions, crd, crds } from './gadgets.ts';
-import { post } from './requests.ts';
+import { merge, post } from './requests.ts';
 
 function rejected(
   name: string,
@@ -179,8 +179,53 @@ function rejectedConversion(name: string, conversion: JsonObject): ContractCase 
 const url = 'https://a.example/convert';
 
 const conversions: readonly ContractCase[] = [
+  {
+    name: 'a conversion webhook is stored with its port, and ends with its strategy',
+    steps: [
+      post(
+        crds,
+        crd({
+          more: {
+            conversion: {
+              strategy: 'Webhook',
+              webhook: {
+                clientConfig: { service: { namespace: 'a', name: 'b', path: '/convert' } },
+                conversionReviewVersions: ['v1'],
+              },
+            },
+          },
+        }),
+        {
+          status: 201,
+          body: {
+            spec: { conversion: { webhook: { clientConfig: { service: { port: 443 } } } } },
+          },
+          differs: { warning: 'the sandbox does not call the webhook, of which it warns' },
+        },
+      ),
+      {
+        until: `${crds}/gadgets.$(ns).io`,
+        expect: { status: 200, body: { status: { acceptedNames: { kind: 'Gadget' } } } },
+      },
+      merge(
+        `${crds}/gadgets.$(ns).io`,
+        { metadata: { labels: { a: 'b' } } },
+        { status: 200, body: { spec: { conversion: { strategy: 'Webhook' } } } },
+      ),
+      merge(
+        `${crds}/gadgets.$(ns).io`,
+        { spec: { conversion: { strategy: 'None' } } },
+        { status: 422 },
+      ),
+      merge(
+        `${crds}/gadgets.$(ns).io`,
+        { spec: { conversion: { strategy: 'None', webhook: null } } },
+        { status: 200, body: { spec: { conversion: { strategy: 'None', webhook: null } } } },
+      ),
+    ],
+  },
   rejectedConversion('without a strategy', {}),
-  rejectedConversion('by a webhook that is not told', { strategy: 'Webhook' }),
+  rejectedConversion('by a webhook that is not given', { strategy: 'Webhook' }),
   rejectedConversion('by a webhook of no versions', {
     strategy: 'Webhook',
     webhook: { clientConfig: { url } },
@@ -197,6 +242,20 @@ const conversions: readonly ContractCase[] = [
     strategy: 'Webhook',
     webhook: {
       clientConfig: { url, service: { namespace: 'a', name: 'b' } },
+      conversionReviewVersions: ['v1'],
+    },
+  }),
+  rejectedConversion('by a webhook with a query and without TLS', {
+    strategy: 'Webhook',
+    webhook: {
+      clientConfig: { url: 'http://user@a.example/convert?x=1' },
+      conversionReviewVersions: ['v1'],
+    },
+  }),
+  rejectedConversion('by a service without a name', {
+    strategy: 'Webhook',
+    webhook: {
+      clientConfig: { service: { namespace: 'a', name: '', path: 'convert', port: 70_000 } },
       conversionReviewVersions: ['v1'],
     },
   }),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { type CrdOptions, crd, crds, gadget, gadgets, sizes, whenServed } from './gadgets.ts';
 import { get, jsonPatch, merge, post, remove } from './requests.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, jsonPatch, merge, post, remove } from './requests.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 
 export const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 

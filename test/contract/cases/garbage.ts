@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { configMap, configMaps, get, merge, post, remove } from './requests.ts';
 
@@ -111,7 +111,7 @@ export const garbage: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a namespace goes with its content, and takes nothing new meanwhile',
+    name: 'a namespace is deleted with its content, and accepts nothing new meanwhile',
     ranked: [30],
     steps: [
       post(configMaps, configMap({}, { finalizers: ['demo.io/hold'] }), { status: 201 }),

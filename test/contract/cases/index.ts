@@ -23,6 +23,10 @@ import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
 import { names } from './names.ts';
 import { networkMistakes } from './network-mistakes.ts';
+import { policyCases as policies } from './policies.ts';
+import { policyMutationCases } from './policy-mutations.ts';
+import { policyObjectCases } from './policy-objects.ts';
+import { policyRequestCases } from './policy-requests.ts';
 import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
 import { removedVersions } from './removed-versions.ts';
@@ -71,6 +75,10 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'network-mistakes': networkMistakes,
   'service-types': serviceTypes,
   'data-mistakes': dataMistakes,
+  policies,
+  'policy-mutations': policyMutationCases,
+  'policy-objects': policyObjectCases,
+  'policy-requests': policyRequestCases,
   webhooks,
   scales,
   strategics,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post } from './requests.ts';
 import { become, changed, job, jobs, pods, untilStatus } from './workload-bodies.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase, ContractStep, Expectation } from '../driver/index.ts';
 import { crd, crds, gadget, gadgets, whenServed } from './gadgets.ts';
 import { apply, get, jsonPatch, merge, post, put } from './requests.ts';
@@ -160,7 +160,7 @@ export const ratchets: readonly ContractCase[] = [
         body: gadget({ other: 3 }),
         expect: { status: 500, message: /^failed to create typed live object/ },
       }),
-      // Nobody can say what belongs to whom in what does not fit its schema.
+      // There are no owners of fields in what does not fit its schema.
       change({ other: 2 }, { status: 200, owners: {} }),
       apply({
         to: x,

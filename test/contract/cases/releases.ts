@@ -54,7 +54,7 @@ export const releases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'an empty entry leaves nobody with anything',
+    name: 'an empty entry leaves no manager with a field',
     steps: [
       apply({
         to: `${configMaps}/x`,
@@ -70,7 +70,7 @@ export const releases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a finalizer goes by a merge patch under the version; with the last one the object is deleted',
+    name: 'a finalizer is removed by a merge patch under the version; with the last one the object is deleted',
     ranked: [22],
     steps: [
       apply({

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase, ContractStep } from '../driver/index.ts';
 import { crd, crds, gadget, gadgets, sizes, whenServed } from './gadgets.ts';
 import { apply, get, jsonPatch, merge, post } from './requests.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { Expectation, RequestStep } from '../driver/index.ts';
 
 /** Paths and requests that many cases begin with. */

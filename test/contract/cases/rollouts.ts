@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post, remove } from './requests.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post, remove } from './requests.ts';
 import {
@@ -96,7 +96,7 @@ export const statefulSetCases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'the last goes first, and each when the one before is gone',
+    name: 'the last is deleted first, and each when the previous one is deleted',
     ranked: [59],
     steps: [
       create({ replicas: 3 }),

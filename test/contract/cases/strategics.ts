@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase, RequestStep } from '../driver/index.ts';
 import { get, post } from './requests.ts';
 
@@ -116,7 +116,7 @@ const patches: Readonly<Record<string, readonly [patch: Json, status?: number]>>
     500,
   ],
   'an unknown directive of a map is rejected': [{ spec: { strategy: { $patch: 'x' } } }, 500],
-  'ports that share their number are told apart by it alone': [
+  'ports that share their number are distinguished by it alone': [
     container({ ports: [{ containerPort: 80, name: 'web' }] }),
   ],
   'what kubectl sends to set an image': [

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { type CrdOptions, crd, crds } from './gadgets.ts';
 import { post } from './requests.ts';
@@ -197,7 +197,7 @@ const nested: readonly ContractCase[] = [
   }),
 ];
 
-/** Several mistakes are told at once. */
+/** Several errors are reported at once. */
 const several: readonly ContractCase[] = [
   rejectedFields('mistakes in several places', {
     a: {},

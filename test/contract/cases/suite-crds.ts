@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 
 /** The group of all CRDs of the suite. */
 export const suiteGroup = 'contract.demo.io';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { apply, get, merge, post, put, remove } from './requests.ts';
 

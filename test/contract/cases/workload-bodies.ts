@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { PodFate, PodsStep, UntilStep } from '../driver/index.ts';
 
 /** Workloads named `x`, whose pods are labelled `app=x`, and where they are. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { merge, post } from './requests.ts';
 import {

@@ -13,7 +13,12 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Admission',
     sandbox:
-      'No webhook is called: webhook configurations are stored and validated, except their CEL expressions, with a warning. No policies, quotas or limit ranges. Pods get no service account and no token.',
+      'No webhook is called: webhook configurations are stored and validated, except their CEL expressions, with a warning. No quotas or limit ranges. Pods get no service account and no token.',
+  },
+  {
+    about: 'Admission policies',
+    sandbox:
+      'Validating and mutating policies are in effect at once, in the order of their names. A policy gets a warning for what is not enforced: `params`, mutations of the type `ApplyConfiguration`, audit annotations, and CEL that the sandbox cannot evaluate. The types of expressions are checked without the schemas of kinds, `authorizer` allows everything, and the cost of expressions is not limited. Policies apply to requests, and to Pods and other objects that simulated workload controllers create, not to their other writes.',
   },
   {
     about: 'Validation of built-in kinds',
@@ -32,7 +37,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     about: 'Versions of CRDs',
-    sandbox: 'Conversion changes only the version. No conversion webhooks.',
+    sandbox:
+      'Conversion changes only the version. A conversion webhook is stored and validated, with a warning, and not called.',
   },
   {
     about: 'OpenAPI',

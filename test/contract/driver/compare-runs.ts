@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import type { StepRecord } from './run-case.ts';
 
 /**

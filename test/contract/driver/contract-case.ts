@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/util/json.ts';
+import type { Json } from '#util/json.ts';
 
 /**
  * One thing that every server must do, as requests and what they answer. Texts may hold `$(name)`:
@@ -13,7 +13,13 @@ export interface ContractCase {
   readonly steps: readonly ContractStep[];
 }
 
-export type ContractStep = RequestStep | WatchStep | UntilStep | PodsStep | EventsStep;
+export type ContractStep =
+  | RequestStep
+  | WatchStep
+  | UntilStep
+  | UntilAnswerStep
+  | PodsStep
+  | EventsStep;
 
 export interface RequestStep {
   readonly method: string;
@@ -34,6 +40,8 @@ export interface Expectation {
   readonly inOrderOf?: readonly string[];
   /** Matches the message of a Status. */
   readonly message?: RegExp;
+  /** Matches the header with the warnings. */
+  readonly warning?: RegExp;
   /**
    * All that is in managedFields: paths by who owns them. `a` = applied by a, `a (Update)`, `a (Update of status)`.
    * A struct that is owned by itself ends with a slash: `.spec.map/`.
@@ -71,6 +79,11 @@ export interface UntilStep {
   readonly expect: Expectation;
 }
 
+/** Sends a request until the answer is as expected: policies are in effect some time after they were written. It changes nothing. */
+export interface UntilAnswerStep {
+  readonly untilAnswer: RequestStep;
+}
+
 /**
  * Plays the kubelet, of which neither server has one: waits until exactly so many pods are in need of it, and writes
  * their status.
@@ -85,9 +98,9 @@ export interface PodsStep {
 /** Pods that are to run are those that do not yet; pods that are to end, those that have not. */
 export type PodFate = 'running' | 'succeeded' | 'failed';
 
-/** Waits until exactly these events are told of an object. */
+/** Waits until exactly these events of an object exist. */
 export interface EventsStep {
   readonly events: { readonly kind: string; readonly name: string };
-  /** Type, reason and message, in any order; one that is told several times stands there so often. */
+  /** Type, reason and message, in any order; one that is reported several times is there so often. */
   readonly expect: readonly string[];
 }

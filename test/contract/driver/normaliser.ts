@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Of Services: servers give what is free. */
@@ -20,7 +20,7 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /**
  * Whose `resourceVersion` it is: `object` = the write that made it, `list` = a moment, as in the
- * metadata of a list. Others write, too (a real server renews Leases): moments are told by the newest
+ * metadata of a list. Others write, too (a real server renews Leases): moments are identified by the newest
  * write that the case has seen by then.
  */
 type VersionOf = 'object' | 'list';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 
 /** What managedFields say, as paths by owner; see `Expectation.owners`. */
 export function ownersOf(object: Json): Readonly<Record<string, readonly string[]>> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import type { Backend } from '../../support/backends/index.ts';
 import { assertSameRuns } from './compare-runs.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 } from './contract-case.ts';
 import { Normaliser } from './normaliser.ts';
 import { ownersOf } from './owners.ts';
-import { toldEvents } from './told-events.ts';
+import { reportedEvents } from './reported-events.ts';
 import { writePodStatus } from './write-pod-status.ts';
 
 /** A real server's collector of garbage may need several rounds. */
@@ -75,6 +75,7 @@ class RunningCase {
   async step(step: ContractStep): Promise<void> {
     if ('watch' in step) await this.#watch(step);
     else if ('until' in step) await this.#until(step);
+    else if ('untilAnswer' in step) await this.#untilAnswer(step.untilAnswer);
     else if ('pods' in step) await this.#pods(step);
     else if ('events' in step) await this.#events(step);
     else await this.#request(step);
@@ -98,6 +99,8 @@ class RunningCase {
       const message = isJsonObject(body) ? String(body.message) : '';
       assert.match(message, expect.message, reported);
     }
+    if (expect.warning !== undefined)
+      assert.match(answer.headers.warning ?? '', expect.warning, reported);
     if (expect.owners !== undefined) {
       const owners = Object.entries(expect.owners).map(([by, paths]) => [by, [...paths].sort()]);
       assert.deepEqual(ownersOf(body), Object.fromEntries(owners), reported);
@@ -132,6 +135,15 @@ class RunningCase {
     });
   }
 
+  async #untilAnswer(step: RequestStep): Promise<void> {
+    const [count, before] = [this.records.length, this.#normaliser];
+    await untilHolds(async () => {
+      this.#normaliser = before.copy();
+      this.records.length = count;
+      await this.#request(step);
+    });
+  }
+
   async #pods(step: PodsStep): Promise<void> {
     const namespace = this.#fill('$(ns)');
     await untilHolds(() => writePodStatus({ backend: this.#backend, namespace, step }));
@@ -140,7 +152,7 @@ class RunningCase {
   async #events({ events: about, expect }: EventsStep): Promise<void> {
     const namespace = this.#fill('$(ns)');
     await untilHolds(async () => {
-      const reported = await toldEvents(this.#backend, { namespace, ...about });
+      const reported = await reportedEvents(this.#backend, { namespace, ...about });
       const lines = this.#normaliser.normalise(reported) as readonly string[];
       assert.deepEqual([...lines].sort(), [...expect].sort());
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { Backend } from '../../support/backends/index.ts';
 import { endedStatus, runningStatus } from '../../support/control-plane/index.ts';
 import type { PodFate, PodsStep } from './contract-case.ts';
@@ -20,7 +20,7 @@ export async function writePodStatus({ backend, namespace, step }: PodStatusWrit
   assert.equal(listed.status, 200, listed.text);
   const { items } = JSON.parse(listed.text) as { items: readonly KubeObject[] };
   const waiting = items.filter((pod) => isWaiting(pod, become));
-  assert.equal(waiting.length, count, `${selector}: ${items.map(toldOf).join(', ')}`);
+  assert.equal(waiting.length, count, `${selector}: ${items.map(nameAndPhase).join(', ')}`);
   for (const pod of waiting) {
     const written = await backend.request({
       method: 'PATCH',
@@ -46,6 +46,6 @@ function phaseOf({ status }: KubeObject): unknown {
   return (status as { readonly phase?: string } | undefined)?.phase;
 }
 
-function toldOf(pod: KubeObject): string {
+function nameAndPhase(pod: KubeObject): string {
   return `${pod.metadata.name} ${phaseOf(pod)}`;
 }

@@ -6,9 +6,9 @@ export interface KubectlStep {
   readonly ranked?: readonly number[];
   /** For `-f -`. */
   readonly input?: string;
-  /** The command goes on until it has printed so many lines. */
+  /** The command runs until it has printed so many lines. */
   readonly lines?: number;
-  /** Commands that are run while it goes on, one after each line that came. */
+  /** Commands that are run meanwhile, one after each line that it printed. */
   readonly during?: readonly string[];
   /** What `edit` is to do to the file. */
   readonly editor?: string;

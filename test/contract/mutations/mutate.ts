@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../../support/model/seeded-random.ts';
 
 /** One change of an object. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { Backend, BackendRequest } from '../../support/backends/index.ts';
 import { smallestDifferences } from '../driver/index.ts';
 import { Normaliser } from '../driver/normaliser.ts';

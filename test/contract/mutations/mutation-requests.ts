@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { BackendRequest } from '../../support/backends/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
 import { mistakeIn } from './mutate.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { Backend, BackendRequest } from '../../support/backends/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
 import { nameOf } from '../../support/normalisation/corpus.ts';

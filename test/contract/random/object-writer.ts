@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import type { Backend } from '../../support/backends/index.ts';
 import { Normaliser } from '../driver/normaliser.ts';
 import type { RandomWrite } from './random-writes.ts';

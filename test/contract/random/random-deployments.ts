@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../../support/model/seeded-random.ts';
 import type { RandomWrite } from './random-writes.ts';
 
@@ -121,7 +121,7 @@ function atLeastOne(random: SeededRandom, names: readonly string[], make: Maker)
     : names.slice(0, 1).map((name) => ({ name, ...make(random, name) }));
 }
 
-/** A volume has one source, whoever adds to it. */
+/** A volume has one source, no matter which manager adds to it. */
 function volume(random: SeededRandom, name: string): JsonObject {
   if (name === 'v') return { emptyDir: random.chance(0.5) ? {} : { medium: 'Memory' } };
   return { configMap: { name: 'm', ...(random.chance(0.5) ? { defaultMode: 256 } : {}) } };
@@ -147,13 +147,13 @@ function container(random: SeededRandom): JsonObject {
   };
 }
 
-/** Nobody asks whether a container that ends is ready. */
+/** A container that ends has no readiness probe. */
 function initContainer(random: SeededRandom): JsonObject {
   const { readinessProbe: _, ...rest } = container(random);
   return rest;
 }
 
-/** A variable has a value or a source, whoever adds to it. */
+/** A variable has a value or a source, no matter which manager adds to it. */
 function variable(random: SeededRandom, name: string): JsonObject {
   if (name === 'C') return { valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
   return random.pick<JsonObject>([{ value: word(random) }, { value: '' }, {}]) ?? {};

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../../support/model/seeded-random.ts';
 import type { WidgetSchema } from './widget-schema.ts';
 

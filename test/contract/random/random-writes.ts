@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../../support/model/seeded-random.ts';
 import { randomValue } from './random-value.ts';
 import { widgetSpec, widgetStatus } from './widget-schema.ts';

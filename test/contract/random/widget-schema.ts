@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { Json, JsonObject } from '#util/json.ts';
 
 /** A structural schema of a custom resource, as far as the generator reads it. */
 export interface WidgetSchema {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type AdmissionWebhook, startAdmissionWebhook } from '../../support/admission-webhook.ts';
 import { conditionOf } from '../../support/definitions.ts';
 import { type CaseRun, type FaultCase, onRequest, writes } from '../fault-case.ts';
@@ -160,17 +160,17 @@ async function fightForField(run: CaseRun): Promise<void> {
   await client.untilObject(configMapPath(run, 'a'), (object) => greetingOf(object) !== undefined);
   for (;;) {
     await client.apply(rival, { fieldManager: 'rival' });
-    // Each time it is put back, until that is told; who gives in then sees it put back once more.
+    // Each time it is reverted, until that is reported; a client that gives in then sees it reverted once more.
     const [back, reported] = [new AbortController(), new AbortController()];
     const first = await Promise.race([
       client
         .untilObject(configMapPath(run, 'a'), (object) => greetingOf(object) !== 'mine', back)
         .then(() => 'back'),
-      client.untilObject(pathOfResource(run, 'a'), isContested, reported).then(() => 'told'),
+      client.untilObject(pathOfResource(run, 'a'), isContested, reported).then(() => 'reported'),
     ]);
     back.abort();
     reported.abort();
-    if (first === 'told') return;
+    if (first === 'reported') return;
   }
 }
 
@@ -190,7 +190,7 @@ async function loseNamespace(run: CaseRun): Promise<void> {
       {
         kind: 'call',
         async run() {
-          // Users are rejected in a namespace that goes: those here have had their say.
+          // Users are rejected in a namespace that terminates: those here have written before.
           await users.promise;
           await client.delete(path);
           return 'forward';

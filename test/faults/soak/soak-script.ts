@@ -60,7 +60,7 @@ export class SoakScript {
     return this.#alwaysWanted;
   }
 
-  /** Those of them that nobody else has deleted either: they must still be the same ones. */
+  /** Those of them that no other client has deleted either: they must still be the same ones. */
   get untouched(): ReadonlySet<string> {
     return new Set([...this.#alwaysWanted].filter((key) => !this.#taken.has(key)));
   }
@@ -178,7 +178,7 @@ async function changeSettings(script: SoakScript): Promise<void> {
 
 /**
  * Somebody else changes or deletes a child. Taking our label away is left to the matrix: a child that is not wanted any
- * more before the label is back belongs to nobody, and stays until its owner goes.
+ * more before the label is back has no owner among us, and stays until its owner is deleted.
  */
 async function meddle(script: SoakScript): Promise<void> {
   const { random, place } = script;

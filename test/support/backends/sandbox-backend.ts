@@ -1,8 +1,8 @@
-import { loadBuiltinDescriptions, patternProblem } from '../../../src/compile/index.ts';
-import { parseYaml } from '../../../src/definition/index.ts';
-import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
-import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
-import { createSystemRandom, type Random } from '../../../src/util/random.ts';
+import { loadBuiltinDescriptions, patternProblem } from '#compile';
+import { parseYaml } from '#definition';
+import { createSandbox, type Sandbox } from '#sandbox';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { createSystemRandom, type Random } from '#util/random.ts';
 import { type Backend, parseLines } from './backend.ts';
 import { sandboxSchemas } from './sandbox-schemas.ts';
 

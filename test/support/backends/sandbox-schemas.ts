@@ -1,10 +1,6 @@
-import bundle from '../../../src/compile/schema/builtin-schemas.generated.json' with {
-  type: 'json',
-};
-import tables from '../../../src/compile/schema/builtin-tables.generated.json' with {
-  type: 'json',
-};
-import type { BuiltinSchemas } from '../../../src/sandbox/index.ts';
+import bundle from '#compile/schema/builtin-schemas.generated.json' with { type: 'json' };
+import tables from '#compile/schema/builtin-tables.generated.json' with { type: 'json' };
+import type { BuiltinSchemas } from '#sandbox';
 
 /** The documents of the built-in kinds that the sandbox of the tests serves. */
 export function sandboxSchemas(): BuiltinSchemas {

@@ -5,8 +5,8 @@ import {
   type Leaf,
   type LeafParser,
   type Scope,
-} from '../../../src/compile/language/index.ts';
-import type { Reference } from '../../../src/compile/language/leaf.ts';
+} from '#compile/language/index.ts';
+import type { Reference } from '#compile/language/leaf.ts';
 
 /** A parser whose YAML is JSON, and for which everything with `ready: true` is ready. */
 export function createTestParser(): LeafParser {

@@ -1,14 +1,14 @@
 import { renderToString } from 'preact-render-to-string';
-import { ConsoleService } from '../../../src/console/index.ts';
-import { Simulation } from '../../../src/simulation/index.ts';
-import { silentLogger } from '../../../src/telemetry/index.ts';
-import { conditionsOf, type KubeObject } from '../../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
-import type { ConsoleBackend, ConsoleInfo } from '../../../src/web/index.ts';
-import { needsOf, pageOf } from '../../../src/web/pages/page.ts';
-import { parseRoute } from '../../../src/web/route.ts';
-import { ConsoleStore } from '../../../src/web/store/console-store.ts';
-import type { UiState, View } from '../../../src/web/view.ts';
+import { ConsoleService } from '#console';
+import { Simulation } from '#simulation';
+import { silentLogger } from '#telemetry';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
+import type { ConsoleBackend, ConsoleInfo } from '#web';
+import { needsOf, pageOf } from '#web/pages/page.ts';
+import { parseRoute } from '#web/route.ts';
+import { ConsoleStore } from '#web/store/console-store.ts';
+import type { UiState, View } from '#web/view.ts';
 
 export interface RenderOptions {
   readonly ui?: Partial<UiState>;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
+import { type Clock, createSystemClock } from '#util/clock.ts';
 import { patienceMs } from '../patience.ts';
 import type { VirtualTime } from '../virtual-time/index.ts';
 
@@ -25,7 +25,7 @@ export interface AuditFilter {
   /** A mark of `mark()`; counts from the start of the log without it. */
   readonly since?: number;
   /**
-   * Also what is told of definitions themselves (their objects, their revisions): it comes a while later, once a second at most, and is
+   * Also what is reported on definitions themselves (their objects, their revisions): it comes a while later, once a second at most, and is
    * not the cost of a resource. @default false
    */
   readonly ofDefinitions?: boolean;
@@ -56,7 +56,7 @@ const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
  * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
- * and OpenAPI are left out, and what is told of definitions themselves, unless they are asked for. What a request did may be seen, by a watch, before its line is written: wait
+ * and OpenAPI are left out, and what is reported on definitions themselves, unless they are asked for. What a request did may be seen, by a watch, before its line is written: wait
  * with `untilSeen` for what must be there, and with `quiet` for what must not, then count.
  */
 export class AuditLog {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
+import { type Clock, createSystemClock } from '#util/clock.ts';
 import { patienceMs } from '../patience.ts';
 import type { VirtualTime } from '../virtual-time/index.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 interface CrdStatus {
   /** Null for a moment after the creation. */

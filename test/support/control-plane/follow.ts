@@ -1,5 +1,5 @@
-import { parseJson } from '../../../src/util/exact-json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { parseJson } from '#util/exact-json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from './plane-client.ts';
 
 export interface FollowOptions {

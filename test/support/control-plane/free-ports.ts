@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Finds loopback ports nobody listens on. They lie below the range that systems hand out to outgoing
+ * Finds loopback ports on which no process listens. They lie below the range that systems hand out to outgoing
  * connections, so that a port stays ours while its server is down, and at random, so that planes
  * started at the same time do not meet.
  */

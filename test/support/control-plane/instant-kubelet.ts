@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, PlaneRequestError } from './plane-client.ts';
 import { endedStatus, runningStatus } from './pod-status.ts';
 
@@ -11,7 +11,7 @@ export interface PodSelection {
 
 /**
  * Stands in for the kubelet that a control plane lacks: writes the status of Pods. `runPods` and
- * `completePods` act once on what is there; `start` goes on with every Pod that comes.
+ * `completePods` act once on what is there; `start` continues with every Pod that is created.
  */
 export class InstantKubelet {
   readonly #client: PlaneClient;
@@ -31,7 +31,7 @@ export class InstantKubelet {
   }
 
   /**
-   * Marks the selected Pods as ended with an exit code, 0 unless told. Those of a Job have the label
+   * Marks the selected Pods as ended with an exit code, by default 0. Those of a Job have the label
    * `batch.kubernetes.io/job-name=<job>`.
    */
   async completePods(selection: PodSelection, exitCode = 0): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type PlaneClient, PlaneRequestError } from './plane-client.ts';
 
 /**

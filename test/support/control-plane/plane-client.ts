@@ -9,9 +9,9 @@ import {
 } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
-import { parseJson } from '../../../src/util/exact-json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { type Clock, createSystemClock } from '#util/clock.ts';
+import { parseJson } from '#util/exact-json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 import { type KindInfo, parseKinds } from './discovery.ts';
 import { isEstablished } from './established.ts';
@@ -304,7 +304,7 @@ export class PlaneClient {
         const [response] = await once(outgoing, 'response');
         return response;
       } catch (error) {
-        // The server closed a kept connection (nobody used it, or it was killed) and we sent before we heard of it.
+        // The server closed a kept connection (it was idle, or the server was killed) and we sent before we heard of it.
         const isStale = outgoing.reusedSocket && lostCodes.has(codeOf(error));
         if (!isStale) throw error;
       }

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** The status of a Pod that runs and is ready. */
 export function runningStatus(pod: KubeObject): unknown {

@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../../src/sandbox/index.ts';
+import type { ApiRequest } from '#sandbox';
 
 export interface AuditedRequest {
   readonly user: string;

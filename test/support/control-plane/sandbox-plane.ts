@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApiRequest, Sandbox } from '../../../src/sandbox/index.ts';
-import { type SandboxServer, startSandboxServer } from '../../../src/sandbox/node/index.ts';
+import type { ApiRequest, Sandbox } from '#sandbox';
+import { type SandboxServer, startSandboxServer } from '#sandbox/node/index.ts';
 import { createTestSandbox } from '../backends/index.ts';
 import { VirtualTime } from '../virtual-time/index.ts';
 import type { ControlPlaneOptions, Plane } from './control-plane.ts';

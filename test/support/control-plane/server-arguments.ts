@@ -138,7 +138,7 @@ export function controllerManagerArguments(
 ): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigFile}`,
-    // What namespaces are told, where a controller tells them.
+    // What namespaces report, where a controller reports it.
     `--root-ca-file=${certificateFile}`,
     '--leader-elect=false',
     '--secure-port=0',

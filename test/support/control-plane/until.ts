@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../../../src/util/kube-object.ts';
+import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 import type { PlaneClient } from './plane-client.ts';
 

@@ -46,6 +46,8 @@ interface SuiteOptions {
   readonly concurrency?: number;
   /** The oldest release that has what the suite is about. @default any */
   readonly since?: MinorRelease;
+  /** Why it cannot run here. @default false */
+  readonly skip?: string | false;
 }
 
 class PlaneOfFile implements SharedControlPlane {
@@ -65,10 +67,12 @@ class PlaneOfFile implements SharedControlPlane {
 
   #describe(name: string, options: SuiteOptions, body: () => void): void {
     const isSandbox = process.env.HOMEOSTAT_TEST_BACKEND === 'sandbox';
-    const { since, ...rest } = options;
+    const { since, skip: missing = false, ...rest } = options;
     const isTooOld = since !== undefined && skipBefore(since);
     const skip =
-      isTooOld || (!isSandbox && reasonToSkip(searchBinaries(), process.env.CI === 'true'));
+      missing ||
+      isTooOld ||
+      (!isSandbox && reasonToSkip(searchBinaries(), process.env.CI === 'true'));
     if (skip !== false) process.stderr.write(`\n*** SKIPPED: ${skip}\n\n`);
     describe(name, { ...rest, skip }, () => {
       if (skip === false) {

@@ -1,5 +1,5 @@
 /** Random schemas of CRDs, random steps from one to another, and values that may fit them. */
-import { isJsonObject, type Json, type JsonObject } from '../../../src/util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 
 type Node = Record<string, Json>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { breakingChanges } from '../../../src/check/index.ts';
-import { parseYaml } from '../../../src/definition/index.ts';
-import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
+import { breakingChanges } from '#check';
+import { parseYaml } from '#definition';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 
 /** The schema of `spec.x`, before and after; `reason` is what must be said of it, nothing: it is safe. */
 export type SchemaCase = readonly [before: string, after: string, reason?: RegExp];

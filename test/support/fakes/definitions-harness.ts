@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { createManifestCheck } from '../../../src/check/check-manifest.ts';
-import { KubeError } from '../../../src/kube/roles.ts';
-import { DefinitionsController } from '../../../src/runtime/definitions/definitions-controller.ts';
-import type { DefinitionView } from '../../../src/runtime/index.ts';
-import { definitionGvk, isWriteOf } from '../../../src/runtime/objects/names.ts';
-import type { Confirmation } from '../../../src/runtime/publish/publication.ts';
-import type { OriginState } from '../../../src/runtime/publish/publish-plan.ts';
-import { ViewChangeNotifier } from '../../../src/runtime/view-change-notifier.ts';
-import { createLogger } from '../../../src/telemetry/index.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject, ObjectMeta } from '../../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
-import { unlimitedTimeSlicer } from '../../../src/util/time-slicer.ts';
+import { createManifestCheck } from '#check/check-manifest.ts';
+import { KubeError } from '#kube/roles.ts';
+import type { DefinitionView } from '#runtime';
+import { DefinitionsController } from '#runtime/definitions/definitions-controller.ts';
+import { definitionGvk, isOwnWrite } from '#runtime/objects/names.ts';
+import type { Confirmation } from '#runtime/publish/publication.ts';
+import type { OriginState } from '#runtime/publish/publish-plan.ts';
+import { ViewChangeNotifier } from '#runtime/view-change-notifier.ts';
+import { createLogger } from '#telemetry';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
 import { ShadowCluster } from './shadow-cluster.ts';
@@ -22,8 +22,10 @@ const check = createManifestCheck(undefined);
 type ControllerOptions = ConstructorParameters<typeof DefinitionsController>[0];
 
 export interface DefinitionsHarnessOptions
-  extends Partial<Pick<ControllerOptions, 'readsObjects' | 'runtime' | 'takeOverFrom'>> {
-  /** A harness whose objects and time this one goes on with, as a process that starts does. */
+  extends Partial<
+    Pick<ControllerOptions, 'readsObjects' | 'runtime' | 'takeOverFrom' | 'places' | 'onTask'>
+  > {
+  /** A harness whose objects and time this one continues with, as a process that starts does. */
   readonly before?: DefinitionsHarness;
 }
 
@@ -40,6 +42,10 @@ export class DefinitionsHarness {
   readonly texts = new Set<string>();
   /** Of every place where texts stand. Undefined: the sources were not looked at. */
   place: OriginState | undefined = 'read';
+  /** When the publisher asks to look again, in ms; 0: not. */
+  publishAgainMs = 0;
+  /** Names that the publisher was asked for, in order. */
+  readonly published: string[] = [];
   /** Whether the kind of definitions was not served for too long. */
   isKindGone = false;
   readonly controller: DefinitionsController;
@@ -51,6 +57,7 @@ export class DefinitionsHarness {
 
   constructor(options: DefinitionsHarnessOptions = {}) {
     const { before, readsObjects = true, runtime = 'here', takeOverFrom } = options;
+    const { places, onTask } = options;
     this.cluster = before?.cluster ?? new ShadowCluster();
     this.clock = before?.clock ?? new FakeClock();
     this.runtime = runtime;
@@ -68,6 +75,8 @@ export class DefinitionsHarness {
       runtime,
       readsObjects,
       ...(takeOverFrom !== undefined && { takeOverFrom }),
+      ...(places && { places }),
+      ...(onTask && { onTask }),
       logger: createLogger({
         level: 'info',
         destination: { write: (line) => void this.log.push(JSON.parse(line)) },
@@ -85,6 +94,11 @@ export class DefinitionsHarness {
         },
       },
       manifests: {
+        names: this.texts,
+        publish: async (name) => {
+          this.published.push(name);
+          return { isPartial: false, afterMs: this.publishAgainMs };
+        },
         originState: () => this.place,
         hasManifest: (name) => this.texts.has(name),
         confirmationOf: ({ metadata: { uid, generation } }) => {
@@ -95,8 +109,8 @@ export class DefinitionsHarness {
       },
       onEvent: ({ reason }, { metadata }) => void this.events.push(`${reason} ${metadata.name}`),
     });
-    objects.subscribe(({ name, pass }) => {
-      if (!isWriteOf('controller', pass)) this.controller.enqueue(name);
+    objects.subscribe(({ name, pass, current }) => {
+      if (!isOwnWrite(pass) || current === undefined) this.controller.enqueue(name);
     });
     objects.onState(() => this.controller.enqueueAll());
     this.#onStop = () => objects.release();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { OperatorPlan } from '../../../src/compile/index.ts';
-import { KubeError } from '../../../src/kube/roles.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { OperatorPlan } from '#compile';
+import { KubeError } from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type HandmadeChild, type HandmadePlan, planOf } from './handmade-plan.ts';
 import { OperatorHarness } from './operator-harness.ts';
 

@@ -1,4 +1,4 @@
-import { editMetadata } from '../../../src/kube/api/edit-metadata.ts';
+import { editMetadata } from '#kube/api/edit-metadata.ts';
 import {
   type AccessRight,
   type ApplyOptions,
@@ -17,9 +17,9 @@ import {
   type ResourceType,
   type StoredObject,
   type WriteOptions,
-} from '../../../src/kube/roles.ts';
-import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
-import { type KubeObject, keyOf } from '../../../src/util/kube-object.ts';
+} from '#kube/roles.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '#util/gvk.ts';
+import { type KubeObject, keyOf } from '#util/kube-object.ts';
 import { FakeInformer, FakeWatch } from './fake-informer.ts';
 import { FakeServer, type ServerEvent } from './fake-server.ts';
 import { ScriptedRights } from './scripted-rights.ts';
@@ -29,6 +29,11 @@ export interface FakeRequest {
   readonly verb: 'get' | 'apply' | 'status' | 'replace' | 'edit' | 'delete';
   readonly kind: string;
   readonly name: string;
+}
+
+/** A request on its way: before the server acts, or before its answer arrives. */
+export interface Moment extends FakeRequest {
+  readonly when: 'before' | 'after';
 }
 
 /** Decides whether a request fails. */
@@ -52,13 +57,26 @@ export class FakeCluster implements Cluster {
   readonly #pending: ServerEvent[] = [];
   /** Requests that are on their way. */
   inFlight = 0;
+  /** Called before every request. */
+  onRequest: (request: Parameters<Fault>[0]) => void = () => {};
   /** Asked before every request. */
   fault: Fault = () => undefined;
+  /** Why an informer that begins now fails. */
+  failure: (query: InformerQuery) => KubeError | undefined = () => undefined;
   /** Awaited before the server acts and again before its answer arrives. Undefined: both at once. */
-  pace: (() => Promise<void>) | undefined;
+  pace: ((moment: Moment) => Promise<void>) | undefined;
+  readonly #leave: () => void;
 
-  constructor(types: readonly ResourceType[]) {
-    this.server = new FakeServer(types, (event) => this.#pending.push(event));
+  /** `server`: one that other clients use, too. */
+  constructor(types: readonly ResourceType[], server = new FakeServer(types)) {
+    this.server = server;
+    this.#leave = server.subscribe((event) => this.#pending.push(event));
+  }
+
+  /** No event arrives any more. */
+  leave(): void {
+    this.#leave();
+    this.loseEvents();
   }
 
   /** All requests but reads since the last call. */
@@ -86,6 +104,9 @@ export class FakeCluster implements Cluster {
     }
   }
 
+  /** By the name of a deleted object, what was asked for its dependents. */
+  readonly propagations = new Map<string, string>();
+
   /** The kind can be listed again: informers that failed sync. */
   unblock(kind: string): void {
     this.#blocked.delete(kind);
@@ -105,10 +126,12 @@ export class FakeCluster implements Cluster {
     for (const watch of this.#watches.values()) watch.relist(this.server);
   }
 
-  /** Delivers all watch events that are held, or those of one kind. False: there were none. */
-  deliver(kind?: string): boolean {
+  /** Delivers all watch events that are held, or those of one or some kinds. False: there were none. */
+  deliver(which?: string | ((kind: string) => boolean)): boolean {
     const held = this.#pending.splice(0);
-    const events = held.filter(({ gvk }) => kind === undefined || gvk.kind === kind);
+    const isWanted = (kind: string) =>
+      typeof which === 'function' ? which(kind) : which === undefined || which === kind;
+    const events = held.filter(({ gvk }) => isWanted(gvk.kind));
     this.#pending.push(...held.filter((event) => !events.includes(event)));
     for (const event of events) {
       for (const watch of this.#watches.values()) watch.tell(event);
@@ -129,7 +152,10 @@ export class FakeCluster implements Cluster {
     watch.uses += 1;
     if (known === undefined) {
       // Never before the caller has subscribed.
-      queueMicrotask(() => watch.sync(this.server, this.#blocked.get(query.gvk.kind)));
+      queueMicrotask(() => {
+        const error = this.#blocked.get(query.gvk.kind) ?? this.failure(query);
+        watch.sync(this.server, error);
+      });
     }
     return new FakeInformer(watch, () => {
       watch.uses -= 1;
@@ -142,9 +168,9 @@ export class FakeCluster implements Cluster {
     { pass }: WriteOptions,
     signal?: AbortSignal,
   ): Promise<StoredObject | undefined> {
-    this.#begin({ verb: 'get', kind: ref.gvk.kind, name: ref.name });
+    const request = this.#begin({ verb: 'get', kind: ref.gvk.kind, name: ref.name });
     return this.#through(
-      { ...ref, signal },
+      { ...ref, request, signal },
       () => this.server.get(ref.gvk, ref.namespace, ref.name),
       (stored, answer) => {
         if (stored === undefined) answer.gone(undefined, pass);
@@ -165,10 +191,11 @@ export class FakeCluster implements Cluster {
   ): Promise<ApplyResult> {
     const status = options.subresource === 'status';
     const { kind, metadata } = manifest;
-    this.#begin({ verb: status ? 'status' : 'apply', kind, name: metadata.name }, manifest);
+    const verb = status ? 'status' : 'apply';
+    const request = this.#begin({ verb, kind, name: metadata.name }, manifest);
     const { fieldManager: manager, force, pass } = options;
     return this.#through(
-      { ...refOf(manifest), signal },
+      { ...refOf(manifest), request, signal },
       () => this.server.apply({ manifest, manager, force, status }),
       ({ stored }, answer) => answer.store(stored, pass),
     );
@@ -180,9 +207,9 @@ export class FakeCluster implements Cluster {
     signal?: AbortSignal,
   ): Promise<StoredObject> {
     const { kind, metadata } = manifest;
-    this.#begin({ verb: 'replace', kind, name: metadata.name }, manifest);
+    const request = this.#begin({ verb: 'replace', kind, name: metadata.name }, manifest);
     return this.#through(
-      { ...refOf(manifest), signal },
+      { ...refOf(manifest), request, signal },
       () => this.server.replace(manifest, fieldManager),
       (stored, answer) => answer.store(stored, pass),
     );
@@ -191,6 +218,7 @@ export class FakeCluster implements Cluster {
   async editMetadata(
     ref: ObjectRef,
     options: EditMetadataOptions,
+    signal?: AbortSignal,
   ): Promise<StoredObject | undefined> {
     const { gvk, namespace, name } = ref;
     const read = async () => {
@@ -198,9 +226,9 @@ export class FakeCluster implements Cluster {
       return this.server.getWithManagers(gvk, namespace, name);
     };
     const patch = async (metadata: MetadataPatch) => {
-      this.#begin({ verb: 'edit', kind: gvk.kind, name });
+      const request = this.#begin({ verb: 'edit', kind: gvk.kind, name });
       return this.#through(
-        ref,
+        { ...ref, request, signal },
         () => this.server.editMetadata(gvk, { namespace, name, metadata }),
         (stored, answer) => answer.store(stored, options.pass),
       );
@@ -210,14 +238,20 @@ export class FakeCluster implements Cluster {
 
   async delete(
     ref: ObjectRef,
-    { uid, pass }: DeleteOptions,
+    { uid, resourceVersion, pass, propagation = 'Background' }: DeleteOptions,
     signal?: AbortSignal,
   ): Promise<'deleted' | 'deleting' | 'gone'> {
-    this.#begin({ verb: 'delete', kind: ref.gvk.kind, name: ref.name });
+    this.propagations.set(ref.name, propagation);
+    const request = this.#begin({ verb: 'delete', kind: ref.gvk.kind, name: ref.name });
     const { namespace, name } = ref;
     return this.#through(
-      { ...ref, signal },
-      () => this.server.delete(ref.gvk, { namespace, name, uid }) ?? 'gone',
+      { ...ref, request, signal },
+      () => {
+        const found = this.server.get(ref.gvk, namespace, name)?.object.metadata.resourceVersion;
+        if (resourceVersion !== undefined && found !== undefined && found !== resourceVersion)
+          throw new KubeError('conflict', 'The object has been modified', { status: 409 });
+        return this.server.delete(ref.gvk, { namespace, name, uid }) ?? 'gone';
+      },
       (result, answer) => {
         if (result === 'gone') answer.gone(uid, pass);
         else answer.deleting(uid, pass);
@@ -241,15 +275,18 @@ export class FakeCluster implements Cluster {
     return this.server.typeOfKind(kind);
   }
 
-  #begin(request: FakeRequest, manifest?: KubeObject): void {
+  #begin(request: FakeRequest, manifest?: KubeObject): FakeRequest {
     this.requests.push(request);
-    const error = this.fault({ ...request, ...(manifest && { manifest }) });
+    const asked = { ...request, ...(manifest && { manifest }) };
+    this.onRequest(asked);
+    const error = this.fault(asked);
     if (error !== undefined) throw error;
+    return request;
   }
 
   /** Acts on the server, and enters the answer into the watches: other things may happen before, between and after. */
   async #through<Result>(
-    { signal, ...ref }: Call,
+    { signal, request, ...ref }: Call,
     act: () => Result,
     enter: (result: Result, answer: Answer) => void,
   ): Promise<Result> {
@@ -275,10 +312,10 @@ export class FakeCluster implements Cluster {
       },
     };
     try {
-      await this.pace?.();
+      await this.pace?.({ ...request, when: 'before' });
       assertWanted(signal);
       const result = act();
-      await this.pace?.();
+      await this.pace?.({ ...request, when: 'after' });
       assertWanted(signal);
       enter(result, answer);
       return result;
@@ -290,6 +327,7 @@ export class FakeCluster implements Cluster {
 }
 
 interface Call extends ObjectRef {
+  readonly request: FakeRequest;
   readonly signal?: AbortSignal | undefined;
 }
 

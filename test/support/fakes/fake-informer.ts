@@ -1,5 +1,4 @@
-import { ObjectStore } from '../../../src/kube/cache/object-store.ts';
-import { parseLabelSelector } from '../../../src/kube/cache/query.ts';
+import { ObjectStore } from '#kube/cache/object-store.ts';
 import type {
   CacheEvent,
   CacheIndex,
@@ -8,11 +7,12 @@ import type {
   InformerState,
   KubeError,
   StoredObject,
-} from '../../../src/kube/roles.ts';
-import { deepEqual } from '../../../src/util/deep-equal.ts';
-import { gvkKey } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { matchesRequirements } from '../../../src/util/label-selector.ts';
+} from '#kube/roles.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { gvkKey } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { matchesRequirements } from '#util/label-selector.ts';
+import { parseLabelSelector } from '#util/label-selector-text.ts';
 import type { FakeServer, ServerEvent } from './fake-server.ts';
 
 /** The shared part: one store per query, on the runtime's own cache. */

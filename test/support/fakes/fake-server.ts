@@ -3,11 +3,11 @@ import {
   type ManagedFieldsEntry,
   type ResourceType,
   type StoredObject,
-} from '../../../src/kube/roles.ts';
-import { deepEqual } from '../../../src/util/deep-equal.ts';
-import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
-import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
-import { type KubeObject, keyOf } from '../../../src/util/kube-object.ts';
+} from '#kube/roles.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '#util/gvk.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { type KubeObject, keyOf } from '#util/kube-object.ts';
 import {
   changedLeaves,
   conflictsOf,
@@ -45,18 +45,23 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The objects of an API server, with uids, versions, generations, guards and an approximation of server-side apply:
- * maps are merged, lists replaced (ownerReferences and conditions are merged by key), what a manager stops applying goes.
+ * maps are merged, lists replaced (ownerReferences and conditions are merged by key), what a manager stops applying is removed.
  */
 export class FakeServer {
   readonly #entries = new Map<string, Entry>();
   readonly #types = new Map<string, ResourceType>();
-  readonly #onEvent: (event: ServerEvent) => void;
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
   #version = 100;
   #uids = 0;
 
-  constructor(types: readonly ResourceType[], onEvent: (event: ServerEvent) => void) {
+  constructor(types: readonly ResourceType[]) {
     for (const type of types) this.#types.set(gvkKey(type.gvk), type);
-    this.#onEvent = onEvent;
+  }
+
+  /** Returns the unsubscribe function. */
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get version(): string {
@@ -91,14 +96,14 @@ export class FakeServer {
     }
   }
 
-  /** As in `managedFields`, made of who set each value last. */
+  /** As in `managedFields`, made of who set each value last, and of who applied the status. */
   fieldOwners(
     gvk: Gvk,
     namespace: string | undefined,
     name: string,
   ): readonly ManagedFieldsEntry[] {
     const entry = this.#entries.get(slotOf(gvk, namespace, name));
-    return entry === undefined ? [] : fieldsOwnedBy(entry);
+    return entry === undefined ? [] : [...fieldsOwnedBy(entry), ...statusManagers(entry)];
   }
 
   list(gvk: Gvk): readonly StoredObject[] {
@@ -309,16 +314,21 @@ export class FakeServer {
 
   #tell(event: Omit<ServerEvent, 'gvk'>): void {
     const { apiVersion, kind } = event.after.object;
-    this.#onEvent({ ...event, gvk: gvkOf(apiVersion, kind) });
+    for (const listener of this.#listeners) listener({ ...event, gvk: gvkOf(apiVersion, kind) });
   }
 }
 
 function storedOf({ object, intents }: Entry): StoredObject {
   const managers = [...intents.keys()].filter((manager) => !manager.endsWith('#status'));
-  return { object, appliedBy: managers.filter((manager) => manager.startsWith('homeostat/')) };
+  return {
+    object,
+    cluster: undefined,
+    appliedBy: managers.filter((manager) => manager.startsWith('homeostat/')),
+  };
 }
 
-function assertGuards(manifest: KubeObject, live: KubeObject): void {
+/** @throws KubeError if the object is not the one that the manifest names. */
+export function assertGuards(manifest: KubeObject, live: KubeObject): void {
   const { uid, resourceVersion } = manifest.metadata;
   if (resourceVersion === '1') {
     throw new KubeError('already-exists', 'The object exists', { status: 409 });
@@ -364,7 +374,11 @@ function mergeIntent(
   intent: KubeObject,
 ): KubeObject {
   const left = before === undefined ? live : without(live, before, intent);
-  return merge(left, intent) as KubeObject;
+  const merged = merge(left, intent) as KubeObject;
+  // Its schema says that it is atomic.
+  return intent.kind === 'OperatorDefinition' && intent.spec !== undefined
+    ? { ...merged, spec: intent.spec }
+    : merged;
 }
 
 /** Takes out what the intent had and does not have any more. */
@@ -429,4 +443,13 @@ function slotOf(gvk: Gvk, namespace: string | undefined, name: string): string {
 
 function slotOfObject({ apiVersion, kind, metadata }: KubeObject): string {
   return slotOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name);
+}
+
+function statusManagers({ intents }: Entry): readonly ManagedFieldsEntry[] {
+  return [...intents].flatMap(([scope, { status }]) => {
+    const [manager = '', subresource] = scope.split('#');
+    return subresource === undefined || status === undefined
+      ? []
+      : [{ manager, operation: 'Apply' as const, subresource, fields: {} }];
+  });
 }

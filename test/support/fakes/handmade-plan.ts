@@ -11,11 +11,11 @@ import type {
   Rendered,
   RenderFailure,
   Secrecy,
-} from '../../../src/compile/index.ts';
-import type { CrossNamespace, OperatorDefinition } from '../../../src/definition/index.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import type { LabelSelector } from '../../../src/util/label-selector.ts';
+} from '#compile';
+import type { CrossNamespace, OperatorDefinition } from '#definition';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import type { LabelSelector } from '#util/label-selector.ts';
 import { builtInType } from '../builtin-type.ts';
 
 /** What a hand-made expression sees. Reading what is waited for throws {@link Waiting}. */
@@ -38,6 +38,7 @@ export interface HandmadeChild {
   /** @default 0 */
   readonly tier?: number;
   readonly after?: readonly string[];
+  readonly afterSame?: readonly string[];
   readonly readsUsed?: readonly string[];
   /** @default 'Force' */
   readonly conflicts?: 'Force' | 'Report';
@@ -45,10 +46,13 @@ export interface HandmadeChild {
   readonly observes?: readonly string[];
   readonly ordered?: boolean;
   readonly updateStrategy?: ChildPlan['updateStrategy'];
+  readonly left?: ChildPlan['left'];
+  readonly cascade?: ChildPlan['cascade'];
   readonly adopt?: ChildPlan['adopt'];
   readonly when?: (view: View) => boolean;
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
+  readonly gate?: (view: View, element: Element) => boolean;
   readonly deleteWhen?: (child: KubeObject) => boolean;
   /** @default false */
   readonly crossNamespace?: CrossNamespace;
@@ -70,7 +74,11 @@ export interface HandmadeRead {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name?: (view: View) => string;
-  readonly literalName?: string;
+  /** A list of names. */
+  readonly names?: (view: View) => readonly string[];
+  readonly literalNames?: readonly string[];
+  /** See `ReadPlan.namespaces`. */
+  readonly namespaces?: readonly string[];
   readonly labels?: (view: View) => Readonly<Record<string, string>>;
   readonly indexKey?: string;
   readonly watchSelector?: string;
@@ -194,7 +202,9 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     isList: child.forEach !== undefined,
     template: {},
     hasReady: child.ready !== undefined,
+    ...(child.gate && { hasGate: true }),
     after: child.after ?? [],
+    ...(child.afterSame && { afterSame: child.afterSame }),
     childrenRead: [],
     readsUsed: child.readsUsed ?? [],
     childrenObserved: child.observes ?? [],
@@ -207,6 +217,8 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     deletionPolicy: child.deletionPolicy ?? 'Delete',
     hasDeleteWhen: child.deleteWhen !== undefined,
     ...(child.prunesAfterReady === true && { prunesAfterReady: true }),
+    ...(child.left && { left: child.left }),
+    ...(child.cascade && { cascade: child.cascade }),
     isDetached: isDetached(child, plan),
     secrecy: child.secrecy ?? secrecyOf(child, plan),
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
@@ -232,6 +244,7 @@ function isDetached(child: HandmadeChild, { onDelete, scope }: HandmadePlan): bo
     onDelete !== undefined ||
     (crossNamespace !== false && scope !== 'Cluster') ||
     deletionPolicy === 'Orphan' ||
+    child.cascade !== undefined ||
     deleteWhen !== undefined ||
     (ordered === true && forEach !== undefined)
   );
@@ -241,9 +254,10 @@ function readPlanOf(read: HandmadeRead): ReadPlan {
   return {
     id: read.id,
     gvk: gvkOf(read.apiVersion, read.kind),
-    by: read.name === undefined ? 'selector' : 'name',
+    by: read.names !== undefined ? 'names' : read.name === undefined ? 'selector' : 'name',
     optional: read.optional ?? false,
-    ...(read.literalName !== undefined && { literalName: read.literalName }),
+    ...(read.literalNames !== undefined && { literalNames: read.literalNames }),
+    ...(read.namespaces !== undefined && { namespaces: read.namespaces }),
     ...(read.indexKey !== undefined && { indexKey: read.indexKey }),
     ...(read.watchSelector !== undefined && { watchSelector: read.watchSelector }),
     pathsRead: read.pathsRead ?? [[]],
@@ -288,6 +302,12 @@ class HandmadePhase implements Phase {
         ? { kind: 'value', value: { by: 'name', name: name.value } }
         : name;
     }
+    if (read?.names !== undefined) {
+      const names = render(() => read.names?.(this.#view()) ?? []);
+      return names.kind === 'value'
+        ? { kind: 'value', value: { by: 'names', names: names.value } }
+        : names;
+    }
     const labels = render(() => read?.labels?.(this.#view()));
     if (labels.kind !== 'value') return labels;
     const selector: LabelSelector = { matchLabels: labels.value, matchExpressions: [] };
@@ -310,6 +330,14 @@ class HandmadePhase implements Phase {
     return { kind: 'missing' };
   }
 
+  async kind(): ReturnType<Phase['kind']> {
+    return { kind: 'missing' };
+  }
+
+  async deletionTime(): ReturnType<Phase['deletionTime']> {
+    return { kind: 'missing' };
+  }
+
   async manifest(id: string, element: Element): Promise<Rendered<KubeObject>> {
     const { apiVersion, kind, template } = this.#child(id);
     return render(() => ({ apiVersion, kind, ...template(this.#view(), element) }) as KubeObject);
@@ -322,6 +350,10 @@ class HandmadePhase implements Phase {
 
   async ready(id: string, child: KubeObject): Promise<Rendered<boolean>> {
     return render(() => this.#child(id).ready?.(child));
+  }
+
+  async gate(id: string, element: Element): Promise<Rendered<boolean>> {
+    return render(() => this.#child(id).gate?.(this.#view(), element));
   }
 
   async deleteWhen(id: string, child: KubeObject): Promise<Rendered<boolean>> {

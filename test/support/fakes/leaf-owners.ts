@@ -1,7 +1,7 @@
-import type { ManagedFieldsEntry, StatusCause } from '../../../src/kube/roles.ts';
-import { deepEqual } from '../../../src/util/deep-equal.ts';
-import { isJsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { ManagedFieldsEntry, StatusCause } from '#kube/roles.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** Who set each value last: by the steps to it, joined by a line feed. Lists are values. */
 export type LeafOwners = ReadonlyMap<string, string>;
@@ -12,7 +12,7 @@ interface Owned {
   readonly intents: ReadonlyMap<string, KubeObject>;
 }
 
-/** Identity, and what the server or several managers write together, is nobody's. */
+/** Identity, and what the server or several managers write together, has no owner. */
 const nobodys = /^(?:apiVersion|kind|metadata(?!\n(?:labels|annotations)\n)|status\nconditions)/;
 
 /** All values of a new object. */
@@ -20,7 +20,7 @@ export function ownedLeaves(object: KubeObject, manager: string): LeafOwners {
   return new Map([...leavesOf(object)].map(([path]) => [path, manager]));
 }
 
-/** Owners after a write: whoever changed a value has it. */
+/** Owners after a write: the manager that changed a value owns it. */
 export function changedLeaves(before: Owned, after: KubeObject, manager: string): LeafOwners {
   const owners = new Map<string, string>();
   const old = leavesOf(before.object);

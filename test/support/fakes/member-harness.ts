@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { bundledSchemas, compile, type OperatorPlan } from '../../../src/compile/index.ts';
+import { bundledSchemas, compile, type OperatorPlan } from '#compile';
 import {
   type Cluster,
   KubeError,
   type MemberCluster,
   type MemberClusters,
   type PlacedCount,
-} from '../../../src/kube/roles.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+} from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { definitionParser } from '../definition-parser.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { OperatorHarness, types } from './operator-harness.ts';

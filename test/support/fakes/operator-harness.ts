@@ -1,19 +1,22 @@
-import type { OperatorPlan } from '../../../src/compile/index.ts';
-import type { Priority, ReconcileResult } from '../../../src/controller/index.ts';
-import type { MemberClusters, ResourceType } from '../../../src/kube/roles.ts';
+import type { OperatorPlan } from '#compile';
+import type { Priority, ReconcileResult } from '#controller';
+import type { MemberClusters, ResourceType } from '#kube/roles.ts';
 import {
   createFinalizingOperator,
   createOperator,
   type DecisionRecord,
   type DeletionGuard,
+  type EnqueueCause,
   type Operator,
   type OperatorOptions,
-} from '../../../src/reconcile/index.ts';
-import { createLogger } from '../../../src/telemetry/index.ts';
-import { type Gvk, gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { createSystemRandom } from '../../../src/util/random.ts';
-import { unlimitedTimeSlicer } from '../../../src/util/time-slicer.ts';
+  type ReconcileTrace,
+  SharedHistory,
+} from '#reconcile';
+import { createLogger } from '#telemetry';
+import { type Gvk, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { createSystemRandom } from '#util/random.ts';
+import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
 import { FakeCluster } from './fake-cluster.ts';
@@ -44,9 +47,6 @@ export const types: readonly ResourceType[] = [
   },
 ];
 
-/** What came of one pass. */
-export type PassEnd = ReconcileResult | { readonly kind: 'thrown'; readonly error: unknown };
-
 /** A line of the log. */
 export interface LogEntry {
   readonly level: string;
@@ -56,7 +56,7 @@ export interface LogEntry {
 
 /** One operator on a fake cluster, with a queue that runs only when the test says so. */
 export class OperatorHarness {
-  readonly cluster = new FakeCluster(types);
+  readonly cluster: FakeCluster;
   readonly clock = new FakeClock();
   readonly metrics = freshMetrics();
   readonly signal = new AbortController().signal;
@@ -65,7 +65,7 @@ export class OperatorHarness {
   /** Called with every key that the operator enqueues, in place of {@link queued}. */
   onEnqueue: ((key: string, priority: Priority) => void) | undefined;
   /** The passes that have run, by key, oldest first. */
-  readonly passes: { readonly key: string; readonly end: PassEnd }[] = [];
+  readonly passes: { readonly key: string; readonly end: ReconcileResult }[] = [];
   /** What was logged, oldest first. */
   readonly log: LogEntry[] = [];
   /** The last decision record of each key. */
@@ -73,15 +73,21 @@ export class OperatorHarness {
   operator: Operator;
   /** Asked by operators that are made from now on. */
   guard: DeletionGuard | undefined;
+  /** Called with why the operator enqueues a resource; of operators that are made from now on. */
+  onCause: ((key: string, cause: EnqueueCause) => void) | undefined;
   /** Of operators that are made from now on. */
   formerKinds: readonly Gvk[] = [];
+  /** By key, cancels the timer of what is due. */
+  readonly #cancelDue = new Map<string, () => void>();
   /** The operator wants no pass to run. */
-  readonly #turns = new AbortController();
+  #turns = new AbortController();
+  #history = new SharedHistory();
 
   /** The member clusters. */
   readonly members: MemberClusters | undefined;
 
-  constructor(plan: OperatorPlan, members?: MemberClusters) {
+  constructor(plan: OperatorPlan, members?: MemberClusters, cluster = new FakeCluster(types)) {
+    this.cluster = cluster;
     this.members = members;
     this.operator = this.#create(plan);
   }
@@ -107,26 +113,41 @@ export class OperatorHarness {
   }
 
   /** Runs one pass, without telling the cache of anything before or after. */
-  async runOne(key: string): Promise<PassEnd> {
+  async runOne(key: string): Promise<ReconcileResult> {
     this.queued.delete(key);
+    this.#cancelDue.get(key)?.();
     // As the controller does it.
     const yieldWorker = async () => (this.queued.get(key) === 'normal' ? 'superseded' : 'current');
     const end = await this.operator
       .reconcile(key, { signal: this.#turns.signal, yieldWorker })
-      .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+      .catch((error: unknown): ReconcileResult => ({ kind: 'error', error }));
     this.passes.push({ key, end });
+    const { due } = end;
+    if (due !== undefined)
+      this.#cancelDue.set(
+        key,
+        this.clock.after(due.afterMs, () => this.queued.set(key, due.priority ?? 'normal')),
+      );
     return end;
+  }
+
+  /** Passes that are running send nothing any more, as those of a process that was killed. */
+  kill(): void {
+    this.#turns.abort();
+    this.#turns = new AbortController();
   }
 
   /** A new process with the same cluster: nothing is remembered. */
   async restart(plan: OperatorPlan): Promise<void> {
     this.operator.stop();
+    for (const cancel of this.#cancelDue.values()) cancel();
     this.queued.clear();
+    this.#history = new SharedHistory();
     this.operator = this.#create(plan);
     await this.start();
   }
 
-  /** The operator of another revision, beside the one that runs: passes are the new one's. */
+  /** The operator of another revision, beside the one that runs and with its history: passes are the new one's. */
   another(plan: OperatorPlan): Operator {
     this.operator = this.#create(plan);
     return this.operator;
@@ -191,6 +212,7 @@ export class OperatorHarness {
     const made = [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
     const recordedKinds = [...made, ...former];
     this.operator = createFinalizingOperator({ ...this.#options(), name, kind, recordedKinds });
+    this.operator.guardDeletions(this.guard);
     await this.start();
   }
 
@@ -211,13 +233,21 @@ export class OperatorHarness {
       ...(!isBroken && { plan }),
       uninstall: { deletesChildren, sinceMs, onRemoved },
     });
+    this.operator.guardDeletions(this.guard);
     await this.start();
     return removed;
   }
 
   #create(plan: OperatorPlan): Operator {
     const guardedNamespaces = new Set(['homeostat-system', 'operators']);
-    return createOperator({ ...this.#options(), plan, guardedNamespaces });
+    const operator = createOperator({
+      ...this.#options(),
+      plan,
+      guardedNamespaces,
+      history: this.#history,
+    });
+    operator.guardDeletions(this.guard);
+    return operator;
   }
 
   #options(): Omit<OperatorOptions, 'plan'> {
@@ -237,10 +267,24 @@ export class OperatorHarness {
         else this.onEnqueue(key, priority);
       },
       previousKinds: this.formerKinds,
-      ...(this.guard && { deletionGuard: this.guard }),
+      ...(this.onCause && { trace: traceOf(this.onCause) }),
       onDecisions: (key, record) => void this.decisions.set(key, record),
     };
   }
+}
+
+/** A trace that follows only what enqueues. */
+function traceOf(onEnqueue: (key: string, cause: EnqueueCause) => void): ReconcileTrace {
+  const nothing = () => undefined;
+  return {
+    onEnqueue,
+    onBegin: nothing,
+    onPhase: nothing,
+    onDesired: nothing,
+    onRequest: () => nothing,
+    onDecisions: nothing,
+    onEnd: nothing,
+  };
 }
 
 interface Condition {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { createManifestCheck } from '../../../src/check/check-manifest.ts';
-import type { EventInput } from '../../../src/kube/roles.ts';
-import { definitionGvk } from '../../../src/runtime/objects/names.ts';
-import { Publisher } from '../../../src/runtime/publish/publisher.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { createManifestCheck } from '#check/check-manifest.ts';
+import { Controller } from '#controller';
+import type { EventInput } from '#kube/roles.ts';
+import { definitionGvk } from '#runtime/objects/names.ts';
+import { Publisher } from '#runtime/publish/publisher.ts';
+import { createLogger } from '#telemetry';
+import type { KubeObject } from '#util/kube-object.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
 import { RuntimeFakeCluster } from './runtime-fake-cluster.ts';
@@ -16,16 +18,18 @@ export class PublisherHarness {
   readonly cluster: RuntimeFakeCluster;
   readonly clock: FakeClock;
   readonly source = new ScriptedSource('ops');
-  /** Names whose confirmation has changed. */
-  readonly confirmed: string[] = [];
   readonly events: string[] = [];
   /** Which claims come to nothing, and why, as often as that changes. */
   readonly lost: (readonly string[])[] = [];
+  readonly log: { readonly level: string; readonly msg: string }[] = [];
+  /** The most writes that one step has sent. */
+  mostWrites = 0;
   readonly #publisher: Publisher;
+  readonly #controller: Controller;
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
 
-  /** `before`: a harness whose objects and time this one goes on with, as a process that starts does. */
+  /** `before`: a harness whose objects and time this one continues with, as a process that starts does. */
   constructor(before?: PublisherHarness, runtime = 'here') {
     this.cluster = before?.cluster ?? new RuntimeFakeCluster();
     this.clock = before?.clock ?? new FakeClock();
@@ -33,8 +37,10 @@ export class PublisherHarness {
     this.#publisher = new Publisher({
       cluster: this.cluster,
       clock: this.clock,
-      logger: silentLogger(),
-      metrics: freshMetrics(),
+      logger: createLogger({
+        level: 'info',
+        destination: { write: (line) => void this.log.push(JSON.parse(line)) },
+      }),
       sources: [this.source],
       check,
       runtime,
@@ -48,18 +54,45 @@ export class PublisherHarness {
           for (const { object } of objects.list()) yield object;
         },
       },
-      onConfirmation: (name) => void this.confirmed.push(name),
+      enqueue: (name) => this.#controller.enqueue(name),
       onEvent: ({ reason }: Pick<EventInput, 'reason'>, { metadata }) =>
         this.events.push(`${reason} ${metadata.name}`),
       onRejectedClaims: (lost) =>
         this.lost.push(lost.map(({ manifest, message }) => `${manifest.file}: ${message}`)),
     });
-    objects.subscribe(({ name }) => this.#publisher.enqueue(name));
-    objects.onState(() => this.#publisher.enqueueAll());
+    this.#controller = new Controller({
+      name: 'publisher',
+      reconciler: {
+        reconcile: async (name, { signal }) => {
+          const { isPartial, afterMs } = await this.#step(name, signal);
+          if (isPartial) this.#controller.enqueue(name);
+          return { kind: 'done', ...(afterMs > 0 && { due: { afterMs } }) };
+        },
+      },
+      clock: this.clock,
+      logger: silentLogger(),
+      metrics: freshMetrics(),
+    });
+    objects.subscribe(({ name }) => this.#controller.enqueue(name));
+    objects.onState(() => {
+      for (const { object } of objects.list()) this.#controller.enqueue(object.metadata.name);
+      for (const name of this.#publisher.names) this.#controller.enqueue(name);
+    });
+  }
+
+  /** Steps of different names run at once; no test that counts their writes has two names. */
+  async #step(name: string, signal: AbortSignal) {
+    const { requests } = this.cluster;
+    const before = requests.length;
+    const step = await this.#publisher.publish(name, signal);
+    const writes = requests.slice(before).filter(({ verb }) => verb !== 'get');
+    this.mostWrites = Math.max(this.mostWrites, writes.length);
+    return step;
   }
 
   async start(): Promise<void> {
-    this.#ended = this.#publisher.run(this.#stop.signal);
+    const { signal } = this.#stop;
+    this.#ended = Promise.all([this.#publisher.run(signal), this.#controller.run(signal)]).then();
     await this.settle();
   }
 
@@ -83,6 +116,12 @@ export class PublisherHarness {
     do await settle();
     while (this.cluster.deliver());
     await settle();
+  }
+
+  /** The definition of the name is reconciled once more. */
+  async reconcile(name: string): Promise<void> {
+    this.#controller.enqueue(name);
+    await this.settle();
   }
 
   object(name: string): KubeObject | undefined {

@@ -1,6 +1,6 @@
-import type { EventsDenied, KindSchema } from '../../../src/kube/roles.ts';
-import type { RuntimeCluster } from '../../../src/runtime/index.ts';
-import type { Gvk } from '../../../src/util/gvk.ts';
+import type { EventsDenied, KindSchema } from '#kube/roles.ts';
+import type { RuntimeCluster } from '#runtime';
+import type { Gvk } from '#util/gvk.ts';
 import { FakeCluster } from './fake-cluster.ts';
 
 /** A cluster for the runtime that is never away, and documents no kinds. */

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import type { OperatorPlan } from '../../../src/compile/index.ts';
-import { Controller, type Priority, type ReconcileResult } from '../../../src/controller/index.ts';
-import type { LocatedDefinition, RolloutOptions } from '../../../src/definition/index.ts';
-import type { Operator, PruneCandidate } from '../../../src/reconcile/index.ts';
-import type { RolloutRecord } from '../../../src/runtime/definition-view.ts';
-import type { RolloutView } from '../../../src/runtime/index.ts';
-import type {
-  RevisionOperator,
-  RevisionOperatorHooks,
-} from '../../../src/runtime/rollout/revision-operator.ts';
-import { RevisionRouter } from '../../../src/runtime/rollout/revision-router.ts';
-import type { RolloutEvent } from '../../../src/runtime/rollout/rollout.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { OperatorPlan } from '#compile';
+import { Controller, type Priority, type ReconcileResult } from '#controller';
+import type { LocatedDefinition, RolloutOptions } from '#definition';
+import type { DeletionGuard, Operator, PruneCandidate } from '#reconcile';
+import type { RevisionOperator, RevisionOperatorHooks } from '#runtime/revision-operator.ts';
+import type { RolloutEvent } from '#runtime/rollout/rollout.ts';
+import { type RolloutRecord, rolloutRecordOf } from '#runtime/rollout/rollout-view.ts';
+import { RevisionOperators } from '#runtime/running/revision-operators.ts';
+import { silentLogger as silent } from '#telemetry/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
@@ -41,11 +38,6 @@ export interface Behaviour {
   readonly fails?: (key: string) => boolean;
   /** Objects that it does not want any more. */
   readonly deletes?: (key: string) => readonly string[];
-}
-
-/** What the next process reads of a roll-out. */
-export function rolloutRecordOf({ from, to, state, failed }: RolloutView): RolloutRecord {
-  return { from, to, state: state === 'previewing' ? 'rolling' : state, failed };
 }
 
 /** A text of one definition; texts with other words have other revisions. */
@@ -86,7 +78,7 @@ export class RolloutHarness {
   readonly passes: RanPass[] = [];
   readonly news: RolloutEvent[] = [];
   readonly wordOf = new Map<string, string>();
-  board: RevisionRouter;
+  board: RevisionOperators;
   controller: Controller;
   /** Awaited in the middle of every pass. */
   pace: (key: string) => Promise<void> = () => Promise.resolve();
@@ -96,8 +88,6 @@ export class RolloutHarness {
   /** How often all was the newest revision's. */
   settled = 0;
   readonly deleted = new Set<string>();
-  /** What waited to be recorded: `key: from -> to`. */
-  readonly handedOver: string[] = [];
   /** Called before a pass deletes something. */
   onDelete: (key: string, word: string) => void = () => undefined;
   readonly #behaviours = new Map<string, Behaviour>();
@@ -171,7 +161,7 @@ export class RolloutHarness {
     this.#revisionOperators.set(word, () => this.revisionOperator(word, rollout, behaviour));
     const id = `${word} ${this.#uids++}`;
     const prepared = { located, plan: samplePlan, unknownKinds: [], previousKinds: [] };
-    const revisionOperator = this.board.createOperator(prepared, (hooks) =>
+    const revisionOperator = this.board.create(prepared, (hooks) =>
       this.#operator({ id, word, revision }, hooks),
     );
     // As a watch that is shared and synced does.
@@ -181,7 +171,7 @@ export class RolloutHarness {
 
   begin(): void {
     this.#ended = this.controller.run(this.#stopper.signal);
-    this.board.startRollout();
+    this.board.resume();
   }
 
   /** Lets all go on that needs no time. */
@@ -200,11 +190,11 @@ export class RolloutHarness {
    * nothing; otherwise they end first.
    */
   async restart(isKilled: boolean): Promise<RolloutRecord | undefined> {
-    const words = this.board.operators.map(({ revision }) => this.wordOf.get(revision) ?? '');
+    const words = this.board.all.map(({ revision }) => this.wordOf.get(revision) ?? '');
     if (isKilled) this.controller.pause();
     this.#stopper.abort(new Error('The process ends'));
     await this.#ended;
-    const { view } = this.board;
+    const { rollout: view } = this.board.shown;
     const record = view && rolloutRecordOf(view);
     this.board.stop();
     assert.deepEqual([...this.live], []);
@@ -222,15 +212,15 @@ export class RolloutHarness {
     return record;
   }
 
-  #createBoard(): RevisionRouter {
-    return new RevisionRouter({
+  #createBoard(): RevisionOperators {
+    return new RevisionOperators({
       clock: this.clock,
+      logger: { ...silent, error: () => assert.fail('A preview has failed') },
       enqueue: (key: string, priority: Priority) => this.controller.enqueue(key, priority),
       passesEnded: () => this.controller.passesEnded(),
       canReconcile: () => this.#ended !== undefined,
       onEvent: (news) => this.news.push(news),
       onChange: () => undefined,
-      onPreviewError: (error) => assert.fail(error as Error),
       onSettled: () => {
         this.settled += 1;
       },
@@ -265,8 +255,7 @@ export class RolloutHarness {
     this.#listeners.set(id, hooks.enqueue);
     const harness = this;
     const behaviour = () => this.#behaviours.get(revision) ?? {};
-    /** Resources that have run here: what they read is recorded. */
-    const observed = new Set<string>();
+    let guard: DeletionGuard | undefined;
     const doomed = (key: string): readonly PruneCandidate[] =>
       (behaviour().deletes?.(key) ?? [])
         .filter((uid) => !this.deleted.has(uid))
@@ -289,12 +278,9 @@ export class RolloutHarness {
       keys: () => this.resources.keys(),
       resource: (key) => this.resources.get(key),
       forget: () => undefined,
-      handOver: (key) => {
-        const resource = this.resources.get(key);
-        if (!observed.delete(key) || resource === undefined) return undefined;
-        return { owner: { key, uid: word, resource }, objects: [] };
+      guardDeletions: (next) => {
+        guard = next;
       },
-      adopt: ({ owner }) => void this.handedOver.push(`${owner.key}: ${owner.uid} -> ${word}`),
       retainPreviousKinds: () => undefined,
       hasChildren: () => false,
       get instances() {
@@ -317,7 +303,6 @@ export class RolloutHarness {
           process: harness.#processes,
         };
         harness.passes.push(pass);
-        observed.add(key);
         const running = harness.running.get(key) ?? 0;
         assert.equal(running, 0, `two passes of ${key}`);
         harness.running.set(key, 1);
@@ -325,11 +310,11 @@ export class RolloutHarness {
         harness.running.delete(key);
         if (signal.aborted) harness.passes.splice(harness.passes.indexOf(pass), 1);
         signal.throwIfAborted();
-        const goes = doomed(key);
-        const why = goes.length === 0 ? undefined : hooks.deletionGuard.blockingReason(key, goes);
-        if (why === undefined) hooks.deletionGuard.onConverged(key);
-        if (why === undefined && goes.length > 0) harness.onDelete(key, word);
-        if (why === undefined) for (const { uid } of goes) harness.deleted.add(uid);
+        const deleted = doomed(key);
+        const why = deleted.length === 0 ? undefined : guard?.blockingReason(key, deleted);
+        if (why === undefined) guard?.onConverged(key);
+        if (why === undefined && deleted.length > 0) harness.onDelete(key, word);
+        if (why === undefined) for (const { uid } of deleted) harness.deleted.add(uid);
         const fails = behaviour().fails?.(key) === true;
         pass.outcome = fails ? 'failed' : 'succeeded';
         const now = harness.resources.get(key);

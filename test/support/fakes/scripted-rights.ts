@@ -1,4 +1,4 @@
-import type { AccessRight, RightsWatcher } from '../../../src/kube/roles.ts';
+import type { AccessRight, RightsWatcher } from '#kube/roles.ts';
 
 /** Rights that come when the test says so. */
 export class ScriptedRights implements RightsWatcher {

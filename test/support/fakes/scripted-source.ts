@@ -1,9 +1,9 @@
-import type { DefinitionOrigin } from '../../../src/runtime/desired-definition.ts';
+import type { DefinitionOrigin } from '#runtime/desired-definition.ts';
 import type {
   DefinitionSource,
   SourceListener,
   SourceManifest,
-} from '../../../src/runtime/sources/definition-source.ts';
+} from '#runtime/sources/definition-source.ts';
 
 /** What a test says of a text; the rest is made up. */
 export type ScriptedText = Partial<SourceManifest> & { readonly text: string };

@@ -1,8 +1,9 @@
-import { bundledSchemas } from '../../../src/compile/index.ts';
-import type { KindSchema } from '../../../src/kube/roles.ts';
-import { type Gvk, gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { bundledSchemas } from '#compile';
+import type { KindSchema, ResourceType } from '#kube/roles.ts';
+import { type Gvk, gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
+import type { FakeServer } from './fake-server.ts';
 import { RuntimeFakeCluster } from './runtime-fake-cluster.ts';
 
 const plain = { namespaced: true, verbs: [] };
@@ -14,11 +15,16 @@ export class ShadowCluster extends RuntimeFakeCluster {
   answer: (gvk: Gvk) => Promise<KindSchema | undefined> = async (gvk) =>
     bundledSchemas().schemaFor(gvk);
 
-  constructor() {
-    super([
-      { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', hasStatus: false, ...plain },
-      { gvk: gvkOf('v1', 'Service'), plural: 'services', hasStatus: true, ...plain },
-    ]);
+  /** `more`: kinds besides. `server`: one that other clients use, too. */
+  constructor(more: readonly ResourceType[] = [], server?: FakeServer) {
+    super(
+      [
+        { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', hasStatus: false, ...plain },
+        { gvk: gvkOf('v1', 'Service'), plural: 'services', hasStatus: true, ...plain },
+        ...more,
+      ],
+      server,
+    );
   }
 
   override fetchKindSchema(gvk: Gvk): Promise<KindSchema | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type LocatedDefinition, printYaml } from '../../../src/definition/index.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { type LocatedDefinition, printYaml } from '#definition';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { definitionParser } from '../definition-parser.ts';
 
 export interface ShadowOptions {
@@ -9,7 +9,7 @@ export interface ShadowOptions {
   readonly kind?: string;
   /** Of the ConfigMap, with the text in it; there is no such one as any but the default. @default 'data' */
   readonly field?: string;
-  /** Does the child stay when its resource goes? Then the resource has our finalizer. @default false */
+  /** Does the child stay when its resource is deleted? Then the resource has our finalizer. @default false */
   readonly isOrphaned?: boolean;
   /** Fields of the child besides. @default none */
   readonly child?: JsonObject;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { LocatedDefinition } from '../../../src/definition/index.ts';
-import type { DefinitionView } from '../../../src/runtime/index.ts';
+import type { LocatedDefinition } from '#definition';
+import type { DefinitionView } from '#runtime';
 import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 

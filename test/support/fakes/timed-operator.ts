@@ -1,4 +1,4 @@
-import { Controller } from '../../../src/controller/index.ts';
+import { Controller } from '#controller';
 import { settle } from '../fake-clock.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
 import type { OperatorHarness } from './operator-harness.ts';

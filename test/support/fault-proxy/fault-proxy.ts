@@ -31,7 +31,7 @@ interface Meeting {
   readonly injected: InjectedFault<RequestFault> | undefined;
 }
 
-/** A reverse proxy in front of an API server, which does damage when told. */
+/** A reverse proxy in front of an API server, which does damage on demand. */
 export class FaultProxy {
   readonly url: string;
   readonly #port: number;
@@ -159,7 +159,7 @@ export class FaultProxy {
     try {
       await this.#relay({ message, response, request, injected });
     } catch {
-      // The server is away, or the runtime went: whoever still waits is to see a broken connection.
+      // The server is away, or the runtime went: a client that still waits is to see a broken connection.
       this.#reset(message);
     }
   }

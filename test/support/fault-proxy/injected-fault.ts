@@ -34,7 +34,7 @@ export class InjectedFault<T extends Fault = Fault> {
     this.release();
   }
 
-  /** Lets go what it holds now; it goes on with what comes. */
+  /** Releases what it holds now; it continues with what comes. */
   release(): void {
     for (const letGo of this.#held) letGo();
     this.#held.clear();
@@ -48,7 +48,7 @@ export class InjectedFault<T extends Fault = Fault> {
     });
   }
 
-  /** Resolves when it has acted so often. @throws Error that names it, after `limitMs`: `patienceMs` unless told. */
+  /** Resolves when it has acted so often. @throws Error that names it, after `limitMs`: by default `patienceMs`. */
   untilCount(count: number, limitMs = patienceMs): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertNever } from '../../../src/util/homeostat-error.ts';
+import { assertNever } from '#util/homeostat-error.ts';
 import type { EventFault } from './fault.ts';
 import type { FaultList } from './fault-list.ts';
 import type { InjectedFault } from './injected-fault.ts';

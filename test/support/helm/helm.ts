@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseYamlDocuments } from '../../../src/definition/index.ts';
-import { isJsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { parseYamlDocuments } from '#definition';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { ensureHelm } from './ensure-helm.ts';
 
 export interface HelmOutcome {
@@ -15,7 +15,7 @@ export interface HelmOutcome {
   readonly errors: string;
 }
 
-/** Runs helm, far from the settings of whoever runs the tests. */
+/** Runs helm, far from the settings of the user who runs the tests. */
 export class Helm {
   readonly #binary: string;
 

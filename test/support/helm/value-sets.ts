@@ -103,7 +103,7 @@ export const valueSets: readonly ValueSet[] = [
     hasNot: ['NetworkPolicy/homeostat'],
   },
   {
-    what: 'a NetworkPolicy for nobody',
+    what: 'a NetworkPolicy without peers',
     values: { networkPolicy: { enabled: true } },
     has: ['NetworkPolicy/homeostat'],
   },

@@ -6,9 +6,9 @@ import {
   type ObjectRef,
   type StoredObject,
   type Writer,
-} from '../../../src/kube/roles.ts';
-import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
-import { type KubeObject, keyOf, type ObjectMeta } from '../../../src/util/kube-object.ts';
+} from '#kube/roles.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { type KubeObject, keyOf, type ObjectMeta } from '#util/kube-object.ts';
 
 type WriterRole = Pick<Writer, 'apply' | 'editMetadata'>;
 
@@ -18,6 +18,12 @@ export class MemoryCluster implements WriterRole {
   readonly eventsSeen: EventInput[] = [];
   readonly events: EventRecorder = { record: (event) => void this.eventsSeen.push(event) };
   writes = 0;
+  /** Objects whose write failed, for seeded errors. */
+  readonly unwritten = new Map<string, KubeObject>();
+  /** Why an apply fails. @default none does */
+  rejects: (manifest: KubeObject) => Error | undefined = () => undefined;
+  /** Why a write of metadata fails. @default none does */
+  rejectsEdits: () => Error | undefined = () => undefined;
   #version = 0;
   #uids = 0;
 
@@ -79,6 +85,8 @@ export class MemoryCluster implements WriterRole {
     manifest: KubeObject,
     { subresource }: Parameters<WriterRole['apply']>[1],
   ): ReturnType<WriterRole['apply']> {
+    const rejection = this.rejects(manifest);
+    if (rejection !== undefined) throw rejection;
     const { kind, metadata } = manifest;
     const before = this.get(kind, metadata.namespace, metadata.name);
     if (subresource === 'status') {
@@ -104,6 +112,8 @@ export class MemoryCluster implements WriterRole {
     { gvk, namespace, name }: ObjectRef,
     { uid, cached, change }: EditMetadataOptions,
   ): Promise<StoredObject | undefined> {
+    const rejection = this.rejectsEdits();
+    if (rejection !== undefined) throw rejection;
     let current = cached ?? this.get(gvk.kind, namespace, name);
     for (;;) {
       if (current === undefined || current.metadata.uid !== uid) return undefined;
@@ -145,7 +155,7 @@ export class MemoryCluster implements WriterRole {
   }
 
   #stored(object: KubeObject): StoredObject {
-    return { object, appliedBy: [] };
+    return { object, cluster: undefined, appliedBy: [] };
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Fault } from '../../../src/http-objects/simulated/simulated-api.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
+import type { Fault } from '#http-objects/simulated/simulated-api.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 
 /** Names of objects in the API: few, so that HttpObjects conflict. */

@@ -1,17 +1,17 @@
-import type { ReconcileResult } from '../../../src/controller/index.ts';
-import { Endpoints } from '../../../src/http-objects/controller/endpoints.ts';
-import { claimOf, FarIndex } from '../../../src/http-objects/controller/far-index.ts';
-import { ObjectReconciler } from '../../../src/http-objects/controller/object-reconciler.ts';
-import type { HttpObjectPorts } from '../../../src/http-objects/controller/ports.ts';
-import { parseRecord, recordAnnotation } from '../../../src/http-objects/core/record.ts';
+import type { ReconcileResult } from '#controller';
+import { Endpoints } from '#http-objects/controller/endpoints.ts';
+import { claimOf, FarIndex } from '#http-objects/controller/far-index.ts';
+import { ObjectReconciler } from '#http-objects/controller/object-reconciler.ts';
+import type { HttpObjectPorts } from '#http-objects/controller/ports.ts';
+import { parseRecord, recordAnnotation } from '#http-objects/core/record.ts';
 import {
   type Fault,
   SimulatedApi,
   type SimulatedApiSpec,
-} from '../../../src/http-objects/simulated/simulated-api.ts';
-import type { HttpTransport, Writer } from '../../../src/kube/roles.ts';
-import { backoffMs } from '../../../src/util/backoff.ts';
-import { type KubeObject, keyOf, parseKey } from '../../../src/util/kube-object.ts';
+} from '#http-objects/simulated/simulated-api.ts';
+import { type HttpTransport, KubeError, type Writer } from '#kube/roles.ts';
+import { backoffMs } from '#util/backoff.ts';
+import { type KubeObject, keyOf, parseKey } from '#util/kube-object.ts';
 import { FakeClock } from '../fake-clock.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 import { MemoryCluster } from './memory-cluster.ts';
@@ -20,11 +20,18 @@ import { apiUrl, codeParser, endpointObject } from './test-objects.ts';
 /** The process was killed. */
 export class Killed extends Error {}
 
+type SeededCluster = Pick<Writer, 'apply' | 'editMetadata'> & {
+  /** Reads a Secret. @default as it is stored */
+  readonly secret?: (namespace: string, name: string) => KubeObject | undefined;
+};
+
 /** An error that is seeded into the controller's surroundings, which the model must find. */
 export interface Seeded {
   readonly transport?: (transport: HttpTransport) => HttpTransport;
-  readonly cluster?: (cluster: MemoryCluster) => Pick<Writer, 'apply' | 'editMetadata'>;
+  readonly cluster?: (cluster: MemoryCluster) => SeededCluster;
   readonly index?: (index: FarIndex) => FarIndex;
+  /** The endpoint as the controller sees it. */
+  readonly endpoint?: (endpoint: KubeObject) => KubeObject;
 }
 
 const apiSpec: SimulatedApiSpec = {
@@ -63,8 +70,32 @@ export class ModelWorld {
       clock: this.clock,
       faultOf: () => this.faultOf(),
     });
-    this.cluster.put(endpointObject({ limits: { requestsPerSecond: 1000, concurrent: 20 } }));
+    this.#createEndpoint();
     this.#process = this.#start();
+  }
+
+  /** Deletes the endpoint and creates it again: another UID, so perhaps another API. */
+  recreateEndpoint(): void {
+    this.cluster.objects.delete('HttpEndpoint shop/api');
+    this.#createEndpoint();
+    for (const object of this.objects) this.enqueue(keyOfObject(object));
+  }
+
+  #createEndpoint(): void {
+    this.cluster.put(endpointObject({ limits: { requestsPerSecond: 1000, concurrent: 20 } }));
+  }
+
+  get endpointUid(): string {
+    return this.cluster.get('HttpEndpoint', 'shop', 'api')?.metadata.uid ?? '';
+  }
+
+  /** The API server rejects writes of Secrets for this time, in ms. */
+  rejectSecrets(ms: number): void {
+    const untilMs = this.clock.nowMs() + ms;
+    this.cluster.rejects = ({ kind }) =>
+      kind === 'Secret' && this.clock.nowMs() < untilMs
+        ? new KubeError('unavailable', 'Secrets cannot be written', { status: 503 })
+        : undefined;
   }
 
   /** Kills the process within its next effects, or now. */
@@ -119,7 +150,7 @@ export class ModelWorld {
   async #reconcile(key: string): Promise<void> {
     const current = this.#process;
     try {
-      const result = await current.reconciler.reconcile(key, current.abort.signal);
+      const { result } = await current.reconciler.reconcile(key, current.abort.signal);
       this.#settle(key, result);
     } catch (error) {
       if (error instanceof Killed) return;
@@ -131,12 +162,14 @@ export class ModelWorld {
   }
 
   #settle(key: string, result: ReconcileResult): void {
+    if (result.kind === 'error') throw result.error;
     if (result.kind === 'retry') {
       this.#retry(key, result.baseDelayMs, result.maxDelayMs);
       return;
     }
     this.#failures.delete(key);
-    if (result.afterMs !== undefined) this.#delay(key, result.afterMs);
+    if ('afterMs' in result) this.#delay(key, result.afterMs);
+    if (result.due !== undefined) this.#delay(key, result.due.afterMs);
   }
 
   #retry(key: string, baseDelayMs: number, maxDelayMs: number): void {
@@ -167,7 +200,7 @@ export class ModelWorld {
       point();
       return result;
     };
-    const cluster = this.#seeded.cluster?.(this.cluster) ?? this.cluster;
+    const cluster: SeededCluster = this.#seeded.cluster?.(this.cluster) ?? this.cluster;
     const transport = this.#seeded.transport?.(this.api) ?? this.api;
     const ports: HttpObjectPorts = {
       cluster: {
@@ -178,7 +211,10 @@ export class ModelWorld {
       transport: { send: (...args) => effect(() => transport.send(...args)) },
       values: {
         read: async () => ({ value: 'x', version: '1' }),
-        secret: async (namespace, name) => this.cluster.get('Secret', namespace, name),
+        secret: async (namespace, name) =>
+          cluster.secret === undefined
+            ? this.cluster.get('Secret', namespace, name)
+            : cluster.secret(namespace, name),
         isNamespaceTerminating: async () => false,
       },
       tokens: { issue: async () => 'jwt' },
@@ -189,7 +225,14 @@ export class ModelWorld {
       const { namespace, name } = parseKey(key);
       return this.cluster.get(kind, namespace, name);
     };
-    const endpoints = new Endpoints({ ports, objectOf: cached('HttpEndpoint') });
+    const { endpoint: changed = (endpoint) => endpoint } = this.#seeded;
+    const endpoints = new Endpoints({
+      ports,
+      objectOf: (key) => {
+        const endpoint = cached('HttpEndpoint')(key);
+        return endpoint && changed(endpoint);
+      },
+    });
     const index = this.#seeded.index?.(new FarIndex()) ?? new FarIndex();
     // As after the initial list: who owns what is known before the first request.
     for (const object of this.objects) {

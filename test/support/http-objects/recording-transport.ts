@@ -1,4 +1,4 @@
-import type { HttpTransport, TransportAnswer, TransportRequest } from '../../../src/kube/roles.ts';
+import type { HttpTransport, TransportAnswer, TransportRequest } from '#kube/roles.ts';
 
 type Handler = (request: TransportRequest) => Partial<TransportAnswer> | Error;
 

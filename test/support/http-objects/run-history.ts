@@ -1,12 +1,13 @@
-import { parseRecord, recordAnnotation } from '../../../src/http-objects/core/record.ts';
-import { approveCreateAnnotation, idAnnotation } from '../../../src/http-objects/core/recover.ts';
-import { canonicalJson } from '../../../src/util/canonical-json.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
-import { conditionsOf, type KubeObject } from '../../../src/util/kube-object.ts';
+import { approveEndpointAnnotation } from '#http-objects/core/endpoint-gate.ts';
+import { parseRecord, recordAnnotation } from '#http-objects/core/record.ts';
+import { approveCreateAnnotation, idAnnotation } from '#http-objects/core/recover.ts';
+import { canonicalJson } from '#util/canonical-json.ts';
+import type { JsonObject } from '#util/json.ts';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
 import { SeededRandom } from '../model/seeded-random.ts';
 import { type Kind, kinds, randomFault, randomSpec } from './model-history.ts';
 import { keyOfObject, ModelWorld, type Seeded } from './model-world.ts';
-import { httpObject } from './test-objects.ts';
+import { apiUrl, httpObject } from './test-objects.ts';
 
 const objectNames = ['one', 'two', 'three'];
 const collections: Readonly<Record<Kind, string>> = {
@@ -33,13 +34,23 @@ export async function runHistory(seed: number, seededErrors?: Seeded): Promise<r
     }
   }
   world.faultOf = () => undefined;
+  world.cluster.rejects = () => undefined;
   // Without faults, everything settles. What only a user can decide, a user decides.
   await settleAll(world);
   // A user looks when nothing can arrive any more.
   await world.clock.advance(60_000);
+  const sentEarly = await sentWithoutApproval(world);
+  approveEndpoint(world);
+  await settleAll(world);
+  await world.clock.advance(60_000);
   answerQuestions(world, kind, foreign);
   await settleAll(world);
-  return [...world.bugs, ...(await problems(world, kind, foreign)), ...(await idleProblems(world))];
+  return [
+    ...world.bugs,
+    ...sentEarly,
+    ...(await problems(world, kind, foreign)),
+    ...(await idleProblems(world)),
+  ];
 }
 
 /** One change by a user, or at the far end. */
@@ -51,7 +62,13 @@ function act(
   const name = random.pick(objectNames) ?? 'one';
   const far = world.api.collection(collections[kind]);
   const some = [...far.objects.keys()];
-  switch (random.below(10)) {
+  switch (random.below(12)) {
+    case 10:
+      world.rejectSecrets(random.pick([500, 20_000]) ?? 0);
+      break;
+    case 11:
+      if (random.chance(0.3)) world.recreateEndpoint();
+      break;
     case 0:
     case 1:
       world.cluster.remove('HttpObject', 'shop', name);
@@ -107,7 +124,30 @@ async function settleAll(world: ModelWorld): Promise<void> {
 }
 
 function isSettled(object: KubeObject): boolean {
-  return ['AsDesired', 'CreateUnknown', 'IdentityChanged', 'Conflict'].includes(reasonOf(object));
+  const ends = ['AsDesired', 'CreateUnknown', 'IdentityChanged', 'Conflict', 'EndpointChanged'];
+  return ends.includes(reasonOf(object));
+}
+
+/** Nothing is sent to an endpoint that an object does not know, until a user approves it. */
+async function sentWithoutApproval(world: ModelWorld): Promise<readonly string[]> {
+  const isHeld = (object: KubeObject) => {
+    const { identity } = recordOf(object);
+    return identity !== undefined && identity.endpointUid !== world.endpointUid;
+  };
+  if (world.objects.length === 0 || !world.objects.every(isHeld)) return [];
+  const { length } = world.api.requests;
+  for (const object of world.objects) world.enqueue(keyOfObject(object));
+  await world.reconcileDue();
+  const sent = world.api.requests.slice(length);
+  return sent.map(({ method, path }) => `${method} ${path} was sent to another endpoint`);
+}
+
+/** A user knows that it is the same API. */
+function approveEndpoint(world: ModelWorld): void {
+  for (const object of world.objects)
+    world.cluster.annotate('HttpObject', 'shop', object.metadata.name, {
+      [approveEndpointAnnotation]: `${apiUrl} ${world.endpointUid}`,
+    });
 }
 
 /** A create whose answer was lost, and that nothing can find, or several objects match: a user looks. */
@@ -115,7 +155,12 @@ function answerQuestions(world: ModelWorld, kind: Kind, foreign: ReadonlySet<str
   const far = world.api.collection(collections[kind]);
   const owned = new Set(world.objects.map((object) => recordOf(object).identity?.id));
   for (const object of world.objects) {
-    const { pending } = recordOf(object);
+    const { pending, isUnobserved, createdBy, identity } = recordOf(object);
+    // It was deleted before it was observed.
+    if (isUnobserved && reasonOf(object) === 'NotFound')
+      world.cluster.annotate('HttpObject', 'shop', object.metadata.name, {
+        [approveCreateAnnotation]: createdBy ?? identity?.id ?? '',
+      });
     const isAsked = ['CreateUnknown', 'Conflict'].includes(reasonOf(object));
     if (!isAsked || pending === undefined) continue;
     const { name } = object.metadata;

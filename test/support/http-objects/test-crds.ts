@@ -1,6 +1,6 @@
-import { httpEndpointSchema, httpObjectSchema } from '../../../src/http-objects/index.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { httpEndpointSchema, httpObjectSchema } from '#http-objects';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** The CustomResourceDefinitions of both kinds. */
 export const httpCrds: readonly KubeObject[] = [

@@ -1,6 +1,6 @@
-import { createLeafParser, type LeafParser } from '../../../src/compile/language/index.ts';
-import type { JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject, ObjectMeta } from '../../../src/util/kube-object.ts';
+import { createLeafParser, type LeafParser } from '#compile/language/index.ts';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
 
 export const apiUrl = 'http://api.shop.svc/v1';
 

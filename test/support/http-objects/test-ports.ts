@@ -1,6 +1,6 @@
-import type { HttpObjectPorts } from '../../../src/http-objects/controller/ports.ts';
-import type { HttpTransport } from '../../../src/kube/roles.ts';
-import { decodeBase64 } from '../../../src/util/base64.ts';
+import type { HttpObjectPorts } from '#http-objects/controller/ports.ts';
+import type { HttpTransport } from '#kube/roles.ts';
+import { decodeBase64 } from '#util/base64.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { MemoryCluster } from './memory-cluster.ts';
 import { codeParser } from './test-objects.ts';

@@ -1,10 +1,10 @@
-import type { ApiClient } from '../../../src/kube/index.ts';
-import { type Informer, KubeError, type Watcher } from '../../../src/kube/roles.ts';
-import { LeaderElector } from '../../../src/runtime/leadership/leader-elector.ts';
-import { resolveLeaseTimes } from '../../../src/runtime/leadership/lease.ts';
-import { WriteFence } from '../../../src/runtime/leadership/write-fence.ts';
-import type { Clock } from '../../../src/util/clock.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { ApiClient } from '#kube';
+import { type Informer, KubeError, type Watcher } from '#kube/roles.ts';
+import { LeaderElector } from '#runtime/leadership/leader-elector.ts';
+import { resolveLeaseTimes } from '#runtime/leadership/lease.ts';
+import { WriteFence } from '#runtime/leadership/write-fence.ts';
+import type { Clock } from '#util/clock.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
@@ -65,7 +65,7 @@ export class LeaseHarness {
     this.nowMs = endMs;
   }
 
-  /** Who may write now. A frozen process does nothing, until it goes on: it is asked then. */
+  /** Who may write now. A frozen process does nothing until it continues: it is asked then. */
   get writers(): readonly Member[] {
     return [...this.members].filter((member) => member.mayWrite);
   }
@@ -83,7 +83,7 @@ export class LeaseHarness {
 export interface MemberOptions {
   readonly name: string;
   readonly network: Network;
-  /** How fast its clock goes. @default 1 */
+  /** How fast its clock runs. @default 1 */
   readonly rate?: number;
   /** What its clock on the wall says at the beginning. @default 0 */
   readonly wallMs?: number;
@@ -151,7 +151,7 @@ export class Member {
     if (this.#harness.members.delete(this)) this.#harness.onLeft();
   }
 
-  /** As SIGSTOP: nothing runs in it, and time goes on. */
+  /** As SIGSTOP: nothing runs in it, and time passes. */
   freeze(): void {
     this.#frozen ??= [];
   }
@@ -237,7 +237,7 @@ export class Member {
         const informer: Pick<Informer, 'query' | 'state' | 'get' | 'subscribe' | 'release'> = {
           query,
           state: { kind: 'synced' },
-          get: () => shown && ({ object: shown, appliedBy: [] } as never),
+          get: () => shown && ({ object: shown, cluster: undefined, appliedBy: [] } as never),
           subscribe: (listener) =>
             server.onChange(() => {
               const { object } = server;

@@ -1,6 +1,6 @@
-import type { ApiRequest } from '../../../src/kube/index.ts';
-import { KubeError } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { ApiRequest } from '#kube';
+import { KubeError } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** The part of an API server that keeps one Lease. */
 export class LeaseServer {

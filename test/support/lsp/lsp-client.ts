@@ -12,7 +12,7 @@ import {
   ShutdownRequest,
   StreamMessageReader,
   StreamMessageWriter,
-} from '../../../src/lsp/protocol.ts';
+} from '#lsp/protocol.ts';
 
 /** An editor: opens and changes documents, and collects what the server publishes. */
 export class LspClient {

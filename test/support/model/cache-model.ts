@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { StoredObject } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { StoredObject } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { CacheState, uidOf, versionOf } from './cache-state.ts';
 import { ModelReaders } from './model-readers.ts';
 import { ModelReflector } from './model-reflector.ts';
@@ -157,7 +157,7 @@ export class CacheModel {
   #checkOrder(name: string, version: number): void {
     const shown = this.#state.shown.get(name) ?? 0;
     if (!this.#state.rewritten) {
-      assert.ok(version >= shown, `${name} goes back from ${shown} to ${version}`);
+      assert.ok(version >= shown, `${name} falls back from ${shown} to ${version}`);
     }
     this.#state.shown.set(name, Math.max(shown, version));
   }

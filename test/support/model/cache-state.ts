@@ -1,6 +1,6 @@
-import { ObjectStore } from '../../../src/kube/cache/object-store.ts';
-import type { StoredObject } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { ObjectStore } from '#kube/cache/object-store.ts';
+import type { StoredObject } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type ModelChange, type ModelObject, ModelServer } from './model-server.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -15,7 +15,7 @@ export class CacheState {
   readonly store: ObjectStore;
   /** The latest version ever shown of each name. */
   readonly shown = new Map<string, number>();
-  /** Uids whose deletion the store was told by a list or a watch. */
+  /** Uids whose deletion the store got from a list or a watch. */
   readonly deletedByWatch = new Set<string>();
   /** Uids that an answer said to be gone. */
   readonly gone = new Set<string>();
@@ -65,7 +65,7 @@ export class CacheState {
 }
 
 export function stored(object: KubeObject): StoredObject {
-  return { object, appliedBy: [] };
+  return { object, cluster: undefined, appliedBy: [] };
 }
 
 export function uidOf({ object }: StoredObject): string {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { PathDiscovery } from '../../../src/kube/api/discovery.ts';
-import { createInformerSet } from '../../../src/kube/cache/informer-set.ts';
-import type { InformerSettings } from '../../../src/kube/cache/reflector-context.ts';
-import type { Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
-import { createLogger } from '../../../src/telemetry/index.ts';
-import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import type { PathDiscovery } from '#kube/api/discovery.ts';
+import { createInformerSet } from '#kube/cache/informer-set.ts';
+import type { InformerSettings } from '#kube/cache/reflector-context.ts';
+import type { Informer, InformerQuery, ResourceType } from '#kube/roles.ts';
+import { createLogger } from '#telemetry';
+import { gvkKey, gvkOf } from '#util/gvk.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { ScriptedRights } from '../fakes/scripted-rights.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
@@ -45,7 +45,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   return { api, clock, metrics, discovery, rights, informers, log, lines, reported };
 }
 
-/** Serves ConfigMaps, until told otherwise. */
+/** Serves ConfigMaps, until it is changed. */
 export class ScriptedDiscovery implements PathDiscovery {
   readonly served = new Map<string, ResourceType>();
   lookUps = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { KubeError } from '../../../src/kube/roles.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import { conditionsOf, type KubeObject } from '../../../src/util/kube-object.ts';
+import { KubeError } from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
 import { type FakeMember, MemberHarness, placedPlan } from '../fakes/member-harness.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -127,7 +127,7 @@ export class MemberHistory {
     this.log.push(`pass ${key}`);
     const pass = this.#harness.runOne(key).then((end) => {
       this.#running.delete(key);
-      if (end.kind === 'thrown') this.#harness.queued.set(key, 'normal');
+      if (end.kind === 'error') this.#harness.queued.set(key, 'normal');
       if (end.kind === 'requeue' || end.kind === 'retry' || end.kind === 'failed')
         this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CacheEvent, CacheIndex, StoredObject } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { CacheEvent, CacheIndex, StoredObject } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { allNames, type CacheState } from './cache-state.ts';
 import type { ModelRequests } from './model-requests.ts';
 
@@ -40,11 +40,11 @@ export class ModelReaders {
       this.#requests.checkPass(event);
       if (current === undefined) mirror.delete(name);
       else mirror.set(name, current);
-      if (isFirst) this.#noteTold(event);
+      if (isFirst) this.#noteReported(event);
     });
   }
 
-  #noteTold({ name }: CacheEvent): void {
+  #noteReported({ name }: CacheEvent): void {
     for (const interest of this.#interests) if (interest.name === name) interest.reported = true;
   }
 

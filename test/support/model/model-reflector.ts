@@ -1,4 +1,4 @@
-import type { Listing } from '../../../src/kube/cache/object-store.ts';
+import type { Listing } from '#kube/cache/object-store.ts';
 import { type CacheState, stored } from './cache-state.ts';
 import type { ModelChange, ModelObject } from './model-server.ts';
 
@@ -33,7 +33,7 @@ export class ModelReflector {
     return this.#phase.kind === 'watching';
   }
 
-  /** Has it told all that the server has? */
+  /** Has it reported all that the server has? */
   get isQuiet(): boolean {
     const phase = this.#phase;
     if (phase.kind !== 'watching' || this.#state.rewritten || this.#state.schemaChanged)
@@ -152,12 +152,12 @@ export class ModelReflector {
     return `nothing of ${change.version} is selected`;
   }
 
-  /** The server tells again what it has told. */
+  /** The server sends again what it has sent. */
   replay(): string {
     const watch = this.#phase;
     if (watch.kind !== 'watching') return 'watch: none to replay';
     watch.position = Math.max(0, watch.position - 1 - this.#state.random.below(4));
-    return `watch: goes back to ${watch.position}`;
+    return `watch: back to ${watch.position}`;
   }
 
   bookmark(): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { RequestTicket } from '../../../src/kube/cache/object-store.ts';
-import type { CacheEvent, PassToken, StoredObject } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { RequestTicket } from '#kube/cache/object-store.ts';
+import type { CacheEvent, PassToken, StoredObject } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type CacheState, stored, uidOf, versionOf } from './cache-state.ts';
 import type { ModelObject } from './model-server.ts';
 
@@ -115,7 +115,7 @@ export class ModelRequests {
     if (request === undefined) return 'request: none to lose patience with';
     request.holds = false;
     this.#state.store.stopHolding(request.ticket);
-    return `request: on ${request.name} nobody waits for any more`;
+    return `request: on ${request.name} without a waiting caller`;
   }
 
   /** A request that has waited in the queue is sent. */
@@ -187,15 +187,15 @@ export class ModelRequests {
     assert.ok(isOver || !this.#state.selects(answer), `the answer ${answer.version} is stored`);
   }
 
-  /** What a pass wrote is told with the pass, by the answer or by the watch, whichever was faster. */
+  /** What a pass wrote is reported with the pass, by the answer or by the watch, whichever was faster. */
   checkPass({ name, old, current, initial, pass }: CacheEvent): void {
     if (this.#expectedPass !== undefined)
-      assert.equal(pass, this.#expectedPass, 'the pass is told');
-    const isFirstTold =
+      assert.equal(pass, this.#expectedPass, 'the pass is reported');
+    const isFirstReport =
       current !== undefined && (old === undefined || versionOf(old) !== versionOf(current));
-    if (initial || pass !== undefined || !isFirstTold || this.#state.wasRestored) return;
+    if (initial || pass !== undefined || !isFirstReport || this.#state.wasRestored) return;
     const version = versionOf(current);
-    assert.ok(!this.#works.has(version), `the work ${version} is told as such`);
+    assert.ok(!this.#works.has(version), `the work ${version} is reported as such`);
     for (const { name: about, answer, isWork, holds } of this.#requests) {
       if (about !== name || !isWork || !holds || answer?.kind !== 'object') continue;
       assert.notEqual(answer.model.version, version, `the work ${version} waits for its answer`);

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** An object as the model keeps it: one label, one finalizer, one field. */
 export interface ModelObject {

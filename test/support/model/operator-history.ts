@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { KubeError } from '../../../src/kube/roles.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { KubeError } from '#kube/roles.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
 import { type HandmadeChild, planOf } from '../fakes/handmade-plan.ts';
 import { OperatorHarness } from '../fakes/operator-harness.ts';
@@ -119,7 +119,7 @@ export class OperatorHistory {
   readonly #binding: Binding;
   readonly #harness: OperatorHarness;
   readonly #running = new Map<string, Promise<unknown>>();
-  /** Was there a time when nobody saw what happened? */
+  /** Was there a time when no process saw what happened? */
   #wasAway = false;
   /** Brings back the server's last backup. */
   #restore: () => void = () => undefined;
@@ -195,7 +195,7 @@ export class OperatorHistory {
     const pass = this.#harness.runOne(key).then((end) => {
       this.#running.delete(key);
       // As the worker loop does.
-      if (end.kind === 'thrown') this.#harness.queued.set(key, 'normal');
+      if (end.kind === 'error') this.#harness.queued.set(key, 'normal');
       if (end.kind === 'requeue') this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);
     });
@@ -258,12 +258,12 @@ export class OperatorHistory {
     if (how === 'delete') this.#harness.remove(object);
   }
 
-  /** A stranger comes or goes where a child may be wanted. */
+  /** An object of others is created or deleted where a child may be desired. */
   #stranger(): void {
     const name = `${this.#random.pick(owners)}-${this.#random.pick([...items, 'copy', 'index'])}`;
     const present = this.#harness.get('v1', 'ConfigMap', name);
     if (present !== undefined && !isStranger(present)) return;
-    this.log.push(`stranger ${name} ${present === undefined ? 'comes' : 'goes'}`);
+    this.log.push(`stranger ${name} ${present === undefined ? 'created' : 'deleted'}`);
     if (present !== undefined) this.#harness.remove(present);
     else this.#put('ConfigMap', name, 'stranger');
   }
@@ -377,7 +377,7 @@ export class OperatorHistory {
   /** Is what carries the label of a present owner wanted? The rest is not found any more, and not ours to take away. */
   #checkWanted({ metadata }: KubeObject, wanted: ReadonlyMap<string, string>): void {
     const { name, labels, ownerReferences = [] } = metadata;
-    // Stripped of its owner reference while nobody looked, and before a report has listed it.
+    // Stripped of its owner reference while no process ran, and before a report has listed it.
     const isUnbound = this.#binding !== 'labels' && ownerReferences.length === 0;
     if (isUnbound && this.#wasAway) return;
     if (wanted.has(name) || name === 'shared' || name.endsWith('-index')) return;
@@ -421,7 +421,7 @@ export class OperatorHistory {
   }
 }
 
-/** Neither labelled nor owned: nobody's, or made so by meddling with what was applied by us. */
+/** Neither labelled nor owned: of no definition, or made so by an edit of what was applied by us. */
 function isStranger({ metadata }: KubeObject): boolean {
   const isLabelled = metadata.labels?.['homeostat.dev/owner-uid'] !== undefined;
   return !isLabelled && (metadata.ownerReferences ?? []).length === 0;

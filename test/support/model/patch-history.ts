@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { KubeError } from '../../../src/kube/roles.ts';
+import { KubeError } from '#kube/roles.ts';
 import { settle } from '../fake-clock.ts';
 import { OperatorHarness } from '../fakes/operator-harness.ts';
 import { planOfPodSet } from '../podset-text.ts';
@@ -89,7 +89,7 @@ export class PatchHistory {
     this.log.push(`pass ${key}`);
     const pass = this.#harness.runOne(key).then((end) => {
       this.#running.delete(key);
-      if (end.kind === 'thrown') this.#harness.queued.set(key, 'normal');
+      if (end.kind === 'error') this.#harness.queued.set(key, 'normal');
       if (end.kind === 'requeue') this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { KubeError } from '../../../src/kube/roles.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { KubeError } from '#kube/roles.ts';
+import { gvkOf } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { settle } from '../fake-clock.ts';
 import { OperatorHarness } from '../fakes/operator-harness.ts';
 import { planOfPodSet } from '../podset-text.ts';
@@ -112,7 +112,7 @@ export class RecordingHistory {
     await this.#harness.restart(plan);
   }
 
-  /** The watches end with 410: what happened meanwhile is never told. */
+  /** The watches end with 410: what happened meanwhile is never reported. */
   #relist(): void {
     if (this.#random.chance(0.5)) return;
     this.log.push('relist');
@@ -128,7 +128,7 @@ export class RecordingHistory {
       return;
     }
     await Promise.all(this.#running.values());
-    // Events of an object are told after the requests about it: what is under way ends before.
+    // Events of an object are reported after the requests about it: what is under way ends before.
     while (cluster.inFlight > 0) await settle();
     this.log.push('restored from the backup');
     this.#restoreBackup();

@@ -1,10 +1,5 @@
-import type {
-  ApiClient,
-  ApiRequest,
-  ApiResponse,
-  ApiStream,
-} from '../../../src/kube/client/api-client.ts';
-import { KubeError, type KubeErrorCode } from '../../../src/kube/kube-error.ts';
+import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from '#kube/client/api-client.ts';
+import { KubeError, type KubeErrorCode } from '#kube/kube-error.ts';
 
 type StreamRequest = Parameters<ApiClient['stream']>[0];
 

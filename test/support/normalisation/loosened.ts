@@ -1,5 +1,5 @@
-import type { ScalarType, SchemaType } from '../../../src/compile/index.ts';
-import { isFields } from '../../../src/reconcile/intent/intent.ts';
+import type { ScalarType, SchemaType } from '#compile';
+import { isFields } from '#reconcile/intent/intent.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 
 /** How often a place that can be written in another way is. */
@@ -27,7 +27,7 @@ export function loosened(value: unknown, type: SchemaType, options: LooseningOpt
       if (!Array.isArray(value)) return value;
       const items = value.map((item) => loosened(item, type.item, options));
       const [only] = items;
-      // A list inside of a list is not told from it.
+      // A list inside of a list is not distinguished from it.
       const isPlain = items.length === 1 && only !== null && !Array.isArray(only);
       return isPlain && random.chance(often) ? only : items;
     }

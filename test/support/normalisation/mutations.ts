@@ -1,6 +1,7 @@
-import { anyType, type ListType, type SchemaType } from '../../../src/compile/index.ts';
-import { type Fields, isFields, isZero } from '../../../src/reconcile/intent/intent.ts';
-import { haveSameKeys } from '../../../src/reconcile/intent/list-keys.ts';
+import { anyType, type ListType, type SchemaType } from '#compile';
+import { type Fields, isFields } from '#reconcile/intent/intent.ts';
+import { haveSameKeys } from '#reconcile/intent/list-keys.ts';
+import { isZero } from '#util/zero-value.ts';
 
 /** A way in which somebody may change a live object, and what a comparison must say of it. */
 export interface Mutation {

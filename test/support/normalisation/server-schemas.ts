@@ -1,10 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  createSchemaCompiler,
-  type KindSchema,
-  type SchemaType,
-} from '../../../src/compile/index.ts';
-import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import { createSchemaCompiler, type KindSchema, type SchemaType } from '#compile';
+import { type Gvk, gvkKey, gvkOf } from '#util/gvk.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
 import { patienceMs } from '../patience.ts';
 

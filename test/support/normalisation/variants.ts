@@ -1,6 +1,6 @@
-import { anyType, type SchemaType, type StructField } from '../../../src/compile/index.ts';
-import { isFields } from '../../../src/reconcile/intent/intent.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { anyType, type SchemaType, type StructField } from '#compile';
+import { isFields } from '#reconcile/intent/intent.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 
 /** A manifest of the corpus with one field in another spelling. */
 export interface Variant {

@@ -86,7 +86,7 @@ export class Terminal {
   }
 }
 
-/** A command that goes on in a terminal of its own. */
+/** A command that keeps running in a terminal of its own. */
 export interface RunningCommand {
   /** All that it has printed so far. */
   lines(): readonly string[];

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkDefinitions } from '../../../src/check/index.ts';
-import { bundledSchemas } from '../../../src/compile/index.ts';
-import { conditionsOf, type KubeObject } from '../../../src/util/kube-object.ts';
+import { checkDefinitions } from '#check';
+import { bundledSchemas } from '#compile';
+import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 
 /**

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { CliError } from '../../../src/cli/exit-code.ts';
-import { createProgram } from '../../../src/cli/program.ts';
+import { CliError } from '#cli/exit-code.ts';
+import { createProgram } from '#cli/program.ts';
 
 /** Runs a command of Homeostat in this process, and returns the lines that it prints, also those of an error. */
 export async function homeostatCommand(args: readonly string[]): Promise<readonly string[]> {

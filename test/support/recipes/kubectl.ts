@@ -1,5 +1,5 @@
-import { parseObjects } from '../../../src/dev/samples.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { parseObjects } from '#dev/samples.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
 import { homeostatCommand } from './homeostat-command.ts';
 import type { Command } from './transcript.ts';

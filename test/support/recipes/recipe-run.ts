@@ -1,5 +1,5 @@
-import { parseObjects } from '../../../src/dev/samples.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { parseObjects } from '#dev/samples.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { SharedControlPlane } from '../control-plane/index.ts';
 import type { HomeostatRuntime } from '../homeostat-runtime.ts';
 import { patienceMs } from '../patience.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../src/util/json.ts';
+import { isJsonObject } from '#util/json.ts';
 
 /** A command of a `console` block, and what it prints. */
 export interface Command {

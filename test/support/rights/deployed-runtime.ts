@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient, SharedControlPlane } from '../control-plane/index.ts';
 import { type FaultProxy, type matching, startFaultProxy } from '../fault-proxy/index.ts';
 import { objectsOf } from '../helm/index.ts';
@@ -56,7 +56,7 @@ export class DeployedRuntime {
     // The runtime installs the kind of definitions itself where it is missing.
     for (const object of plainManifests())
       if (object.kind !== 'CustomResourceDefinition') await client.apply(object);
-    // Here nobody puts them together: a role without rules may be bound by everybody.
+    // Here no controller puts them together: a role without rules may be bound by everybody.
     const rules = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
     for (const name of ['admin', 'edit', 'view'])
       await client.patch(`${clusterRoles}/${name}`, { rules });
@@ -151,7 +151,7 @@ export class DeployedRuntime {
   }
 }
 
-/** Without what the process is told by its test: where it listens, and where it may write. */
+/** Without what the process gets from its test: where it listens, and where it may write. */
 function argumentsOfDeployment(): readonly string[] {
   const deployment = plainManifests().find(({ kind }) => kind === 'Deployment') as Deployment;
   const [container] = deployment.spec.template.spec.containers;

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { AuditedRequest } from './audited-request.ts';
 
 /** One verb on one resource, as a role gives it. */

@@ -1,4 +1,4 @@
-import { runtimeRights } from '../../../src/check/index.ts';
+import { runtimeRights } from '#check';
 import type { PlaneClient } from '../control-plane/index.ts';
 
 /** A rule of a role. */

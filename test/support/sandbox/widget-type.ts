@@ -1,8 +1,5 @@
-import type { FieldType } from '../../../src/sandbox/apply/field-type.ts';
-import {
-  FieldTypeBuilder,
-  type MergeSchema,
-} from '../../../src/sandbox/apply/field-type-builder.ts';
+import type { FieldType } from '#sandbox/apply/field-type.ts';
+import { FieldTypeBuilder, type MergeSchema } from '#sandbox/apply/field-type-builder.ts';
 
 const text: MergeSchema = { type: 'string' };
 

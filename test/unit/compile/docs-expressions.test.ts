@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { type Block, isRewriting, Page } from '../../support/pages/index.ts';
 import { phaseOf, planOfThing, present, thing } from '../../support/thing-plan.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { languageNames } from '../../../src/compile/language/index.ts';
-import { templateHelpers } from '../../../src/compile/language/template/template-helpers.ts';
-import { inMember } from '../../../src/util/member-cluster.ts';
+import { languageNames } from '#compile/language/index.ts';
+import { templateHelpers } from '#compile/language/template/template-helpers.ts';
 import { exampleChild, exampleResource, exampleTime } from '../../support/compile/examples.ts';
 import { phaseOf, planOfThing, present, thing } from '../../support/thing-plan.ts';
 
@@ -22,8 +21,9 @@ async function evaluate(text: string): Promise<unknown> {
   const phase = phaseOf(plan, {
     phase: 'reporting',
     resource: { ...thing(), ...exampleResource },
-    children: new Map([['web', present(inMember(exampleChild, 'paris-1'))]]),
+    children: new Map([['web', present(exampleChild)]]),
     now: exampleTime,
+    clusterOf: (object) => (object === exampleChild ? 'paris-1' : undefined),
   });
   const { fields, failures } = await phase.status();
   assert.deepEqual(failures, []);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { parseYaml } from '../../../src/definition/index.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { BackendError, type ConsoleBackend, type ReconcileRecord } from '../../../src/web/index.ts';
+import { parseYaml } from '#definition';
+import type { KubeObject } from '#util/kube-object.ts';
+import { BackendError, type ConsoleBackend, type ReconcileRecord } from '#web';
 import {
   type RenderOptions,
   type SimulatedConsole,

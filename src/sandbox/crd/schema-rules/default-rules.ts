@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../../util/json.ts';
+import { isJsonObject, type Json } from '#util/json.ts';
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { readRules } from '../../cel/rule-set.ts';
 import { fieldOf, isJsonList, objectField } from '../../json-fields.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { type CheckedRule, checkRule } from '../../cel/check-rule.ts';
 import { fieldOf, listField, stringField } from '../../json-fields.ts';

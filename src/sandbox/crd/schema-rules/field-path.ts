@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField } from '../../json-fields.ts';
 
 /** The result of a path in a schema: a field, or why there is none. */

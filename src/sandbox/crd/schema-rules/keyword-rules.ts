@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../util/json.ts';
+import { isJsonObject } from '#util/json.ts';
 import { fieldOf, isJsonList, objectField, stringField } from '../../json-fields.ts';
 import {
   type FieldError,

@@ -1,5 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
-import { fieldOf, isJsonList, listField, objectField } from '../../json-fields.ts';
+import type { Json, JsonObject } from '#util/json.ts';
+import { junctorsIn, type SchemaKeyword, type Subschema, schemasIn } from '#util/json-schema.ts';
+import { fieldOf, isJsonList } from '../../json-fields.ts';
 
 /** A schema of a CRD with those nested in it, as its author wrote it. Made once: several rules visit all of them. */
 export class SchemaNode {
@@ -20,21 +21,14 @@ export class SchemaNode {
     this.path = path;
     this.name = name;
     this.fields = this.named('properties');
-    this.items = this.#child('items');
-    this.additionalProperties = this.#child('additionalProperties');
-    const listed = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => this.#listed(keyword));
-    this.junctors = [...listed, this.#child('not')].filter((node) => node !== undefined);
+    this.items = this.named('items')[0];
+    this.additionalProperties = this.named('additionalProperties')[0];
+    this.junctors = junctorsIn(schema).map((each) => this.#below(each));
   }
 
-  /** The schemas in the map of a keyword. */
-  named(keyword: string): readonly SchemaNode[] {
-    const schemas = objectField(this.schema, keyword);
-    if (schemas === undefined) return [];
-    return Object.entries(schemas).flatMap(([name, schema]) =>
-      isJsonObject(schema)
-        ? [new SchemaNode(schema, `${this.path}.${keyword}[${name}]`, name)]
-        : [],
-    );
+  /** The schemas in a keyword. */
+  named(keyword: SchemaKeyword): readonly SchemaNode[] {
+    return schemasIn(this.schema, keyword).map((each) => this.#below(each));
   }
 
   /** The schemas of `junctors` in the list of one keyword. */
@@ -42,15 +36,10 @@ export class SchemaNode {
     return this.junctors.filter(({ path }) => path.startsWith(`${this.path}.${keyword}[`));
   }
 
-  #listed(keyword: string): readonly SchemaNode[] {
-    return listField(this.schema, keyword).flatMap((item, index) =>
-      isJsonObject(item) ? [new SchemaNode(item, `${this.path}.${keyword}[${index}]`)] : [],
-    );
-  }
-
-  #child(keyword: string): SchemaNode | undefined {
-    const schema = objectField(this.schema, keyword);
-    return schema && new SchemaNode(schema, `${this.path}.${keyword}`);
+  #below({ schema, keyword, key }: Subschema<JsonObject>): SchemaNode {
+    const at = `${this.path}.${keyword}`;
+    const name = typeof key === 'string' ? key : '';
+    return new SchemaNode(schema, key === undefined ? at : `${at}[${key}]`, name);
   }
 }
 

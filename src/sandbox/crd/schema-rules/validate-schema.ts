@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { CelEnvironment } from '../../cel/cel-environment.ts';
 import { fieldOf, stringField } from '../../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../../status/field-error.ts';

@@ -1,0 +1,3 @@
+export { type FuzzResult, fuzz } from './fuzz.ts';
+export { fuzzTarget } from './fuzz-target.ts';
+export { reproductionOf } from './reproduction.ts';

@@ -1,0 +1,23 @@
+import type { Json } from '#util/json.ts';
+import type { JsonLimits } from '#util/json-scan.ts';
+import { JsonLimitError, parseWithin } from '#util/limited-json.ts';
+import { KubeError } from '../kube-error.ts';
+
+/**
+ * Limits of a trusted API server. Short texts are not scanned: they cannot cost much. Its own limit of nesting is the same.
+ */
+export const trustedJson: JsonLimits = {
+  fromLength: 4_194_304,
+  maxCost: 268_435_456,
+  maxDepth: 10_000,
+};
+
+/** Parses JSON of a server if it costs less than the limits. @throws KubeError `too-large`, SyntaxError */
+export function parseLimited(text: string, limits: JsonLimits): Json {
+  try {
+    return parseWithin(text, limits);
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    throw new KubeError('too-large', error.message, { status: 0 });
+  }
+}

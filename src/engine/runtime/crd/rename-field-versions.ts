@@ -1,0 +1,56 @@
+import { withFieldVersion } from '#util/field-versions.ts';
+import { isJsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import type { CrdRejection } from './check-change.ts';
+import { type CrdContext, storedKind } from './crd-definition.ts';
+import { editResources } from './edit-resources.ts';
+
+/** Versions of the installed CRD that the definition's CRD does not have. */
+export function removedVersions(live: KubeObject, { definition }: Pick<CrdContext, 'definition'>) {
+  const kept = versionNames(definition.kind.crd);
+  return versionNames(live).filter((name) => !kept.includes(name));
+}
+
+/**
+ * Renames the versions that are about to be removed in `metadata.managedFields` of all resources, to the one in which they are stored:
+ * after the removal, the API server would reject every apply to a resource that names one of them. Resources without such fields are only
+ * read.
+ * @returns why a version cannot be removed: the server rejects resources
+ * @throws KubeError when a request fails.
+ */
+export async function renameFieldVersions(
+  context: CrdContext,
+  { live, removed }: { readonly live: KubeObject; readonly removed: readonly string[] },
+  signal: AbortSignal,
+): Promise<CrdRejection | undefined> {
+  const gvk = storedKind(live)?.gvk;
+  // Another storage version, or one that is not served, is the server's or the author's mistake; it is not hidden here.
+  if (gvk === undefined || removed.includes(gvk.version)) return undefined;
+  if ((await context.cluster.lookUp(gvk, signal)) === undefined) return undefined;
+  const isRemoved = (apiVersion: string) =>
+    removed.some((version) => apiVersion === `${gvk.group}/${version}`);
+  const { rejected, reason } = await editResources(
+    context,
+    {
+      gvk,
+      readsFields: true,
+      change: ({ managedFields }) => {
+        const entries = withFieldVersion(managedFields, isRemoved, `${gvk.group}/${gvk.version}`);
+        return entries && { managedFields: entries };
+      },
+    },
+    signal,
+  );
+  if (rejected.length === 0) return undefined;
+  const names = rejected.map((name) => `"${name}"`).join(', ');
+  return {
+    message: `Version ${removed.map((name) => `"${name}"`).join(', ')} cannot be removed: fields in it cannot be renamed in ${gvk.kind} ${names}: ${reason}`,
+    diagnostics: [],
+  };
+}
+
+/** Names of the versions of a CRD. */
+export function versionNames({ spec }: KubeObject): readonly string[] {
+  const versions = isJsonObject(spec) && Array.isArray(spec.versions) ? spec.versions : [];
+  return versions.filter(isJsonObject).map(({ name }) => String(name));
+}

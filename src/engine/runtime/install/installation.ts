@@ -1,0 +1,295 @@
+import { diagnosticText } from '#check';
+import { compileInstall, installDefinitionOf, type OperatorPlan } from '#compile';
+import { Controller } from '#controller';
+import { type LocatedDefinition, usedKindsOf } from '#definition';
+import { createFinalizingOperator, createOperator, holdChange } from '#reconcile';
+import { type GroupKind, type Gvk, isSameKind } from '#util/gvk.ts';
+import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
+import { installNameOf, statusManagerOf } from '#util/stored-names.ts';
+import { whenAborted } from '#util/when-aborted.ts';
+import { DefinitionMetrics } from '../definition-metrics.ts';
+import { type InstallTask, statusOfInstall } from '../definitions/install-tasks.ts';
+import { errorMessage } from '../error-message.ts';
+import type { OwnObjects } from '../objects/own-object-informer.ts';
+import { fetchSchemas } from '../prepare/prepare-definition.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import { whenNewKind } from '../running/restart-conditions.ts';
+import { servedKinds } from '../served-kinds.ts';
+import type { ViewListener } from '../view-change-notifier.ts';
+import { retryUntilDone } from '../waits.ts';
+import { createDefinitionViewCluster } from './definition-view-cluster.ts';
+import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
+
+export interface InstallationOptions extends SharedOptions {
+  /** Name of the definition. */
+  readonly name: string;
+  readonly objects: OwnObjects;
+  readonly listener: ViewListener;
+}
+
+/** Keeps objects whose deletion needs an approval. */
+type Hold = ReturnType<typeof holdChange>;
+type ApplyTask = Extract<InstallTask, { kind: 'apply' }>;
+
+interface Work {
+  readonly stopper: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Manages the objects of one definition itself, one task at a time. */
+export class Installation {
+  readonly #options: InstallationOptions;
+  readonly #signal: AbortSignal;
+  readonly #metrics: DefinitionMetrics;
+  #task: InstallTask = { kind: 'keep' };
+  #work: Work | undefined;
+  #hold: Hold | undefined;
+  /** Kinds of objects that this process may have created and that are not on record yet. */
+  #unrecorded: readonly GroupKind[] = [];
+  /** The revision of the running plan, once its objects have been reported. */
+  #reported: string | undefined;
+  #problem: string | undefined;
+  #isDone = false;
+
+  /** `signal`: stops all work. */
+  constructor(options: InstallationOptions, signal: AbortSignal) {
+    const { name, metrics, clock } = options;
+    this.#options = options;
+    this.#signal = signal;
+    this.#metrics = new DefinitionMetrics(metrics, clock, installNameOf(name));
+  }
+
+  /** Why the objects cannot be managed. Undefined: they are. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Whether the task is to remove the objects, and none is left. */
+  get isDone(): boolean {
+    return this.#task.kind !== 'remove' || this.#isDone;
+  }
+
+  /** Changes the task. Stops the running one first, unless it is the same. Returns at once. */
+  want(task: InstallTask): void {
+    const before = this.#task;
+    this.#task = task;
+    if (task.kind === 'apply') this.#hold?.approve(task.approvedDeletions);
+    if (isSameTask(before, task)) return;
+    const last = this.#work;
+    last?.stopper.abort(new Error('The task has changed'));
+    this.#isDone = false;
+    this.#problem = undefined;
+    const stopper = new AbortController();
+    const signal = AbortSignal.any([this.#signal, stopper.signal]);
+    const ended = (last?.ended ?? Promise.resolve()).then(() => this.#run(task, signal));
+    this.#work = { stopper, ended };
+  }
+
+  /** Stops for good; resolves when all work has ended. */
+  async stop(): Promise<void> {
+    this.#work?.stopper.abort(new Error('The definition was removed'));
+    await this.#work?.ended;
+    await this.#metrics.forget();
+  }
+
+  /** Never rejects. */
+  async #run(task: InstallTask, signal: AbortSignal): Promise<void> {
+    if (task.kind === 'keep') return;
+    await retryUntilDone(
+      () => (task.kind === 'apply' ? this.#apply(task, signal) : this.#remove(task, signal)),
+      {
+        ...this.#options,
+        signal,
+        message: 'The objects of a definition cannot be managed, will retry',
+        fields: { definition: this.#options.name },
+        onFailure: (error) => this.#setProblem(errorMessage(error)),
+      },
+    );
+  }
+
+  /** Until the signal aborts, or the definition has no objects of its own any more. */
+  async #apply({ located }: ApplyTask, signal: AbortSignal): Promise<void> {
+    for (let isOver = false; !isOver && !signal.aborted; )
+      isOver = await this.#reconcile(located, signal);
+  }
+
+  /** @returns whether nothing is left to do; false: a kind is served now, and its objects are compared by its schema */
+  async #reconcile(located: LocatedDefinition, signal: AbortSignal): Promise<boolean> {
+    const { cluster } = this.#options;
+    const whole = installDefinitionOf(located).definition;
+    const schemas = await fetchSchemas(whole, this.#options, signal);
+    const { plan, diagnostics } = compileInstall(located, schemas, this.#options.coverage);
+    if (plan === undefined) {
+      this.#setProblem(diagnostics.map(diagnosticText).join('\n'));
+      await whenAborted(signal);
+      return true;
+    }
+    const isDesired = (kind: GroupKind) => plan.children.some(({ gvk }) => isSameKind(gvk, kind));
+    const previous = this.#knownKinds().filter((kind) => !isDesired(kind));
+    const previousKinds = await servedKinds(previous, cluster, signal);
+    this.#unrecorded = distinctKinds([...this.#unrecorded, ...plan.children.map(({ gvk }) => gvk)]);
+    this.#reported = undefined;
+    this.#setProblem(undefined);
+    const unknown = usedKindsOf(plan.definition).filter(
+      (gvk) => cluster.resourceFor(gvk) === undefined,
+    );
+    const ending = new AbortController();
+    const attempt = AbortSignal.any([signal, ending.signal]);
+    let isReleased = false;
+    whenNewKind(unknown, this.#options, attempt).then(
+      (reason) => reason !== undefined && ending.abort(new Error(reason)),
+      () => {},
+    );
+    await this.#operate({ plan, previousKinds }, attempt, () => {
+      isReleased = true;
+      ending.abort(new Error('No object is left'));
+    });
+    if (!isReleased || signal.aborted) return false;
+    await this.#clearStatus(signal);
+    return true;
+  }
+
+  async #operate(
+    {
+      plan,
+      previousKinds,
+    }: { readonly plan: OperatorPlan; readonly previousKinds: readonly Gvk[] },
+    signal: AbortSignal,
+    onReleased: () => void,
+  ): Promise<void> {
+    const { name, logger } = this.#options;
+    const { retry } = plan.definition.controller;
+    const operator = createOperator({
+      ...this.#operatorOptions(false, onReleased),
+      plan,
+      previousKinds,
+      enqueue: (key, priority) => controller.enqueue(key, priority),
+      onDecisions: (_key, record) => {
+        this.#metrics.recordPass(record);
+        const isReported = record.status === 'written' || record.status === 'unchanged';
+        if (isReported) this.#reported = plan.revision;
+      },
+    });
+    const controller = new Controller({
+      ...this.#options,
+      name: plan.name,
+      logger: logger.child({ definition: name }),
+      reconciler: operator,
+      concurrency: 1,
+      baseDelayMs: retry.initialMs,
+      maxDelayMs: retry.maxMs,
+    });
+    operator.guardDeletions(this.#createHold(plan, (key) => controller.enqueue(key)));
+    try {
+      await operator.start(signal);
+      await controller.run(signal);
+    } finally {
+      operator.stop();
+      this.#hold = undefined;
+    }
+  }
+
+  /** Undefined: the definition has not changed since its objects were as it desires. */
+  #createHold(plan: OperatorPlan, onAllowed: (key: string) => void): Hold | undefined {
+    const { name, objects } = this.#options;
+    const object = objects.get(name);
+    if (object !== undefined && isSettled(object, plan.revision)) return undefined;
+    const hold = holdChange({ plan, key: keyOf(undefined, name), onAllowed });
+    hold.approve(this.#task.kind === 'apply' ? this.#task.approvedDeletions : undefined);
+    this.#hold = hold;
+    return hold;
+  }
+
+  /** Deletes the objects, as the children of a resource that is deleted. */
+  async #remove(
+    { located }: Extract<InstallTask, { kind: 'remove' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, cluster, listener, logger } = this.#options;
+    const { kind, children } = installDefinitionOf(located).definition;
+    const kinds = distinctKinds([...this.#knownKinds(), ...children.map(({ gvk }) => gvk)]);
+    const ending = new AbortController();
+    const operator = createFinalizingOperator({
+      ...this.#operatorOptions(true, () => ending.abort(new Error('No object is left'))),
+      name: installNameOf(name),
+      kind,
+      recordedKinds: kinds,
+      previousKinds: await servedKinds(kinds, cluster, signal),
+      enqueue: (key, priority) => controller.enqueue(key, priority),
+    });
+    const controller = new Controller({
+      ...this.#options,
+      name: installNameOf(name),
+      logger: logger.child({ definition: name }),
+      reconciler: operator,
+      concurrency: 1,
+      maxDelayMs: 300_000,
+    });
+    const attempt = AbortSignal.any([signal, ending.signal]);
+    try {
+      await operator.start(attempt);
+      await controller.run(attempt);
+    } finally {
+      operator.stop();
+    }
+    if (!ending.signal.aborted) return;
+    this.#isDone = true;
+    listener.awaited();
+  }
+
+  #operatorOptions(isRemoved: boolean, onReleased: () => void) {
+    const { name, cluster, listener, ...options } = this.#options;
+    return {
+      ...options,
+      cluster: createDefinitionViewCluster({ cluster, name, isRemoved, onReleased }),
+      onWatchState: () => listener.counted(),
+    };
+  }
+
+  /** The kinds of the objects that exist or may exist. */
+  #knownKinds(): readonly GroupKind[] {
+    const object = this.#options.objects.get(this.#options.name);
+    const revision = object && statusOfInstall(object)?.definitionRevision;
+    if (this.#reported !== undefined && this.#reported === revision) this.#unrecorded = [];
+    return distinctKinds([...recordedInstallKinds(object), ...this.#unrecorded]);
+  }
+
+  /** The definition has no objects of its own any more. */
+  async #clearStatus(signal: AbortSignal): Promise<void> {
+    const { name, cluster, objects } = this.#options;
+    const object = objects.get(name);
+    if (object === undefined || statusOfInstall(object) === undefined) return;
+    const { apiVersion, kind, metadata } = object;
+    await cluster.apply(
+      { apiVersion, kind, metadata: { name, uid: metadata.uid ?? '' }, status: {} },
+      {
+        flow: { name: installNameOf(name), priority: 'status' },
+        fieldManager: statusManagerOf(installNameOf(name)),
+        force: true,
+        subresource: 'status',
+      },
+      signal,
+    );
+  }
+
+  #setProblem(problem: string | undefined): void {
+    if (this.#problem === problem) return;
+    this.#problem = problem;
+    this.#options.listener.changed();
+  }
+}
+
+function isSameTask(before: InstallTask, next: InstallTask): boolean {
+  if (before.kind === 'keep' || next.kind === 'keep') return before.kind === next.kind;
+  return (
+    before.kind === next.kind &&
+    before.located.definition.revision === next.located.definition.revision
+  );
+}
+
+/** Whether the objects were as this revision desires, so that later deletions are not those of a changed definition. */
+function isSettled(object: KubeObject, revision: string): boolean {
+  const status = statusOfInstall(object);
+  const ready = conditionsOf({ status }).find(({ type }) => type === 'Ready');
+  return status?.definitionRevision === revision && ready?.status === 'True';
+}
