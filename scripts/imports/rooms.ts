@@ -121,11 +121,12 @@ export const packages: Readonly<Record<string, string>> = {
   'vscode-languageserver-textdocument': 'lsp/protocol.ts',
   preact: 'web/preact.ts',
   '@codemirror/commands': 'web/editor/code-mirror.ts',
-  '@codemirror/lang-yaml': 'web/editor/code-mirror.ts',
+  '@codemirror/lang-yaml': 'web/editor/yaml-language.ts',
   '@codemirror/language': 'web/editor/code-mirror.ts',
   '@codemirror/lint': 'web/editor/code-mirror.ts',
   '@codemirror/state': 'web/editor/code-mirror.ts',
   '@codemirror/view': 'web/editor/code-mirror.ts',
+  '@lezer/common': 'web/editor/yaml-language.ts',
   '@lezer/highlight': 'web/editor/code-mirror.ts',
   commander: 'cli',
 };

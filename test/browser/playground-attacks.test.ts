@@ -5,6 +5,7 @@ import { encodeBase64Bytes } from '#util/base64.ts';
 import type { ManifestText } from '#web';
 import type { ConsolePage } from './support/browser.ts';
 import {
+  openFile,
   playgroundEditor,
   type ServedPlayground,
   servePlayground,
@@ -204,7 +205,7 @@ describe('browser/playground: hostile files and links', () => {
       assert.ok(!shown.includes(secret) && !shown.includes(encoded), text);
     }
     // What an edit of the definition would change.
-    await app.page.getByRole('tab', { name: 'hostile.yaml', exact: true }).click();
+    await openFile(app.page, 'hostile.yaml');
     const [definition] = files;
     await writeInEditor(app.page, definition?.text.replaceAll('7461', '9999') ?? '');
     await app.page.locator('.files .changes li', { hasText: 'Secret' }).first().waitFor();
@@ -241,7 +242,7 @@ describe('browser/playground: hostile files and links', () => {
       await assertHarmless(app);
     }
     for (const { file, text } of files) {
-      await app.page.getByRole('tab', { name: file, exact: true }).click();
+      await openFile(app.page, file);
       await writeInEditor(app.page, text.replace('{ constructor:', '{ __proto__: a, constructor:'));
       await app.page
         .locator('.files .diagnostic.error', { hasText: '__proto__' })
@@ -334,7 +335,7 @@ describe('browser/playground: hostile files and links', () => {
     test(`${what} as a sample and as a definition: an error, and a page that responds`, async () => {
       const app = await opened(filesWith({ children: mapChild('{ a: b }') }));
       for (const file of [sampleFile, 'hostile.yaml']) {
-        await app.page.getByRole('tab', { name: file, exact: true }).click();
+        await openFile(app.page, file);
         await writeInEditor(app.page, text);
         await app.page.locator('.files .diagnostic.error').first().waitFor();
         await button(app, 'Apply').click();

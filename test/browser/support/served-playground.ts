@@ -34,6 +34,12 @@ export async function servePlayground(): Promise<ServedPlayground> {
   };
 }
 
+/** Opens the tab of a file. Resolves when its editor is there: what is pasted before is lost with the editor of the other file. */
+export async function openFile(page: Page, file: string): Promise<void> {
+  await page.getByRole('tab', { name: file, exact: true }).click();
+  await page.locator(`${playgroundEditor}[aria-label="File ${file}"]`).waitFor();
+}
+
 /** Replaces the text of the open file, as a paste does. */
 export async function writeInEditor(page: Page, text: string): Promise<void> {
   await page.locator(playgroundEditor).click();

@@ -1,9 +1,9 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { yaml } from '@codemirror/lang-yaml';
 import {
   HighlightStyle,
   indentOnInput,
   indentUnit,
+  LanguageSupport,
   syntaxHighlighting,
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
@@ -17,6 +17,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { DiagnosticView } from '../contract.ts';
+import { boundedYaml } from './yaml-language.ts';
 
 export interface TextEditorOptions {
   readonly text: string;
@@ -85,7 +86,7 @@ export function createTextEditor(parent: HTMLElement, options: TextEditorOptions
         indentUnit.of('  '),
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
         ...(language === 'yaml'
-          ? [lineNumbers(), lintGutter(), yaml()]
+          ? [lineNumbers(), lintGutter(), new LanguageSupport(boundedYaml())]
           : [EditorView.lineWrapping]),
         syntaxHighlighting(highlight),
         theme,
