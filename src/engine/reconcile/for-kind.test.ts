@@ -94,6 +94,44 @@ describe('reconcile: a kind of `for`', () => {
     });
   }
 
+  for (const [how, selectors, unmatched] of [
+    ['labels', byLabel, { labels: {} }],
+    ['annotations', byAnnotation, { annotations: {} }],
+  ] as const)
+    for (const isRestarted of [false, true])
+      test(`a paused object whose ${how} stop matching keeps its children until it is resumed (${isRestarted ? 'while no process runs' : 'now'})`, async () => {
+        const { harness, object } = await atRest(selectors);
+        const paused = { ...matching.annotations, 'homeostat.dev/paused': 'true' };
+        harness.edit(object, { metadata: { ...object.metadata, annotations: paused } });
+        await harness.settle();
+        const left = { ...object.metadata, annotations: paused, ...unmatched };
+        const annotations = { ...left.annotations, 'homeostat.dev/paused': 'true' };
+        harness.edit(object, { metadata: { ...left, annotations } });
+        if (isRestarted) await harness.restart(planFor(selectors));
+        await harness.settle();
+        assert.ok(shadow(harness));
+        await harness.clock.advance(3_600_000);
+        await harness.settle();
+        assert.ok(shadow(harness));
+        harness.edit(object, { metadata: { ...left, annotations: {} } });
+        await harness.settle();
+        assert.equal(shadow(harness), undefined);
+        await harness.clock.advance(60_000);
+        assert.equal(harness.cluster.watched.filter(({ gvk }) => gvk.kind === 'Secret').length, 1);
+      });
+
+  test('a paused object that stopped matching, and is deleted then, is forgotten', async () => {
+    const { harness, object } = await atRest(byLabel);
+    const annotations = { 'homeostat.dev/paused': 'true' };
+    harness.edit(object, { metadata: { ...object.metadata, labels: {}, annotations } });
+    await harness.settle();
+    assert.ok(shadow(harness));
+    harness.remove(object);
+    await harness.settle();
+    await harness.clock.advance(60_000);
+    assert.equal(harness.cluster.watched.filter(({ gvk }) => gvk.kind === 'Secret').length, 1);
+  });
+
   describe('an object that stops matching', () => {
     const readsMark = `  reads:
     - { id: mark, apiVersion: v1, kind: ConfigMap, name: mark, optional: true }

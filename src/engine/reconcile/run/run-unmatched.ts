@@ -1,12 +1,17 @@
 import type { Outcome } from '#controller';
 import type { StoredObject } from '#kube/roles.ts';
 import { type KubeObject, parseKey } from '#util/kube-object.ts';
-import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '#util/stored-names.ts';
+import {
+  definitionLabel,
+  ownerUidLabel,
+  pausedAnnotation,
+  selectedByAnnotation,
+} from '#util/stored-names.ts';
 import { observeForDeletion } from '../child/observe-existing.ts';
 import { kindAt, refTo } from '../identity.ts';
-import { setDue } from '../ledger/due.ts';
+import { forgetDue, setDue } from '../ledger/due.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
+import { hasFinalizer, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
 import { beginPass, isRemoved, loggerOf, type PassRequest } from '../pass/pass.ts';
 import { untilTimeChange } from '../pass/time-changes.ts';
@@ -17,7 +22,7 @@ import { controllerKeyOf } from '../watch/child-watch.ts';
 /**
  * Reconciles a key without a resource of the definition. An object that stopped matching the selectors of `for` loses its children. If
  * the definition was edited, it keeps them: an annotation of the children has the selectors under which they were created. The garbage
- * collector deletes the children of a deleted object.
+ * collector deletes the children of a deleted object. A paused object keeps them until it is resumed.
  * @returns undefined when nothing is left to do.
  */
 export async function runUnmatched(
@@ -34,7 +39,35 @@ export async function runUnmatched(
   if (resource === undefined || isTerminating(resource)) return undefined;
   // It matches again, or matched at the time of the request: its event is about to arrive.
   if (context.watches.resources.membership.has(resource)) return undefined;
-  return removeAll(context, { key, resource, turn }, children);
+  const request = { key, resource, turn };
+  if (isPaused(resource)) {
+    const owner = await pausedOwner(context, request);
+    if (owner === undefined) return undefined;
+    if (isPaused(owner)) return { kind: 'done' };
+  }
+  return removeAll(context, request, children);
+}
+
+/** The fields of a paused object that are waited for. */
+const pausedPaths = [['metadata', 'annotations', pausedAnnotation]] as const;
+
+/**
+ * A paused object, from a watch by name: that of the resources does not show it any more, and the end of the pause must enqueue it.
+ * @returns the object as that watch has it; undefined: it is deleted
+ */
+async function pausedOwner(
+  context: OperatorContext,
+  request: PassRequest,
+): Promise<KubeObject | undefined> {
+  const { resource } = request;
+  const pass = beginPass(context, request);
+  const gvk = kindAt(context.plan.definition.kind.gvk, undefined);
+  const ref = refTo(gvk, pass.namespace, resource.metadata.name);
+  await context.watches.prepareNamed([ref], pass.signal);
+  const { state, stored } = pass.dependencies.named(ref, pausedPaths);
+  pass.dependencies.finish();
+  forgetDue(pass.state.ledger);
+  return state.kind === 'synced' ? stored?.object : resource;
 }
 
 /** Children that were created for an object of this key under the current selectors. */
