@@ -12,6 +12,7 @@ import {
   type Template,
   valueAt,
 } from '#definition';
+import { CronSchedules } from '#util/cron-schedules.ts';
 import { apiVersionOf, type Gvk, gvkKey } from '#util/gvk.ts';
 import { invariant } from '#util/homeostat-error.ts';
 import { type JsonObject, pointerTo } from '#util/json.ts';
@@ -120,8 +121,8 @@ interface CompiledReporting {
   readonly requeueAfter?: CompiledTemplate;
   /** `schedule.cron` with an expression. */
   readonly cron?: CompiledTemplate;
-  /** The time zone of `cron`. */
-  readonly timeZone?: string;
+  /** The schedules of `cron`. */
+  readonly schedules?: CronSchedules;
 }
 
 export interface CompiledCondition {
@@ -418,7 +419,7 @@ export function compileDefinition({
         { pointer: '/spec/schedule', field: 'schedule' },
         { cron: textType },
       ),
-      ...(cron && { timeZone: cron.timeZone }),
+      ...(cron && { schedules: new CronSchedules(cron.timeZone) }),
     },
   };
 }

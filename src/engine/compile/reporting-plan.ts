@@ -3,6 +3,7 @@
  * objects after the applies. `status` is the new status, and nothing waits.
  */
 import type { PatchDefinition } from '#definition';
+import type { CronSchedule } from '#util/cron.ts';
 import type { Gvk } from '#util/gvk.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { FieldPath, PhaseInput, Rendered, RenderFailure, Secrecy } from './operator-plan.ts';
@@ -76,8 +77,8 @@ export interface ReportPhase {
   patch(id: string): Promise<Rendered<RenderedPatch>>;
   /** In ms. Missing: no requeue. */
   requeueAfter(): Promise<Rendered<number>>;
-  /** The next time of the resource's own `schedule.cron`, in ms since the epoch. Missing: it has none. */
-  nextScheduled(): Promise<Rendered<number>>;
+  /** The resource's own `schedule.cron`. Missing: it has none. */
+  schedule(): Promise<Rendered<CronSchedule>>;
 }
 
 export interface RenderedCondition {

@@ -42,7 +42,6 @@ export function startReport(parts: EvaluationPlan, input: ReportInput): ReportPh
     parts,
     evaluate: (template, needs) => phase.value(template, needs),
     isUnknown: (template) => phase.isUnknown(template),
-    nowMs: Date.parse(input.now),
   });
 }
 

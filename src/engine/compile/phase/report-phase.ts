@@ -1,5 +1,5 @@
 import { canonicalJson } from '#util/canonical-json.ts';
-import { type CronSchedule, parseCron } from '#util/cron.ts';
+import type { CronSchedule } from '#util/cron.ts';
 import { parseDurationMs } from '#util/duration.ts';
 import { type Gvk, gvkOf } from '#util/gvk.ts';
 import { invariant } from '#util/homeostat-error.ts';
@@ -31,8 +31,6 @@ interface ReportPhaseOptions {
   readonly evaluate: (template: CompiledTemplate, needs?: Needs) => Promise<Rendered<unknown>>;
   /** Whether a template depends on an `unknown` input. */
   readonly isUnknown: (template: CompiledTemplate) => boolean;
-  /** The time of the reconcile. */
-  readonly nowMs: number;
 }
 
 /** See {@link ReportPhase}. */
@@ -40,11 +38,9 @@ export class TemplateReportPhase implements ReportPhase {
   readonly #parts: EvaluationPlan;
   readonly #evaluate: ReportPhaseOptions['evaluate'];
   readonly #isUnknown: ReportPhaseOptions['isUnknown'];
-  readonly #nowMs: number;
 
-  constructor({ parts, evaluate, isUnknown, nowMs }: ReportPhaseOptions) {
+  constructor({ parts, evaluate, isUnknown }: ReportPhaseOptions) {
     this.#parts = parts;
-    this.#nowMs = nowMs;
     this.#isUnknown = isUnknown;
     // Without the value there is no Event, patch or delay.
     this.#evaluate = async (template, needs) =>
@@ -92,16 +88,15 @@ export class TemplateReportPhase implements ReportPhase {
     return failed(requeueAfter, 'Expected a duration such as "30s" or "5m"');
   }
 
-  async nextScheduled(): Promise<Rendered<number>> {
-    const { cron, timeZone } = this.#parts.reporting;
-    if (cron === undefined) return { kind: 'missing' };
+  async schedule(): Promise<Rendered<CronSchedule>> {
+    const { cron, schedules } = this.#parts.reporting;
+    if (cron === undefined || schedules === undefined) return { kind: 'missing' };
     const rendered = await this.#evaluate(cron);
     if (rendered.kind !== 'value') return rendered;
-    const schedule = scheduleOf(String(rendered.value), timeZone);
-    if (schedule === undefined)
-      return failed(cron, 'Expected a cron expression such as "0 3 * * *"');
-    const value = schedule.nextMs(this.#nowMs);
-    return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
+    const value = schedules.get(String(rendered.value));
+    return value === undefined
+      ? failed(cron, 'Expected a cron expression such as "0 3 * * *"')
+      : { kind: 'value', value };
   }
 
   async #condition(parts: CompiledCondition): Promise<RenderedCondition> {
@@ -197,19 +192,6 @@ export class TemplateReportPhase implements ReportPhase {
     return check === undefined || check.isValid(value)
       ? { kind: 'value', value }
       : failed(template, check.expected);
-  }
-}
-
-/** The text may come from users of the resource. */
-const maxCronLength = 128;
-
-/** Undefined: the text is no cron expression. The parser's message repeats it, and it may come from a Secret. */
-function scheduleOf(text: string, timeZone: string | undefined): CronSchedule | undefined {
-  if (text.length > maxCronLength) return undefined;
-  try {
-    return parseCron(text, timeZone);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RefAt, StoredObject } from '#kube/roles.ts';
+import type { CronSchedule } from '#util/cron.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { WriteResponses } from '../intent/write-responses.ts';
 import { Ledger } from '../ledger/ledger.ts';
@@ -41,6 +42,8 @@ export interface ResourceState {
   finalizingSinceMs: number | undefined;
   /** The last reported status of `Ready`; undefined before the first pass. */
   isReady: boolean | undefined;
+  /** Its own `schedule.cron` as it was last computed. Undefined: it has none, or no pass could compute it yet. */
+  schedule: CronSchedule | undefined;
   /** When it runs because the result of an expression changes with the time. */
   readonly timeChanges: TimeChanges;
 }
@@ -82,6 +85,7 @@ export function createResourceState(uid: string): ResourceState {
     isOrphaning: false,
     finalizingSinceMs: undefined,
     isReady: undefined,
+    schedule: undefined,
   };
 }
 

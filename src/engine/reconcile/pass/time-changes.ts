@@ -1,3 +1,4 @@
+import { timerErrorMs } from '../ledger/ledger.ts';
 import type { PassInput } from './pass.ts';
 
 /** Shortest time until a resource runs again because of the time. */
@@ -27,6 +28,13 @@ export function untilTimeChange({ context, phaseInput, state }: PassInput): numb
   return changeMs === undefined
     ? undefined
     : state.timeChanges.plan(changeMs, context.clock.nowMs());
+}
+
+/** Until the next time of the resource's own schedule, in ms. Undefined: none is known. */
+export function untilScheduled({ context, phaseInput, state }: PassInput): number | undefined {
+  // A pass that its timer started too early is the one of the time that is about to come.
+  const nextMs = state.schedule?.nextMs(Date.parse(phaseInput.now) + timerErrorMs);
+  return nextMs === undefined ? undefined : nextMs - context.clock.nowMs();
 }
 
 /** The shorter of two delays. Undefined: there is none. */

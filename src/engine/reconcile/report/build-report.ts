@@ -10,7 +10,7 @@ import { limitBackoffText } from '../ledger/pace.ts';
 import { statusBlocker, statusRejection } from '../ledger/rejections.ts';
 import { inventoryAfter } from '../ownership/maintain-inventory.ts';
 import { emitEvent, type Pass, problemOfResource } from '../pass/pass.ts';
-import { shorter, untilTimeChange } from '../pass/time-changes.ts';
+import { shorter, untilScheduled, untilTimeChange } from '../pass/time-changes.ts';
 import {
   type StatusOutcome,
   writeStatus,
@@ -62,10 +62,12 @@ export async function buildReport(pass: Pass): Promise<Report> {
   const { conditions, problems } = await authorConditions(pass, reporting, mapped);
   const parts = { entries, mapped, conditions, furtherProblems: problems, events: [] };
   const report = await withReactions(pass, reporting, reportOf(pass, parts));
-  const changesAfterMs = untilTimeChange(pass);
-  if (changesAfterMs === undefined) return report;
-  const { requeueAfterMs } = report;
-  return { ...report, requeueAfterMs: shorter(requeueAfterMs, changesAfterMs) ?? changesAfterMs };
+  const wanted = shorter(report.requeueAfterMs, untilScheduled(pass));
+  const requeueAfterMs = shorter(
+    wanted === undefined ? undefined : Math.max(wanted, shortestRequeueMs),
+    untilTimeChange(pass),
+  );
+  return requeueAfterMs === undefined ? report : { ...report, requeueAfterMs };
 }
 
 /** Lets features react, and adds Events and `requeueAfter` to the report. */
@@ -92,23 +94,18 @@ async function withReactions(
   if (!plan.hasEvents && !plan.hasRequeueAfter && !plan.hasSchedule) return complete;
   const { events, failures } = await phase.events();
   const requeue = await phase.requeueAfter();
-  const scheduled = await phase.nextScheduled();
+  const scheduled = await phase.schedule();
+  // An incomplete report leaves it as it was.
+  pass.state.schedule = scheduled.kind === 'value' ? scheduled.value : undefined;
   const failed = [requeue, scheduled].flatMap((each) =>
     each.kind === 'failed' ? [each.failure] : [],
-  );
-  const nowMs = pass.context.clock.nowMs();
-  const requeueAfterMs = shorter(
-    requeue.kind === 'value' ? requeue.value : undefined,
-    scheduled.kind === 'value' ? scheduled.value - nowMs : undefined,
   );
   return withProblems(
     pass,
     {
       ...complete,
       events: isPending ? [] : events,
-      ...(requeueAfterMs !== undefined && {
-        requeueAfterMs: Math.max(requeueAfterMs, shortestRequeueMs),
-      }),
+      ...(requeue.kind === 'value' && { requeueAfterMs: requeue.value }),
     },
     [...failures, ...failed].map(problemOfRender),
   );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { KubeError } from '#kube/roles.ts';
 import { OperatorHarness } from '../../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../../test/support/podset-text.ts';
 import { TimeChanges } from '../pass/time-changes.ts';
@@ -145,6 +146,40 @@ describe('reconcile/report time changes', () => {
       harness.passes.slice(before).filter(({ key }) => key === `default/${name}`).length;
     assert.deepEqual([count('one'), count('two'), count('never')], [6, 4, 0]);
   });
+
+  test('a schedule continues while a read cannot be evaluated', async () => {
+    const harness = await harnessOf(`
+  reads:
+    - { id: mark, apiVersion: v1, kind: ConfigMap, name: mark, optional: true }
+  schedule: { cron: "\${ spec.cron }" }
+  status: { mark: "\${ $exists(reads.mark) }", at: "\${ $now() }" }
+`);
+    harness.podSet('one', { cron: '*/10 * * * *' });
+    await harness.settle();
+    harness.cluster.lose('ConfigMap', new KubeError('forbidden', 'no', { status: 403 }));
+    await harness.settle();
+    const before = harness.passes.length;
+    for (let round = 1; round <= 3; round++) {
+      await harness.clock.advance(600_000);
+      await harness.settle();
+      assert.ok(
+        harness.passes.length >= before + round,
+        `${harness.passes.length - before} in ${round}`,
+      );
+    }
+  });
+
+  for (const earlyMs of [1, 20])
+    test(`a timer that is ${earlyMs} ms early runs a schedule once`, async () => {
+      const harness = await harnessOf('  schedule: { cron: "${ spec.cron }" }\n');
+      harness.podSet('one', { cron: '*/10 * * * *' });
+      harness.deliver();
+      const turn = { signal: harness.signal, yieldWorker: async () => 'current' as const };
+      await harness.operator.reconcile('default/one', turn);
+      await harness.clock.advance(600_000 - earlyMs);
+      const { due } = await harness.operator.reconcile('default/one', turn);
+      assert.equal(due?.afterMs, 600_000 + earlyMs);
+    });
 
   for (const [what, body, spec, afterMs] of [
     [
