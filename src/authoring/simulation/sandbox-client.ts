@@ -15,6 +15,8 @@ export interface SandboxClientOptions {
   readonly userAgent: string;
   /** Called before each request. An answer that it returns takes the place of the server's. */
   readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
+  /** Called with the HTTP status of each answer. */
+  readonly onAnswer?: (request: ApiRequest, status: number) => void;
 }
 
 type StreamedRequest = Parameters<ClosableApiClient['stream']>[0];
@@ -66,18 +68,19 @@ export class SandboxClient implements ClosableApiClient {
   #send(request: ApiRequest, signal: AbortSignal): ApiAnswer {
     for (const { aborted, reason } of [signal, this.#closing.signal])
       if (aborted) throw abortedError(reason);
-    const { sandbox, userAgent, onRequest } = this.#options;
+    const { sandbox, userAgent, onRequest, onAnswer } = this.#options;
     const { accept = 'application/json', contentType = 'application/json' } = request;
     const { method, body } = request;
-    return (
+    const answer =
       onRequest?.(request) ??
       sandbox.handle({
         method,
         path: pathWithQuery(request),
         headers: { accept, 'user-agent': userAgent, 'content-type': contentType },
         body: body === undefined ? '' : JSON.stringify(body),
-      })
-    );
+      });
+    onAnswer?.(request, answer.status);
+    return answer;
   }
 }
 

@@ -60,6 +60,8 @@ export interface SimulationOptions {
    * `member`: name of the member cluster that it is sent to; undefined: to the hub.
    */
   readonly onRequest?: (request: ApiRequest, member?: string) => ApiAnswer | undefined;
+  /** Called with the HTTP status of each answer to the operators. */
+  readonly onAnswer?: (request: ApiRequest, status: number, member?: string) => void;
 }
 
 /** Turns of the event loop without any activity after which nothing is under way: there are no sockets and no files. */
@@ -94,7 +96,7 @@ export class Simulation {
     this.#check = checkedOnce(options.check ?? createManifestCheck(this.#schemas));
     this.#source = new EditableSource(options.definitions);
     this.#random = createSeededRandom(options.seed ?? 1);
-    const { state, seed = 1, basePath = '', onRequest } = options;
+    const { state, seed = 1, basePath = '', onRequest, onAnswer } = options;
     this.sandbox = this.#createSandbox({
       random: this.#random,
       basePath,
@@ -105,6 +107,7 @@ export class Simulation {
         this.#createSandbox({ random: createSeededRandom(seed + memberSeed + index) }),
       shared: this.#sharedOptions(),
       onRequest: (request, member) => onRequest?.(request, member),
+      onAnswer: (request, status, member) => onAnswer?.(request, status, member),
       onActivity: () => this.#noteActivity(),
     });
     this.apis = new SimulatedApis({
@@ -184,7 +187,7 @@ export class Simulation {
   }
 
   #start<T extends Operators>(create: (shared: OperatorOptions) => T): T {
-    const { onRequest } = this.#options;
+    const { onRequest, onAnswer } = this.#options;
     const client = new SandboxClient({
       sandbox: this.sandbox,
       userAgent: 'homeostat',
@@ -192,6 +195,7 @@ export class Simulation {
         this.#noteActivity();
         return onRequest?.(request);
       },
+      ...(onAnswer && { onAnswer }),
     });
     const shared = this.#sharedOptions();
     const cluster = createClusterOn(client, { ...shared, instance: 'homeostat' });

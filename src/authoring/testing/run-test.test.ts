@@ -179,6 +179,16 @@ describe('simulation/testing run', () => {
     );
   });
 
+  test('an object of another owner is neither written again nor left', async () => {
+    const { failures } = await run(
+      constant,
+      `{ name: taken, apply: { ${config}, data: { text: other } } }`,
+      `${create}, expect: [{ condition: { of: Thing/a, type: Ready, status: "False", reason: Conflict } }, { object: { ${config}, data: { text: other } } }] }`,
+      '{ name: delete, delete: Thing/a, expect: [{ nothingLeft: true }] }',
+    );
+    assert.deepEqual(failures, []);
+  });
+
   test('fails when the operator does not become idle', async () => {
     const flipping = thing("{ text: \"${ observed.config.data.text = 'a' ? 'b' : 'a' }\" }");
     const { failures } = await run(flipping, `${create} }`);

@@ -19,6 +19,8 @@ export interface SimulatedMembersOptions {
   >;
   /** Called before each request of the operators to a member. An answer that it returns takes the place of the server's. */
   readonly onRequest: (request: ApiRequest, member: string) => ApiAnswer | undefined;
+  /** Called with the HTTP status of each answer of a member to them. */
+  readonly onAnswer: (request: ApiRequest, status: number, member: string) => void;
   /** Something happens in a member. */
   readonly onActivity: () => void;
 }
@@ -76,7 +78,7 @@ export class SimulatedMembers {
 
   /** Connects the operators. The kubeconfig decides nothing but whether it is valid: the name of the `Cluster` leads to the member. */
   readonly connectOperators: ConnectMember = (_config, { name = '', ...options }) => {
-    const { shared, onRequest, onActivity } = this.#options;
+    const { shared, onRequest, onAnswer, onActivity } = this.#options;
     const { labels, onLost, beforeWrite } = options;
     const state = this.#stateOf(name);
     const client = new SandboxClient({
@@ -88,6 +90,7 @@ export class SimulatedMembers {
         if (request.method !== 'GET') beforeWrite?.(request);
         return onRequest(request, name);
       },
+      onAnswer: (request, status) => onAnswer(request, status, name),
     });
     const cluster = createClusterOn(client, {
       ...shared,
