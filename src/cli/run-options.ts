@@ -2,6 +2,9 @@ import type { Command } from 'commander';
 import type { LogLevel } from '#telemetry';
 import { durationOption, type SourceFlags } from './source-flags.ts';
 
+/** Of a runtime outside of the cluster that names none. */
+export const defaultRuntimeNamespace = 'homeostat-system';
+
 /** The flags of `homeostat run`. */
 export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly kubeconfig?: string;

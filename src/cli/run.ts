@@ -9,7 +9,7 @@ import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
 import { readRecordsToken } from './records-token.ts';
 import type { RunEnvironment } from './run-environment.ts';
-import { electsLeader, type RunOptions } from './run-options.ts';
+import { defaultRuntimeNamespace, electsLeader, type RunOptions } from './run-options.ts';
 import type { InitialCheck } from './runtime-factory.ts';
 import { serve } from './serve.ts';
 import { chooseSources } from './source-flags.ts';
@@ -50,7 +50,7 @@ export async function run(
   const config = await loadClusterConfig(options);
   const servers = serverPolicyOf(options.clusterServers, config.server);
   const { clock, random } = environment;
-  const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
+  const namespace = options.namespace ?? config.ownNamespace ?? defaultRuntimeNamespace;
   const availability = new ServerAvailability({ clock, logger, metrics });
   const shared = { config, clock, random, logger, metrics, availability };
   const election = createLeaderElection({

@@ -35,6 +35,8 @@ export interface PlanOptions {
   readonly metrics: MetricRegistry;
   /** The namespace of the runtime, where the keys of `history` are. In member clusters they are in `kube-system`. @default looked for */
   readonly runtimeNamespace?: string | undefined;
+  /** The namespaces that the runtime guards: definitions write nothing there, and resources there are not served. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** Only these resources are planned, as if a user applied them; those of other kinds are ignored. @default all resources of the cluster, as they are */
   readonly resources?: readonly KubeObject[];
   /** A resource as a server would store it, for a kind that the cluster does not serve yet. @default such resources are not planned */

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { defaultRuntimeNamespace } from '../run-options.ts';
 
 /** Adds the flags of `ClusterFlags`. */
 export function addClusterFlags(command: Command): Command {
@@ -15,4 +16,11 @@ export function runtimeNamespaceOption(): Option {
     '--runtime-namespace <name>',
     'namespace of the runtime (default: homeostat-system, or where its keys are)',
   );
+}
+
+/** What a runtime guards whose definitions are in its own namespace. */
+export function guardedNamespacesOf(
+  runtimeNamespace: string = defaultRuntimeNamespace,
+): ReadonlySet<string> {
+  return new Set([runtimeNamespace]);
 }

@@ -17,6 +17,7 @@ import { type KubeconfigFlags, loadClusterConfig } from '../kubeconfig-flags.ts'
 import type { Output } from '../output.ts';
 import { readRecordsToken } from '../records-token.ts';
 import { version } from '../version.ts';
+import { guardedNamespacesOf } from './cluster-flags.ts';
 
 export interface ConsoleFlags extends KubeconfigFlags {
   readonly port: number;
@@ -64,6 +65,7 @@ export async function serveConsole(
       random,
       logger,
       runtimeNamespace: flags.runtimeNamespace,
+      guardedNamespaces: guardedNamespacesOf(flags.runtimeNamespace),
       records: new RemoteRecords({
         client,
         clock,

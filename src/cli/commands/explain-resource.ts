@@ -21,6 +21,7 @@ import { createSystemRandom } from '#util/random.ts';
 import { CliError, exitCode } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
+import { guardedNamespacesOf } from './cluster-flags.ts';
 import { type SessionContext, withCluster } from './cluster-session.ts';
 import type { ExplainFlags } from './explain.ts';
 import { planMembers } from './plan-members.ts';
@@ -136,6 +137,7 @@ function explainLive(
       cluster,
       ...(members && { members }),
       runtimeNamespace,
+      guardedNamespaces: guardedNamespacesOf(runtimeNamespace),
       ...parts(createSystemClock()),
     };
     found = explanationOf(await explainNow(located, key, options, signal), located, reference);

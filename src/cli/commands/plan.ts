@@ -16,6 +16,7 @@ import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { requireKind, withNamespace } from './apply.ts';
+import { guardedNamespacesOf } from './cluster-flags.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { loadKinds } from './kinds.ts';
 import { planMembers } from './plan-members.ts';
@@ -119,6 +120,7 @@ async function planAll(
       cluster,
       clock,
       runtimeNamespace,
+      guardedNamespaces: guardedNamespacesOf(runtimeNamespace),
       ...(check && { admit: (resource: KubeObject) => check.admitted(resource) ?? resource }),
       ...(members && { members }),
       random: createSystemRandom(),

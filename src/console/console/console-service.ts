@@ -71,6 +71,8 @@ export interface ConsoleServiceOptions {
   readonly info: Pick<ConsoleInfo, 'home' | 'version' | 'cluster' | 'canEdit'>;
   /** Where the keys of versions are. @default looked for */
   readonly runtimeNamespace?: string | undefined;
+  /** The namespaces that the runtime guards. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** @default undefined: sources are read from the cluster, and cannot be written */
   readonly files?: SourceFiles;
   /** @default undefined: reconciles are not recorded */
@@ -286,8 +288,11 @@ export class ConsoleService implements ConsoleBackend {
   }
 
   get #planOptions() {
-    const { cluster, clock, random, logger, runtimeNamespace } = this.#options;
-    return { cluster, clock, random, logger, runtimeNamespace, metrics: silentMetrics };
+    const { cluster, clock, random, logger, runtimeNamespace, guardedNamespaces } = this.#options;
+    return {
+      ...{ cluster, clock, random, logger, runtimeNamespace, metrics: silentMetrics },
+      ...(guardedNamespaces && { guardedNamespaces }),
+    };
   }
 
   #requireEdits(name: string | undefined): void {
