@@ -226,7 +226,7 @@ export function loggerOf({ context, resource, id }: PassInput): Logger {
   return context.logger.child({
     definition: context.plan.name,
     kind,
-    namespace,
+    ...(namespace !== undefined && { namespace }),
     name,
     reconcileId: id,
   });

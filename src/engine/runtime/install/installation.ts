@@ -18,6 +18,7 @@ import { servedKinds } from '../served-kinds.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
 import { retryUntilDone } from '../waits.ts';
 import { createDefinitionViewCluster } from './definition-view-cluster.ts';
+import { createInstallLogger } from './install-logger.ts';
 import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
 
 export interface InstallationOptions extends SharedOptions {
@@ -238,9 +239,10 @@ export class Installation {
   }
 
   #operatorOptions(isRemoved: boolean, onReleased: () => void) {
-    const { name, cluster, listener, ...options } = this.#options;
+    const { name, cluster, listener, logger, ...options } = this.#options;
     return {
       ...options,
+      logger: createInstallLogger(logger, name),
       cluster: createDefinitionViewCluster({ cluster, name, isRemoved, onReleased }),
       onWatchState: () => listener.counted(),
     };
