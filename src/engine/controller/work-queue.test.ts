@@ -304,6 +304,21 @@ describe('controller/work-queue', () => {
       assert.equal(clock.pending, 0);
     });
 
+    test('a delay that ends before the budget releases a held key is kept', async () => {
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      workAll(queue, () => {});
+      queue.addAfter('k149', 200);
+      await clock.advance(199);
+      assert.ok(!workAll(queue, () => {}).includes('k149'));
+      await clock.advance(1);
+      assert.ok(workAll(queue, () => {}).includes('k149'));
+      await clock.advance(60_000);
+      assert.ok(!drain(queue).includes('k149'));
+      assert.equal(clock.pending, 0);
+    });
+
     test('events go before retries that were held', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.retryAfter(key, 5);

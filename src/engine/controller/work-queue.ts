@@ -263,7 +263,8 @@ export class WorkQueue {
   #retryAfter(key: string, delayMs: number, isFresh: boolean): void {
     this.#wait(key, delayMs, () => {
       const cancel = () => this.#budget.remove(key);
-      this.#waiting.set(key, { readyAtMs: this.#clock.monotonicMs(), cancel });
+      // The budget may hold it for long: until then every delay is earlier.
+      this.#waiting.set(key, { readyAtMs: Number.POSITIVE_INFINITY, cancel });
       this.#budget.request(key, isFresh);
     });
   }
