@@ -1,13 +1,49 @@
-import type { ChildPlan } from '#compile';
+import type { ChildPlan, OperatorPlan } from '#compile';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
+import type { AccessRule } from './access-rule.ts';
+import { grantedRights } from './granted-rights.ts';
+import { readRights } from './read-rights.ts';
+import { type RequiredRight, type ResourceOf, watchVerbs } from './required-right.ts';
+
+/** On the objects of a definition itself, and what these mean for the cluster. */
+export function installRights(
+  { children, reads, definition }: OperatorPlan,
+  name: string,
+  resourceOf: ResourceOf,
+): { readonly rules: readonly AccessRule[]; readonly notes: readonly string[] } {
+  const required = children.flatMap((child): readonly RequiredRight[] => {
+    const { gvk, id } = child;
+    const about = { gvk, purpose: 'children', reason: `its ${installTitle(id)}` } as const;
+    return [
+      { ...about, verbs: watchVerbs },
+      { ...about, verbs: ['get', 'create', 'patch', 'delete'], ...literalPlaceOf(child) },
+    ];
+  });
+  const granted = grantedRights(definition, () => true, installTitle);
+  const meanings = children.flatMap((child) => {
+    const meaning = meaningOf(child);
+    return meaning === undefined
+      ? []
+      : [`${name}: ${installTitle(child.id)} (${child.gvk.kind}): ${meaning}`];
+  });
+  const rules = [...required, ...readRights(reads)].map(
+    ({ gvk, subresource: _, isNamespaced: __, reason, ...right }): AccessRule => ({
+      ...right,
+      apiGroup: gvk.group,
+      resource: resourceOf(gvk),
+      reason: `${name}: ${reason}`,
+    }),
+  );
+  return { rules: [...rules, ...granted.rules], notes: [...granted.notes, ...meanings] };
+}
 
 /** An object of `install`, in the words of `homeostat rights`. */
-export function installTitle(id: string): string {
+function installTitle(id: string): string {
   return `object of "install" "${id}"`;
 }
 
 /** Where an object of `install` is, as far as the definition says it literally. */
-export function literalPlaceOf({ template }: Pick<ChildPlan, 'template'>): {
+function literalPlaceOf({ template }: Pick<ChildPlan, 'template'>): {
   readonly names?: readonly string[];
   readonly namespaces?: readonly string[];
 } {
@@ -19,7 +55,7 @@ export function literalPlaceOf({ template }: Pick<ChildPlan, 'template'>): {
 }
 
 /** What an object of `install` means for a whole cluster, for the administrator who permits it. Undefined: nothing beyond its own kind. */
-export function meaningOf(child: ChildPlan): string | undefined {
+function meaningOf(child: ChildPlan): string | undefined {
   const { group, kind } = child.gvk;
   const meanings = byGroup[group];
   return meanings?.(kind, child);
