@@ -170,6 +170,30 @@ shared.describe('integration/install', () => {
     assert.equal(await shared.client().get(mapPath(namespace, 'rejected-b')), undefined);
   });
 
+  test('more objects than fit are reported, and those that exist stay', async () => {
+    const namespace = await shared.namespace();
+    const list = (last: number) =>
+      installing(
+        'many',
+        installedMap('board', namespace, {
+          name: 'board-${ $item }',
+          more: `forEach: "\${ [1..${last}] }"`,
+        }),
+      );
+    await apply(list(2));
+    await untilReady('many');
+    await apply(list(201));
+    const full = await untilReason('many', 'InstallNotReady');
+    assert.match(
+      conditionOf(full)?.message ?? '',
+      /LimitReached.*Expected at most 200 children, found "201"/,
+    );
+    assert.deepEqual(namesOf(full).sort(), ['many-board-1', 'many-board-2']);
+    await untilMap(namespace, 'many-board-2');
+    await apply(list(2));
+    await untilReady('many');
+  });
+
   test('an object of another owner is not taken; when it is deleted, the definition continues', async () => {
     const namespace = await shared.namespace();
     const path = mapPath(namespace, 'foreign-a');

@@ -64,6 +64,13 @@ export const installed: RuleSection = {
       ],
     },
     {
+      rule: 'There are at most 200 of them; more are reported, and those that exist stay',
+      shownBy: [
+        wrong,
+        `${install} › more objects than fit are reported, and those that exist stay`,
+      ],
+    },
+    {
       rule: 'A kind that is not served yet is waited for',
       shownBy: [`${install} › a kind that is not served yet is waited for`],
     },

@@ -41,6 +41,8 @@ export interface OperatorPlan {
    */
   readonly tiers: readonly (readonly ChildPlan[])[];
   /** Ids of the children that any expression reads under `observed`. */ readonly observed: readonly string[];
+  /** How many objects a resource may have. @default 2_000 */
+  readonly maxObjects?: number;
   /** What to do when a resource is being deleted. @default undefined: the children are deleted */
   readonly onDelete?: OnDeletePlan;
   /** Whether resources need the Homeostat finalizer (docs/definition/deletion.md#finalizers). */

@@ -110,6 +110,7 @@ export {
 } from './parse-definitions.ts';
 export { recordedSourceMap, recordPositions } from './recorded-positions.ts';
 export { resolveController, resolveDefinition } from './resolve-definition.ts';
+export { maxInstalledObjects } from './rules/install.ts';
 export { isDnsLabel } from './rules/rule.ts';
 export { hasUnknownKeyword } from './schema/crd-schema.ts';
 export {

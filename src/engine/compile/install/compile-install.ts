@@ -1,4 +1,9 @@
-import type { Diagnostic, Finding, LocatedDefinition } from '#definition';
+import {
+  type Diagnostic,
+  type Finding,
+  type LocatedDefinition,
+  maxInstalledObjects,
+} from '#definition';
 import { installNameOf } from '#util/stored-names.ts';
 import { createDependencyFinder } from '../analysis/dependencies.ts';
 import { compileDefinition } from '../compiled-templates.ts';
@@ -102,6 +107,7 @@ export function createInstallPlan(analysis: Analysis): OperatorPlan {
     children,
     tiers: Object.freeze(tiers),
     needsFinalizer: children.length > 0,
+    maxObjects: maxInstalledObjects,
   });
 }
 

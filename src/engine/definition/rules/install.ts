@@ -4,12 +4,16 @@ import { describeFound, fieldOf, mapsAt } from '../tree.ts';
 import { isNamespaceKind } from './namespaces.ts';
 import { containsExpression, isDnsLabel, type Rule } from './rule.ts';
 
+/** How many objects a definition may have itself: its status records each of them. */
+export const maxInstalledObjects = 200;
+
 /**
  * Objects of `install` are where the definition says literally: a computed namespace would let the authors of the objects that it reads choose
  * where the runtime writes.
  */
 export const checkInstall: Rule = function* (document) {
   for (const { value, path } of mapsAt(document, '/spec/install')) {
+    yield* checkList(fieldOf(value, 'forEach'), pointerTo(path, 'forEach'));
     const template = fieldOf(value, 'template');
     const metadata = isJsonObject(template) ? fieldOf(template, 'metadata') : undefined;
     if (!isJsonObject(metadata)) continue;
@@ -18,6 +22,13 @@ export const checkInstall: Rule = function* (document) {
     if (isNamespaceKind(template)) yield* checkNamespace(metadata, 'name', at);
   }
 };
+
+/** The list of one entry cannot be longer than all of them may be. */
+function* checkList(list: unknown, path: string): Iterable<Finding> {
+  if (!Array.isArray(list) || list.length <= maxInstalledObjects) return;
+  const message = `Expected at most ${maxInstalledObjects} objects in "install", found "${list.length}"`;
+  yield { code: 'invalid-value', path, message };
+}
 
 function* checkNamespace(
   metadata: JsonObject,

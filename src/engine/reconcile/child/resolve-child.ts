@@ -131,10 +131,11 @@ export function rejectDuplicates(
   pass: Pass,
   children: readonly ResolvedChild[],
 ): readonly ResolvedChild[] {
+  const { maxObjects: most = maxChildren } = pass.context.plan;
   return children.map((child) => {
     const rendered = child.elements.filter(({ kind }) => kind === 'rendered').length;
     const total = pass.findings.desiredObjects.size + rendered;
-    if (total > maxChildren) return blocked(child.plan, limit(`${maxChildren} children`, total));
+    if (total > most) return blocked(child.plan, limit(`${most} children`, total));
     const uses = countIdentities(child);
     const elements = child.elements.map((each) =>
       unlessDuplicate(pass, child.plan, { each, uses }),
