@@ -18,7 +18,7 @@ export const features: readonly Feature[] = [
     own: ['reconcile/members/', 'runtime/members/'],
     // Not `remember`, `membership` and `replaced`.
     names: /(?:(?<![a-z])member|Member)(?!ship)|clusterOf|(?:(?<![a-z])place|Place)(?:d|ment)/,
-    ceiling: 12,
+    ceiling: 10,
   },
   {
     name: 'history',

@@ -15,7 +15,7 @@ import { HomeostatError } from '#util/homeostat-error.ts';
  *   request fails again.
  * - `too-large`: 413, or a response beyond our own limit; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent
  * - `webhook-failed`: 500, the server could not call an admission webhook, or a conversion webhook failed
- * - `member-unreachable`: the member cluster of the object cannot be used now
+ * - `cluster-unreachable`: the cluster of the object cannot be used now
  * - `aborted`: our signal; `server-error`: any other 5xx; `unexpected`: the rest
  */
 export type KubeErrorCode =
@@ -39,7 +39,7 @@ export type KubeErrorCode =
   | 'connection-lost'
   | 'aborted'
   | 'webhook-failed'
-  | 'member-unreachable'
+  | 'cluster-unreachable'
   | 'server-error'
   | 'unexpected';
 

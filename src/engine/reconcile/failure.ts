@@ -112,7 +112,7 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
     message: 'The connection to the API server was lost',
   },
   // Its message names the cluster.
-  'member-unreachable': { reason: 'ClusterUnreachable', slowRetry: defaultSlowRetry },
+  'cluster-unreachable': { reason: 'ClusterUnreachable', slowRetry: defaultSlowRetry },
   aborted: { reason: 'ApplyFailed', message: 'The runtime is stopping' },
   'webhook-failed': { reason: 'ApplyFailed' },
   'server-error': {
@@ -324,7 +324,7 @@ export function problemOfCluster(cluster: string, why: string): Problem {
   return {
     reason: 'ClusterUnreachable',
     message: `Cluster "${cluster}" cannot be used: ${why}`,
-    code: 'member-unreachable',
+    code: 'cluster-unreachable',
     kind: 'waiting',
     waitingFor: [`cluster "${cluster}" (${why})`],
     isUnknown: true,

@@ -13,7 +13,7 @@ import type { Members } from './members.ts';
 /** The error of every request to a member that cannot be used. */
 export function memberUnreachable(name: string, cause?: unknown): KubeError {
   const message = `Cluster "${name}" cannot be used now`;
-  return new KubeError('member-unreachable', message, { status: 0, cause });
+  return new KubeError('cluster-unreachable', message, { status: 0, cause });
 }
 
 /**

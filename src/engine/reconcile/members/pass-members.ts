@@ -59,7 +59,7 @@ export class PassMembers implements OtherClusters {
     if (unusable !== undefined || gvk === undefined) return unusable;
     const state = this.#pass.context.watches.findChildren(gvk)?.informer.state;
     if (state?.kind === 'synced') return undefined;
-    if (state?.kind === 'failing' && state.error.code !== 'member-unreachable') {
+    if (state?.kind === 'failing' && state.error.code !== 'cluster-unreachable') {
       const problem = problemOfWatch(state.error, gvk);
       return { ...problem, message: `Cluster "${cluster}": ${problem.message}`, isUnknown: true };
     }
