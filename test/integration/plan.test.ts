@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createDefinitionParser, type LocatedDefinition } from '#definition';
-import { type DefinitionPlan, type PlannedChange, planDefinition } from '#plan';
+import { type DefinitionPlan, type PlannedChange, type PlanOptions, planDefinition } from '#plan';
 import type { KubeObject } from '#util/kube-object.ts';
 import { createSystemRandom } from '#util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
@@ -97,8 +97,13 @@ shared.describe('integration/plan', () => {
     await shared.audit.quiet(1_000);
   });
 
-  function planOf(text: string, resources?: readonly KubeObject[]): Promise<DefinitionPlan> {
+  function planOf(
+    text: string,
+    resources?: readonly KubeObject[],
+    more: Pick<PlanOptions, 'guardedNamespaces'> = {},
+  ): Promise<DefinitionPlan> {
     const options = {
+      ...more,
       ...(resources && { resources }),
       admit: (resource: KubeObject) => resource,
       cluster: kube.cluster,
@@ -109,6 +114,37 @@ shared.describe('integration/plan', () => {
     };
     return planDefinition(locate(text), options, new AbortController().signal);
   }
+
+  test('what the runtime guards is guarded in a plan: nothing is planned there', async () => {
+    const guarded = await shared.namespace();
+    const text = thingDefinition(
+      'shop',
+      `  children:
+    - id: far
+      crossNamespace: { namespaces: ["*"] }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: far, namespace: "\${ spec.text }" } }
+`,
+    );
+    const planned = async (guardedNamespaces: ReadonlySet<string>) => {
+      const { resources } = await planOf(
+        text,
+        [thing('shop', namespace, { text: guarded }, 'far')],
+        {
+          guardedNamespaces,
+        },
+      );
+      return resources.map(({ changes, unresolved }) => ({
+        created: changes.filter(({ kind }) => kind === 'ConfigMap').length,
+        messages: unresolved.map(({ message }) => message),
+      }));
+    };
+    assert.deepEqual(await planned(new Set()), [{ created: 1, messages: [] }]);
+    const [found] = await planned(new Set([guarded]));
+    assert.equal(found?.created, 0);
+    assert.match(found?.messages.join() ?? '', /is a namespace of the Homeostat runtime/);
+    // Resources there are not served.
+    assert.deepEqual(await planned(new Set([namespace])), []);
+  });
 
   test('a definition as it runs changes nothing', async () => {
     const { resources, crd, rejection, problems } = await planOf(running);

@@ -17,6 +17,6 @@ export type {
   PlannedChange,
   ResourcePlan,
 } from './plan.ts';
-export { planDefinition } from './plan-definition.ts';
+export { type PlanOptions, planDefinition } from './plan-definition.ts';
 export { mayHoldSecret } from './planned-changes.ts';
 export { contentOf, masked, withoutOwnKeys } from './planned-object.ts';
