@@ -75,6 +75,13 @@ shared.describe('integration/install', () => {
       'rbac.authorization.k8s.io/ClusterRole first-view',
     ]);
     assert.equal(installOf(ready).definitionRevision, statusOf(ready).revision);
+    const lines = homeostat.entries.filter(
+      ({ msg, name }) => msg === 'Reconciled' && name === 'first',
+    );
+    assert.deepEqual(
+      [...new Set(lines.map((line) => `${line.definition} ${line.kind} ${'namespace' in line}`))],
+      ['first OperatorDefinition false'],
+    );
     await shared.audit.quiet(3_000);
     const since = shared.audit.mark();
     await shared.audit.quiet(3_000);
