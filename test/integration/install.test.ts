@@ -195,8 +195,11 @@ shared.describe('integration/install', () => {
       conditionOf(full)?.message ?? '',
       /LimitReached.*Expected at most 200 children, found "201"/,
     );
-    assert.deepEqual(namesOf(full).sort(), ['many-board-1', 'many-board-2']);
-    await untilMap(namespace, 'many-board-2');
+    assert.deepEqual(installOf(full).childInventory, [
+      `ConfigMap ${namespace}/many-board-1`,
+      `ConfigMap ${namespace}/many-board-2`,
+    ]);
+    for (const index of [1, 2]) await untilMap(namespace, `many-board-${index}`);
     await apply(list(2));
     await untilReady('many');
   });
