@@ -3,7 +3,7 @@ import { createDefinitionParser, type LocatedDefinition } from '#definition';
 import { type DefinitionPlan, planDefinition } from '#plan';
 import type { KubeObject } from '#util/kube-object.ts';
 import { createSystemRandom } from '#util/random.ts';
-import { childLabel, recordKeysName } from '#util/stored-names.ts';
+import { childLabel, definitionLabel, recordKeysName } from '#util/stored-names.ts';
 import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
 import type { TestCluster } from './kube-cluster.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
@@ -58,7 +58,7 @@ export class PlannedWrites {
     }
     await act();
     await shared.audit.quiet(quietMs);
-    const done = await this.#writesSince(mark);
+    const done = await this.#writesSince(mark, plan.definition);
     const isHeld = plan.heldDeletions !== undefined;
     assert.deepEqual(
       [...planned].filter((each) => !done.has(each) && !(isHeld && each.startsWith('delete '))),
@@ -95,8 +95,8 @@ export class PlannedWrites {
     return `${path.split('/').at(-2)} ${namespace}/${name}`;
   }
 
-  /** The successful writes of children since a mark, with the id of each child; empty if it is deleted. */
-  async #writesSince(since: number): Promise<ReadonlyMap<string, string>> {
+  /** The successful writes of a definition's children since a mark, with the id of each child; empty if it is deleted. */
+  async #writesSince(since: number, definition: string): Promise<ReadonlyMap<string, string>> {
     const { shared, plural } = this.#options;
     const found = new Map<string, string>();
     for (const entry of shared.audit.writes({ since })) {
@@ -104,7 +104,10 @@ export class PlannedWrites {
       if (status >= 300 || leftOut.test(resource) || uri.includes('dryRun=All')) continue;
       if (resource === plural || name === recordKeysName) continue;
       const object = await shared.client().get(uri.split('?', 1)[0] ?? '');
-      const child = object?.metadata.labels?.[childLabel] ?? '';
+      const { [childLabel]: child = '', [definitionLabel]: owner = definition } =
+        object?.metadata.labels ?? {};
+      // Other definitions may have children for the same event.
+      if (owner !== definition) continue;
       found.set(`${verb} ${resource} ${resource === 'namespaces' ? '' : namespace}/${name}`, child);
     }
     return found;
