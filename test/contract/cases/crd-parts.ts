@@ -205,7 +205,10 @@ const conversions: readonly ContractCase[] = [
       ),
       {
         until: `${crds}/gadgets.$(ns).io`,
-        expect: { status: 200, body: { status: { acceptedNames: { kind: 'Gadget' } } } },
+        expect: {
+          status: 200,
+          body: { status: { conditions: [{}, { type: 'Established', status: 'True' }] } },
+        },
       },
       merge(
         `${crds}/gadgets.$(ns).io`,
