@@ -11,7 +11,7 @@ const ofIntents = ['rejected', 'contested', 'ignored', 'recreated'] as const;
 const ofRejections = ['rejected', 'deletionRejected'] as const;
 
 /** A timer may fire this much too early: the pass that it starts must not be useless. */
-export const timerErrorMs = 20;
+const timerErrorMs = 20;
 
 /**
  * What of one resource waits until a time, and why. A resource of which nothing waits has no entry, and its ledger allocates nothing. In memory

@@ -1,4 +1,3 @@
-import { timerErrorMs } from '../ledger/ledger.ts';
 import type { PassInput } from './pass.ts';
 
 /** Shortest time until a resource runs again because of the time. */
@@ -32,8 +31,8 @@ export function untilTimeChange({ context, phaseInput, state }: PassInput): numb
 
 /** Until the next time of the resource's own schedule, in ms. Undefined: none is known. */
 export function untilScheduled({ context, phaseInput, state }: PassInput): number | undefined {
-  // A pass that its timer started too early is the one of the time that is about to come.
-  const nextMs = state.schedule?.nextMs(Date.parse(phaseInput.now) + timerErrorMs);
+  // Also when a timer or an event was some milliseconds early: what this pass has rendered is of the time before.
+  const nextMs = state.schedule?.nextMs(Date.parse(phaseInput.now));
   return nextMs === undefined ? undefined : nextMs - context.clock.nowMs();
 }
 
