@@ -32,6 +32,13 @@ const definitions = {
     'rolling',
     pods('updateStrategy: { type: Recreate, rollingUpdate: { order: Descending } }'),
   ),
+  'surging.yaml': thingDefinition(
+    'surging',
+    pods('updateStrategy: { rollingUpdate: { maxSurge: 1 } }').replace(
+      'name: "db-',
+      'name: "${ spec.image }-',
+    ),
+  ),
   'parted.yaml': thingDefinition(
     'parted',
     pods('updateStrategy: { rollingUpdate: { partition: 2 } }'),
@@ -71,24 +78,36 @@ class Fleet {
 
   /** What a kubelet would do. */
   async run(...indexes: readonly number[]): Promise<void> {
-    for (const index of indexes) await this.#phase(index, 'True');
+    await this.runAll(...indexes.map((index) => `db-${index}`));
+  }
+
+  async runAll(...names: readonly string[]): Promise<void> {
+    for (const name of names) await this.#phase(name, 'True');
   }
 
   async stop(index: number): Promise<void> {
-    await this.#phase(index, 'False');
+    await this.#phase(`db-${index}`, 'False');
   }
 
-  async #phase(index: number, status: string): Promise<void> {
+  async #phase(name: string, status: string): Promise<void> {
     const conditions = [{ type: 'Ready', status }];
-    const path = `${podsPath(this.#namespace)}/db-${index}/status`;
+    const path = `${podsPath(this.#namespace)}/${name}/status`;
     await shared.client().patch(path, { status: { phase: 'Running', conditions } });
   }
 
-  async untilMessage(index: number, message: string | undefined): Promise<void> {
+  untilMessage(index: number, message: string | undefined): Promise<void> {
+    return this.untilMessageOf(`db-${index}`, message);
+  }
+
+  async untilMessageOf(pod: string, message: string | undefined): Promise<void> {
     await shared.client().untilObject(this.#path, (object) => {
       const children = statusOf(object).children ?? [];
-      return children.find(({ name }) => name === `db-${index}`)?.message === message;
+      return children.find(({ name }) => name === pod)?.message === message;
     });
+  }
+
+  async delete(): Promise<void> {
+    await shared.client().delete(this.#path);
   }
 
   async untilReady(): Promise<void> {
@@ -196,6 +215,34 @@ shared.describe('integration/ordered', () => {
     await fleet.untilPods('db-0=two db-1=two db-2=two');
     await fleet.run(0);
     await fleet.untilReady();
+  });
+
+  test('maxSurge: an earlier Pod is deleted when its successor is ready, over restarts, reverts and deletions', async () => {
+    const fleet = await fleetOf('surging');
+    await fleet.want(2, 'one');
+    await fleet.untilPods('one-0=one one-1=one');
+    await fleet.runAll('one-0', 'one-1');
+    await fleet.untilReady();
+    await fleet.want(2, 'two');
+    await fleet.untilPods('one-0=one one-1=one two-0=two');
+    await fleet.untilMessageOf('two-1', 'Waiting for Pod "one-0" to be deleted');
+    await atRest();
+    await homeostat.stop('SIGKILL');
+    homeostat = await startHomeostat(definitions);
+    await atRest();
+    assert.equal(await fleet.pods(), 'one-0=one one-1=one two-0=two');
+    await fleet.runAll('two-0');
+    await fleet.untilPods('one-1=one two-0=two two-1=two');
+    await fleet.want(2, 'one');
+    // The Pod that is not ready makes room.
+    await fleet.untilPods('one-0=one one-1=one two-0=two');
+    await fleet.runAll('one-0');
+    await fleet.untilPods('one-0=one one-1=one');
+    await fleet.untilReady();
+    await fleet.want(2, 'three');
+    await fleet.untilPods('one-0=one one-1=one three-0=three');
+    await fleet.delete();
+    await fleet.untilPods('');
   });
 
   test('rollingUpdate: elements below the partition keep what they have', async () => {

@@ -69,6 +69,20 @@ const patcher = (more: string, data = '{ a: "1", b: "1" }') =>
 `,
   );
 
+const paced = thingDefinition(
+  'paced',
+  `  children:
+    - id: maps
+      forEach: [0, 1]
+      ready: false
+      updateStrategy: { rollingUpdate: { maxSurge: 1 } }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ spec.text }-\${ $index }" }
+`,
+);
+
 shared.describe('integration/plan', () => {
   const kube = useKubeCluster(shared);
   let homeostat: HomeostatRuntime;
@@ -78,6 +92,7 @@ shared.describe('integration/plan', () => {
     homeostat = await startHomeostat({
       'shop.yaml': running,
       'patcher.yaml': patcher('withdraw: true'),
+      'paced.yaml': paced,
     });
     namespace = await shared.namespace();
     const client = shared.client();
@@ -87,6 +102,11 @@ shared.describe('integration/plan', () => {
       metadata: { name: 'noted', namespace },
     });
     await client.apply(thing('patcher', namespace, {}, 'one'));
+    await client.apply(thing('paced', namespace, { text: 'earlier' }, 'one'));
+    await client.untilObject(
+      thingPath('paced', namespace, 'one'),
+      (each) => statusOf(each).children?.length === 2,
+    );
     for (const name of ['one', 'two'])
       await client.apply(thing('shop', namespace, { text: name }, name));
     for (const name of ['one', 'two'])
@@ -176,6 +196,31 @@ shared.describe('integration/plan', () => {
     assert.deepEqual(await fieldsOf(patcher('create: false')), []);
     const fewer = patcher('withdraw: true', '{ a: "1" }');
     assert.deepEqual(await fieldsOf(fewer.replace('id: note', 'id: renamed')), ['data.b']);
+  });
+
+  test('a surge is planned: what is created now, what waits, and what is deleted in the end', async () => {
+    const { resources } = await planOf(paced, [thing('paced', namespace, { text: 'new' }, 'one')]);
+    assert.deepEqual(resources.map(summary), [
+      {
+        name: 'one',
+        changes: [
+          'change Thing one',
+          'create ConfigMap new-0',
+          'delete ConfigMap earlier-0',
+          'delete ConfigMap earlier-1',
+        ],
+      },
+    ]);
+    const [one] = resources;
+    const later = one?.changes.filter(({ isLater }) => isLater === true);
+    assert.deepEqual(
+      later?.map(({ name }) => name),
+      ['earlier-0', 'earlier-1'],
+    );
+    assert.deepEqual(
+      one?.unresolved.map(({ state, message }) => `${state}: ${message}`),
+      ['Waiting: Waiting for ConfigMap "earlier-0" to be deleted'],
+    );
   });
 
   test('replicas that leave the template stay, as in a reconcile', async () => {

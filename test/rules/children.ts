@@ -173,6 +173,15 @@ export const children: RuleSection = {
       ],
     },
     {
+      rule: '`rollingUpdate` with `maxSurge`: elements with other names are created beside the earlier ones, which are deleted when enough are ready, also after a restart and with other revisions in between',
+      shownBy: [
+        'test/integration/ordered.test.ts › maxSurge: an earlier Pod is deleted when its successor is ready, over restarts, reverts and deletions',
+        'src/engine/reconcile/child/apply-surging.test.ts',
+        'test/integration/plan.test.ts › a surge is planned: what is created now, what waits, and what is deleted in the end',
+        'test/fixtures/invalid-compile/surge.yaml',
+      ],
+    },
+    {
       rule: '`rollingUpdate`: `partition` and `order`',
       shownBy: [
         'test/integration/ordered.test.ts › rollingUpdate: elements below the partition keep what they have',

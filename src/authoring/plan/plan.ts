@@ -51,7 +51,7 @@ export interface PlannedChange {
   readonly name: string;
   /** For `delete` and `replace`: the object holds data. @default undefined: it holds none */
   readonly losesData?: true;
-  /** For `delete`: the object is kept until all children are ready (`prune: AfterReady`). @default undefined: it is deleted at once */
+  /** For `delete`: the object is kept until all children, or its successors, are ready (`prune: AfterReady`, `maxSurge`). @default undefined: it is deleted at once */
   readonly isLater?: true;
   /** Empty for `delete`, and where only internal metadata changes. */
   readonly fields: readonly FieldChange[];

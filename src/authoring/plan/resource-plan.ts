@@ -31,7 +31,7 @@ export function resourcePlan({ plan, resource, writes, record }: PlannedResource
   };
 }
 
-/** The deletion of an object that is kept until all children are ready: a plan shows the end. */
+/** The deletion of an object that is kept until others are ready: a plan shows the end. */
 function laterDeletion(
   plan: OperatorPlan,
   { verdict, ...child }: DecisionRecord['children'][number],

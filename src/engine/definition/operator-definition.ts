@@ -167,8 +167,13 @@ export type Cascade = 'Background' | 'Foreground' | 'Orphan';
 
 /** How many elements of `forEach` change at a time, and in which order. */
 export interface RollingUpdate {
-  /** A number, or a percentage of the elements: `25%`. @default 1 */
+  /** A number, or a percentage of the elements: `25%`. @default 1, with {@link maxSurge} 0 */
   readonly maxUnavailable: number | string;
+  /**
+   * For elements that get other names: how many objects may exist beyond the number of elements, as a number or a percentage of it.
+   * @default undefined: new ones are created, and earlier ones deleted, at once
+   */
+  readonly maxSurge?: number | string;
   /** Elements with a lower index keep the old template. @default 0 */
   readonly partition: number;
   /** @default 'Ascending' */

@@ -287,13 +287,19 @@ function resolveLifecycle(child: JsonObject): ChildLifecycle {
   };
 }
 
-function resolveRollingUpdate({ maxUnavailable, partition, order }: JsonObject): RollingUpdate {
-  const isGiven = typeof maxUnavailable === 'number' || typeof maxUnavailable === 'string';
+function resolveRollingUpdate(written: JsonObject): RollingUpdate {
+  const { maxUnavailable, maxSurge, partition, order } = written;
   return {
-    maxUnavailable: isGiven ? maxUnavailable : 1,
+    maxUnavailable: isShare(maxUnavailable) ? maxUnavailable : isShare(maxSurge) ? 0 : 1,
+    // Left out where it is not written, so that the revision of such a definition does not change.
+    ...(isShare(maxSurge) && { maxSurge }),
     partition: typeof partition === 'number' ? partition : 0,
     order: order === 'Descending' ? 'Descending' : 'Ascending',
   };
+}
+
+function isShare(value: Json | undefined): value is number | string {
+  return typeof value === 'number' || typeof value === 'string';
 }
 
 /** `spec.onDelete` with its defaults and the pointers of its children; undefined if it is empty. */

@@ -31,7 +31,7 @@ export type Verdict =
   | { readonly kind: 'pruned' }
   /** It is not desired, is kept, and no longer belongs to Homeostat. */
   | { readonly kind: 'released' }
-  /** Its deletion is on hold. `deferred`: it follows by itself, when all children are ready. */
+  /** Its deletion is on hold. `deferred`: it follows by itself, when others are ready. */
   | { readonly kind: 'held'; readonly deferred?: { readonly losesData: boolean } }
   /** `code` of the KubeError or RenderFailure. */
   | { readonly kind: 'failed'; readonly code: string; readonly permanent: boolean };

@@ -79,7 +79,7 @@ export type Binding = 'owner references' | 'labels' | 'strategies';
 const strategies: Readonly<Record<string, HandmadeChild['updateStrategy']>> = {
   maps: {
     type: 'Recreate',
-    rollingUpdate: { maxUnavailable: 1, partition: 0, order: 'Ascending' },
+    rollingUpdate: { maxUnavailable: 1, maxSurge: 1, partition: 0, order: 'Ascending' },
   },
   copy: { type: 'Recreate' },
 };

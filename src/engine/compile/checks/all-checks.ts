@@ -14,6 +14,7 @@ import { checkSameElements } from './check-same-elements.ts';
 import { checkScope } from './check-scope.ts';
 import { checkServices } from './check-services.ts';
 import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
+import { checkSurge } from './check-surge.ts';
 import { checkTexts } from './check-texts.ts';
 import { checkTypes } from './check-types.ts';
 import { warnAboutPlainPaths } from './plain-paths.ts';
@@ -51,6 +52,7 @@ export const allChecks: readonly Check[] = [
   checkStatus,
   checkForEach,
   checkSameElements,
+  checkSurge,
   checkSelectors,
   checkReadNames,
   checkClusterStatus,

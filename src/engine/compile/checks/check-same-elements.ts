@@ -63,11 +63,18 @@ function literalItems({ root }: CompiledTemplate): readonly unknown[] | undefine
   return root.kind === 'constant' && Array.isArray(root.value) ? root.value : undefined;
 }
 
-/** `[0..spec.size - 1]` */
+/** Whether the same elements come first in every state of the resource: a literal list, or the first integers. */
+export function hasFixedItems(forEach: CompiledTemplate): boolean {
+  return literalItems(forEach) !== undefined || isRange(forEach);
+}
+
+/** `[0..spec.size - 1]`, `$range(spec.size)` */
 function isRange({ root, slots }: CompiledTemplate): boolean {
   const leaf = root.kind === 'slot' ? slots[root.slot]?.leaf : undefined;
-  return leaf?.kind === 'value' && /^\s*\[[^[\],]*\.\.[^[\],]*\]\s*$/.test(leaf.expression.source);
+  return leaf?.kind === 'value' && ranges.test(leaf.expression.source);
 }
+
+const ranges = /^\s*(?:\[[^[\],]*\.\.[^[\],]*\]|\$range\([^()]*\))\s*$/;
 
 function typeOfKey(item: unknown): KeyType {
   if (Array.isArray(item)) return 'lists';

@@ -104,7 +104,9 @@ export const checkUpdateStrategy: Rule = function* (document) {
     if (!isList) yield needsForEach('rollingUpdate', strategy);
     if (valueAt(document, pointerTo(strategy, 'type')) === 'OnDelete')
       yield withOnDelete('rollingUpdate', strategy);
-    yield* checkMaxUnavailable(valueAt(document, pointerTo(rolling, 'maxUnavailable')), rolling);
+    const hasSurge = valueAt(document, pointerTo(rolling, 'maxSurge')) !== undefined;
+    yield* checkShare(document, pointerTo(rolling, 'maxUnavailable'), hasSurge ? 0 : 1);
+    yield* checkShare(document, pointerTo(rolling, 'maxSurge'), 1);
   }
 };
 
@@ -142,17 +144,19 @@ function withOnDelete(field: string, path: string): Finding {
   };
 }
 
-function* checkMaxUnavailable(value: unknown, path: string): Iterable<Finding> {
-  if (value === undefined || isMaxUnavailable(value)) return;
+/** A number of elements, or a percentage of them. */
+function* checkShare(document: Json, path: string, minimum: 0 | 1): Iterable<Finding> {
+  const value = valueAt(document, path);
+  if (value === undefined || isShare(value, minimum)) return;
   yield {
     code: 'invalid-value',
-    path: pointerTo(path, 'maxUnavailable'),
-    message: `Expected a number of at least 1, or a percentage from "1%" to "100%", found ${describeFound(value)}`,
+    path,
+    message: `Expected a number of at least ${minimum}, or a percentage from "1%" to "100%", found ${describeFound(value)}`,
   };
 }
 
-function isMaxUnavailable(value: unknown): boolean {
-  if (typeof value === 'number') return value >= 1;
+function isShare(value: unknown, minimum: number): boolean {
+  if (typeof value === 'number') return value >= minimum;
   // The schema reports other types.
   if (typeof value !== 'string') return true;
   const percent = /^(\d{1,3})%$/.exec(value)?.[1];

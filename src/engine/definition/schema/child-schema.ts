@@ -69,9 +69,15 @@ export const child: JsonSchema = objectSchema(
       rollingUpdate: objectSchema('With `forEach`: how a change is rolled out to the elements.', {
         maxUnavailable: {
           type: ['integer', 'string'],
-          description: 'How many elements may be unready at a time: a number or a percentage.',
+          description:
+            'How many elements may be unready at a time: a number or a percentage. Default: 1, with `maxSurge` 0.',
           examples: [1, '25%'],
-          default: 1,
+        },
+        maxSurge: {
+          type: ['integer', 'string'],
+          description:
+            'If elements get other names: how many objects may exist beyond the number of elements, as a number or a percentage of it. Earlier objects are deleted when new ones are ready. Default: all at once.',
+          examples: [1, '25%'],
         },
         partition: integerSchema('Elements with a lower index keep the old template.', {
           minimum: 0,

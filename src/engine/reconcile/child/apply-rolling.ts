@@ -7,6 +7,7 @@ import { outdatedElement } from './outdated-element.ts';
 import { isReadyNow } from './readiness.ts';
 import type { ResolvedElement } from './resolve-child.ts';
 import type { ElementApplier, Sequence } from './sequence.ts';
+import { shareOf } from './surge.ts';
 
 /** An element of a rolling update. */
 interface Slot {
@@ -50,7 +51,8 @@ async function updateOutdated(
 ): Promise<void> {
   const old = new Set(slots.flatMap(({ outdated }, index) => (outdated ? [index] : [])));
   if (old.size === 0) return;
-  const atMost = maxUnavailableOf(update, slots.length);
+  // With `maxSurge` it may be 0, of which objects that keep their names make one.
+  const atMost = Math.max(1, shareOf(update.maxUnavailable, slots.length));
   const unready = new Map<number, ElementResult>();
   for (const [index, { result }] of slots.entries()) {
     if (!isUnreachable(result) && !(await isReadyNow(pass, result))) unready.set(index, result);
@@ -60,7 +62,7 @@ async function updateOutdated(
     if (slot?.outdated === undefined) continue;
     const { each, outdated } = slot;
     if (index < update.partition) {
-      slot.result = await applier.keep({ ...outdated, notice });
+      slot.result = await applier.keep({ ...outdated, notice: belowPartition });
       continue;
     }
     const inFlight = [...unready].filter(([at]) => !old.has(at));
@@ -78,13 +80,8 @@ async function updateOutdated(
   }
 }
 
-const notice = 'Not updated: its index is below the partition';
-
-/** A percentage is rounded up, so that the update always proceeds. */
-function maxUnavailableOf({ maxUnavailable }: RollingUpdate, elements: number): number {
-  if (typeof maxUnavailable === 'number') return maxUnavailable;
-  return Math.max(1, Math.ceil((Number.parseInt(maxUnavailable, 10) * elements) / 100));
-}
+/** The notice of an element that keeps an earlier object. */
+export const belowPartition = 'Not updated: its index is below the partition';
 
 function orderOf({ order }: RollingUpdate, elements: readonly unknown[]): readonly number[] {
   const indexes = [...elements.keys()];

@@ -3,7 +3,9 @@ import { allSettledOrThrow, type ElementResult, type Pass } from '../pass/pass.t
 import { applyGated } from './apply-gated.ts';
 import { applyOrdered } from './apply-ordered.ts';
 import { applyRolling } from './apply-rolling.ts';
+import { applySurging } from './apply-surging.ts';
 import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
+import { surgeOf } from './surge.ts';
 
 /** Applies the elements of one child. */
 export interface ElementApplier {
@@ -25,9 +27,15 @@ export type Sequence = (
 const allAtOnce: Sequence = (_, { elements }, applier) =>
   allSettledOrThrow(elements.map((each) => applier.apply(each)));
 
-/** The sequence of a child: new elements one after the other (`ordered`), outdated ones a few at a time (`rollingUpdate`), while they may be changed (`gate`). */
-export function sequenceOf({ isList, ordered, updateStrategy, hasGate }: ChildPlan): Sequence {
-  const base = isList && ordered ? applyOrdered : allAtOnce;
+/**
+ * The sequence of a child: new elements one after the other (`ordered`) or beside earlier objects (`maxSurge`), outdated ones a few at a
+ * time (`rollingUpdate`), while they may be changed (`gate`).
+ */
+export function sequenceOf(plan: ChildPlan): Sequence {
+  const { isList, ordered, updateStrategy, hasGate } = plan;
+  const inOrder = isList && ordered ? applyOrdered : allAtOnce;
+  const surge = surgeOf(plan);
+  const base = surge === undefined ? inOrder : applySurging(inOrder, surge);
   const { rollingUpdate } = updateStrategy;
   const paced = isList && rollingUpdate !== undefined ? applyRolling(base, rollingUpdate) : base;
   return hasGate === true ? applyGated(paced) : paced;

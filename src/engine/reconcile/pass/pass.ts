@@ -160,7 +160,7 @@ export interface PrunedObject {
   readonly isQueued?: boolean;
   /** `held` until a user approves. @default false */
   readonly isGuarded?: boolean;
-  /** `held` until all children are ready. @default undefined: not */
+  /** `held` until others are ready. @default undefined: not */
   readonly deferred?: { readonly losesData: boolean };
   /** Why it is deleted, and what its deletion waits for, for people. */
   readonly message?: string;

@@ -1,5 +1,5 @@
 import type { RefAt, StoredObject } from '#kube/roles.ts';
-import { deferralReason } from '../child/deferral.ts';
+import { deferralsOf } from '../child/deferral.ts';
 import {
   childIdOf,
   identityOfObject,
@@ -15,12 +15,7 @@ import { isReachable } from '../pass/other-clusters.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import type { UntrackedChild } from '../pass/resource-state.ts';
 import { forgetFinished } from '../removal/finished-children.ts';
-import {
-  holdsData,
-  isOrphaned,
-  isPrunedAfterReady,
-  pruneCandidatesOf,
-} from '../removal/removal-rules.ts';
+import { holdsData, isOrphaned, pruneCandidatesOf } from '../removal/removal-rules.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedUntracked, findUntracked } from '../removal/untracked-children.ts';
 import { saveFinished } from '../resource/write-metadata.ts';
@@ -91,36 +86,34 @@ async function remove(
   });
 }
 
-/** Removes all objects except those that are kept until all children are ready. */
+/** Removes all objects except those that are kept until others are ready. */
 async function removeDue(
   pass: Pass,
   leaving: readonly StoredObject[],
 ): Promise<readonly PrunedObject[]> {
-  const deferrable = new Set(leaving.filter((stored) => mayBeDeferred(pass, stored)));
-  const reason = deferrable.size === 0 ? undefined : await deferralReason(pass);
-  if (reason === undefined) return removeObjects(pass, leaving, { why });
-  const due = leaving.filter((stored) => !deferrable.has(stored));
-  const deferred = [...deferrable].map((stored) => deferredObject(pass, stored, reason));
+  // What is released stays anyway, and a deletion cannot be stopped.
+  const deferrals = await deferralsOf(
+    pass,
+    leaving.filter((stored) => !isTerminating(stored.object) && !isOrphaned(pass, stored)),
+  );
+  const due = leaving.filter((stored) => !deferrals.has(stored));
+  const deferred = [...deferrals].map((each) => deferredObject(pass, each));
   return [...deferred, ...(await removeObjects(pass, due, { why }))];
 }
 
-/** What is released stays anyway, and a deletion cannot be stopped. */
-function mayBeDeferred(pass: Pass, stored: StoredObject): boolean {
-  const isLeaving = isTerminating(stored.object) || isOrphaned(pass, stored);
-  return isPrunedAfterReady(pass, stored) && !isLeaving;
-}
-
-function deferredObject(pass: Pass, stored: StoredObject, reason: string): PrunedObject {
+function deferredObject(
+  pass: Pass,
+  [stored, reason]: readonly [StoredObject, string],
+): PrunedObject {
   const { object, cluster } = stored;
   const losesData = holdsData(pass.context.plan, stored);
-  const message = `${why}; kept until its successor is in use: waiting for ${reason}`;
   return {
     childId: childIdOf(object),
     object,
     cluster,
     state: 'held',
     deferred: { losesData },
-    message,
+    message: `${why}; ${reason}`,
   };
 }
 

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject } from '#util/kube-object.ts';
+import { OperatorHarness } from '../../../../test/support/fakes/operator-harness.ts';
+import { planOfPodSet } from '../../../../test/support/podset-text.ts';
+
+const key = 'default/a';
+
+function pods(rollingUpdate: string, fields = ''): string {
+  return `
+  children:
+    - id: pods
+      forEach: \${ [0..spec.size - 1] }
+      ready: \${ $child.status.phase = 'Running' }
+      updateStrategy: { rollingUpdate: { ${rollingUpdate} } }
+      ${fields}
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: "\${ spec.revision }-\${ $item }", labels: { note: "\${ spec.note ?? 'none' }" } }
+        spec: { containers: [{ name: main, image: nginx }] }`;
+}
+
+/** Two children of which each element has the name of its group, behind a prefix. */
+const groups = `
+  children:${['', 'w-']
+    .map(
+      (prefix) => `
+    - id: ${prefix === '' ? 'pods' : 'workers'}
+      forEach: \${ [[0..spec.size - 1].($$.spec.revision & '-' & $string($))] }
+      after: [${prefix === '' ? '' : '{ child: pods, element: same }'}]
+      ready: \${ $child.status.phase = 'Running' }
+      updateStrategy: { rollingUpdate: { maxSurge: 1 } }
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: "${prefix}\${ $item }" }
+        spec: { containers: [{ name: main, image: nginx }] }`,
+    )
+    .join('')}`;
+
+interface Spec {
+  readonly size: number;
+  readonly revision: string;
+  readonly note?: string;
+}
+
+/** Pods with the revision in their names, of a resource that several revisions replace. */
+class Fleet {
+  readonly harness: OperatorHarness;
+  readonly #resource: KubeObject;
+
+  constructor(harness: OperatorHarness, spec: Spec) {
+    this.harness = harness;
+    this.#resource = harness.podSet('a', spec);
+  }
+
+  static async with(body: string, spec: Spec): Promise<Fleet> {
+    const harness = new OperatorHarness(planOfPodSet(body));
+    await harness.start();
+    const fleet = new Fleet(harness, spec);
+    await harness.settle();
+    for (const name of harness.names('v1', 'Pod')) await fleet.ready(name);
+    return fleet;
+  }
+
+  async want(spec: Spec): Promise<void> {
+    this.harness.edit(this.#resource, { spec });
+    await this.harness.settle();
+  }
+
+  async ready(name: string, ready = true): Promise<void> {
+    const pod = this.#pod(name);
+    this.harness.edit(pod, { status: { phase: ready ? 'Running' : 'Pending' } });
+    await this.harness.settle();
+  }
+
+  /** Somebody else deletes a Pod. */
+  async lose(name: string): Promise<void> {
+    this.harness.remove(this.#pod(name));
+    await this.harness.settle();
+  }
+
+  #pod(name: string): KubeObject {
+    const pod = this.harness.get('v1', 'Pod', name);
+    assert.ok(pod, `${name} is not there`);
+    return pod;
+  }
+
+  /** As `a-0 b-0!`: `!` is not ready. */
+  get pods(): string {
+    return this.harness
+      .names('v1', 'Pod')
+      .map((name) => `${name}${this.isReady(name) ? '' : '!'}`)
+      .join(' ');
+  }
+
+  isReady(name: string): boolean {
+    const { status } = this.#pod(name);
+    return (status as { phase?: string } | undefined)?.phase === 'Running';
+  }
+
+  messageOf(name: string): string | undefined {
+    const children = this.harness.status('a').children as { name: string; message: string }[];
+    return children.find((each) => each.name === name)?.message;
+  }
+
+  async atRest(): Promise<void> {
+    this.harness.cluster.takeWrites();
+    await this.harness.runOne(key);
+    assert.deepEqual(this.harness.cluster.requests, []);
+  }
+}
+
+describe('reconcile/child maxSurge', () => {
+  const a = { size: 3, revision: 'a' };
+  const b = { size: 3, revision: 'b' };
+
+  test('all of a new resource, and more elements, are created at once', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2');
+    await fleet.want({ size: 5, revision: 'a' });
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 a-3! a-4!');
+    await fleet.atRest();
+  });
+
+  test('an earlier object is deleted when a new one is ready, one after the other', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.want(b);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0!');
+    assert.equal(fleet.messageOf('b-1'), 'Waiting for Pod "a-0" to be deleted');
+    assert.equal(
+      fleet.messageOf('a-0'),
+      'No longer desired; kept until its successor is ready: waiting for children.pods to be ready',
+    );
+    assert.match(fleet.harness.ready('a'), /^False/);
+    await fleet.atRest();
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-1 a-2 b-0 b-1!');
+    await fleet.ready('b-1');
+    assert.equal(fleet.pods, 'a-2 b-0 b-1 b-2!');
+    await fleet.ready('b-2');
+    assert.equal(fleet.pods, 'b-0 b-1 b-2');
+    assert.match(fleet.harness.ready('a'), /^True/);
+    await fleet.atRest();
+  });
+
+  for (const [what, update, size, after] of [
+    ['from the last', 'maxSurge: 1, order: Descending', 3, 'a-0 a-1 a-2 b-2!'],
+    ['two beyond the number', 'maxSurge: 2', 3, 'a-0 a-1 a-2 b-0! b-1!'],
+    ['a part beyond it, rounded up', 'maxSurge: 34%', 3, 'a-0 a-1 a-2 b-0! b-1!'],
+    ['while one less may be ready', 'maxSurge: 1, maxUnavailable: 1', 3, 'a-1 a-2 b-0! b-1!'],
+    ['of one element', 'maxSurge: 1', 1, 'a-0 b-0!'],
+  ] as const) {
+    test(`new ones are created ${what} (${update}, ${size})`, async () => {
+      const fleet = await Fleet.with(pods(update), { size, revision: 'a' });
+      await fleet.want({ size, revision: 'b' });
+      assert.equal(fleet.pods, after);
+      await fleet.atRest();
+    });
+  }
+
+  test('one that does not become ready stops it, also in a new process; the next revision replaces it first', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.want(b);
+    await fleet.harness.restart(planOfPodSet(pods('maxSurge: 1')));
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0!');
+    await fleet.want({ size: 3, revision: 'c' });
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 c-0!');
+  });
+
+  test('the way back uses what still exists', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.want(b);
+    await fleet.ready('b-0');
+    await fleet.want(a);
+    assert.equal(fleet.pods, 'a-0! a-1 a-2 b-0');
+    await fleet.ready('a-0');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2');
+  });
+
+  test('another definition with other names is rolled out the same way', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    const renamed = pods('maxSurge: 1').replace('name: "', 'name: "v2-');
+    await fleet.harness.restart(planOfPodSet(renamed));
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 v2-a-0!');
+  });
+
+  test('fewer elements: what is too many is deleted while enough are ready', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.ready('a-0', false);
+    await fleet.want({ size: 2, revision: 'a' });
+    assert.equal(fleet.pods, 'a-0! a-1 a-2');
+    await fleet.ready('a-0');
+    assert.equal(fleet.pods, 'a-0 a-1');
+    await fleet.want({ size: 0, revision: 'b' });
+    assert.equal(fleet.pods, '');
+  });
+
+  test('what others delete makes room, and is not created again if it is an earlier one', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.want(b);
+    await fleet.lose('a-1');
+    assert.equal(fleet.pods, 'a-0 a-2 b-0! b-1!');
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-0 a-2 b-0 b-1!');
+  });
+
+  test('objects that are being deleted count until they are gone', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    const held = fleet.harness.get('v1', 'Pod', 'a-0')!;
+    const metadata = { ...held.metadata, finalizers: ['example.com/drain'] };
+    fleet.harness.edit(held, { metadata });
+    await fleet.want(b);
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0');
+    assert.equal(fleet.messageOf('b-1'), 'Waiting for Pod "a-0" to be deleted');
+    const leaving = fleet.harness.get('v1', 'Pod', 'a-0')!;
+    fleet.harness.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
+    await fleet.harness.settle();
+    if (fleet.harness.get('v1', 'Pod', 'a-0')) await fleet.lose('a-0');
+    assert.equal(fleet.pods, 'a-1 a-2 b-0 b-1!');
+  });
+
+  test('elements below the partition keep their objects, and are ready all the same', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1, partition: 2'), a);
+    await fleet.want(b);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-2!');
+    await fleet.ready('b-2');
+    assert.equal(fleet.pods, 'a-0 a-1 b-2');
+    assert.equal(fleet.messageOf('a-0'), 'Not updated: its index is below the partition');
+    assert.match(fleet.harness.ready('a'), /^True/);
+    await fleet.atRest();
+    // What is lost is created, as what it was is not known any more.
+    await fleet.lose('a-0');
+    assert.equal(fleet.pods, 'a-1 b-1! b-2');
+    await fleet.harness.restart(planOfPodSet(pods('maxSurge: 1')));
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, 'a-1 b-0! b-1! b-2');
+  });
+
+  test('with `ordered`, each new one waits for the one before, and each deletion for the last one', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 2', 'ordered: true'), { ...a, size: 1 });
+    await fleet.want(a);
+    await fleet.ready('a-1');
+    await fleet.ready('a-2');
+    await fleet.want(b);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0!');
+    assert.equal(fleet.messageOf('b-1'), 'Waiting for Pod "b-0" to be ready');
+    for (const name of ['b-0', 'b-1', 'b-2']) await fleet.ready(name);
+    assert.equal(fleet.pods, 'b-0 b-1 b-2');
+  });
+
+  test('groups: the second child replaces an element while others wait for theirs (`element: same`)', async () => {
+    const fleet = await Fleet.with(groups, { size: 2, revision: 'a' });
+    for (const name of ['w-a-0', 'w-a-1']) await fleet.ready(name);
+    await fleet.want({ size: 2, revision: 'b' });
+    assert.equal(fleet.pods, 'a-0 a-1 b-0! w-a-0 w-a-1');
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-1 b-0 b-1! w-a-0 w-a-1 w-b-0!');
+    await fleet.ready('w-b-0');
+    assert.equal(fleet.pods, 'a-1 b-0 b-1! w-a-1 w-b-0');
+    await fleet.ready('b-1');
+    await fleet.ready('w-b-1');
+    assert.equal(fleet.pods, 'b-0 b-1 w-b-0 w-b-1');
+    await fleet.atRest();
+  });
+
+  test('elements that keep their names are updated in place, one at a time', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.ready('a-1', false);
+    await fleet.want({ ...a, note: 'new' });
+    const notes = ['a-0', 'a-1', 'a-2'].map(
+      (name) => fleet.harness.get('v1', 'Pod', name)?.metadata.labels?.note,
+    );
+    assert.deepEqual(notes, ['none', 'new', 'none']);
+  });
+
+  test('a child whose `when` is false keeps nothing', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    await fleet.want(b);
+    await fleet.harness.restart(planOfPodSet(pods('maxSurge: 1', 'when: false')));
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, '');
+  });
+
+  test('in random histories there are never too many, nor too few that are ready', async () => {
+    for (let seed = 1; seed <= 20; seed++) await randomHistory(seed);
+  });
+});
+
+/** Pods become ready and are lost only by what the operator does, so that its own limits can be seen. */
+async function randomHistory(seed: number): Promise<void> {
+  const next = randomFrom(seed);
+  const size = 1 + next(5);
+  const maxSurge = 1 + next(3);
+  const maxUnavailable = next(3);
+  const body = pods(`maxSurge: ${maxSurge}, maxUnavailable: ${maxUnavailable}`);
+  const fleet = await Fleet.with(body, { size, revision: 'r0' });
+  const check = () => {
+    const names = fleet.harness.names('v1', 'Pod');
+    const ready = names.filter((name) => fleet.isReady(name));
+    const what = `seed ${seed}: ${fleet.pods}, size ${size}, ${maxSurge} ${maxUnavailable}`;
+    assert.ok(names.length <= size + maxSurge, what);
+    assert.ok(ready.length >= size - maxUnavailable, what);
+  };
+  let revision = 0;
+  for (let step = 0; step < 15; step++) {
+    const names = fleet.harness.names('v1', 'Pod');
+    const unready = names.filter((name) => !fleet.isReady(name));
+    const action = next(4);
+    if (action === 0) {
+      revision += 1;
+      await fleet.want({ size, revision: `r${revision}` });
+    } else if (action === 1) {
+      await fleet.harness.restart(planOfPodSet(body));
+      await fleet.harness.settle();
+    } else if (unready.length > 0) await fleet.ready(unready[next(unready.length)] ?? '');
+    check();
+  }
+  for (let left = 0; left < 50 && fleet.pods.includes('!'); left++) {
+    const [name = ''] = fleet.harness.names('v1', 'Pod').filter((each) => !fleet.isReady(each));
+    await fleet.ready(name);
+    check();
+  }
+  const all = Array.from({ length: size }, (_, index) => `r${revision}-${index}`);
+  assert.equal(fleet.pods, all.join(' '), `seed ${seed}`);
+  await fleet.atRest();
+}
+
+/** Integers below a bound, the same for each seed. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,102 @@
+import type { ChildPlan } from '#compile';
+import type { RollingUpdate } from '#definition';
+import type { StoredObject } from '#kube/roles.ts';
+import { identityOfObject } from '../identity.ts';
+import { watchesOf } from '../observe/child-watches.ts';
+import { childrenOf } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership-claims.ts';
+import type { ElementResult, Pass } from '../pass/pass.ts';
+import { isUnreachable } from './element-result.ts';
+import { isReadyNow } from './readiness.ts';
+
+/** A rolling update to elements with other names (docs/definition/children.md#other-names-maxsurge). */
+export type Surge = RollingUpdate & Required<Pick<RollingUpdate, 'maxSurge'>>;
+
+/** Undefined: new elements are created, and earlier objects deleted, at once. */
+export function surgeOf({ isList, updateStrategy }: ChildPlan): Surge | undefined {
+  const { rollingUpdate } = updateStrategy;
+  if (!isList || rollingUpdate?.maxSurge === undefined) return undefined;
+  return { ...rollingUpdate, maxSurge: rollingUpdate.maxSurge };
+}
+
+/** A number, or a percentage of the elements. It is rounded up, so that an update always proceeds. */
+export function shareOf(value: number | string, elements: number): number {
+  if (typeof value === 'number') return value;
+  return Math.ceil((Number.parseInt(value, 10) * elements) / 100);
+}
+
+/** The objects of the child that no element desires, by name, with those that are being deleted. */
+export function earlierObjects(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
+  const labelled = watchesOf(pass, plan).flatMap(({ labelledWith }) => labelledWith(pass.uid));
+  return childrenOf(pass, plan, labelled)
+    .filter((stored) => !pass.findings.desiredObjects.has(identityOfObject(stored)))
+    .sort(byName);
+}
+
+function byName({ object: a }: StoredObject, { object: b }: StoredObject): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+/** The earlier objects that an update keeps for last: it deletes from the other end, in the order of the elements that it creates. */
+export function inDeletionOrder(
+  { order }: RollingUpdate,
+  earlier: readonly StoredObject[],
+): readonly StoredObject[] {
+  return order === 'Descending' ? earlier.toReversed() : earlier;
+}
+
+/**
+ * The earlier objects that are kept for now. One that is ready is deleted when as many others are ready as must be: all elements but
+ * `maxUnavailable`. One that is not ready is deleted before, while the others suffice as soon as they are ready again.
+ * @param earlier Those that are no longer desired and not being deleted, by name.
+ */
+export async function keptBySurge(
+  pass: Pass,
+  surge: Surge,
+  { plan, elements, earlier }: KeptOptions,
+): Promise<readonly StoredObject[]> {
+  const reachable = elements.filter((each) => !isUnreachable(each));
+  const required = reachable.length - shareOf(surge.maxUnavailable, reachable.length);
+  const ready = await readyOf(pass, reachable);
+  const kept = new Set(earlier);
+  const readyEarlier = new Set<StoredObject>();
+  for (const stored of earlier) {
+    if (await isReadyNow(pass, resultOf(plan, stored))) readyEarlier.add(stored);
+  }
+  const inOrder = inDeletionOrder(surge, earlier);
+  for (const stored of inOrder) {
+    if (!readyEarlier.has(stored) && ready + kept.size > required) kept.delete(stored);
+  }
+  for (const stored of inOrder) {
+    if (ready + readyEarlier.size > required && readyEarlier.delete(stored)) kept.delete(stored);
+  }
+  return [...kept];
+}
+
+interface KeptOptions {
+  readonly plan: ChildPlan;
+  /** The results of the elements. */
+  readonly elements: readonly ElementResult[];
+  readonly earlier: readonly StoredObject[];
+}
+
+async function readyOf(pass: Pass, elements: readonly ElementResult[]): Promise<number> {
+  let ready = 0;
+  for (const each of elements) if (await isReadyNow(pass, each)) ready += 1;
+  return ready;
+}
+
+/** An earlier object as the result of an element. */
+export function resultOf(
+  plan: ChildPlan,
+  live: StoredObject,
+  element?: ElementResult['element'],
+): ElementResult {
+  const { name, namespace } = live.object.metadata;
+  return { plan, element, name, namespace, cluster: live.cluster, live };
+}
+
+/** The earlier objects that still run. */
+export function remaining(earlier: readonly StoredObject[]): readonly StoredObject[] {
+  return earlier.filter(({ object }) => !isTerminating(object));
+}
