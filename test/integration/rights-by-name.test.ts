@@ -187,7 +187,7 @@ shared.describe('integration/rights-by-name', () => {
         ['watch', undefined, home],
         ['list', ['b', 'a'], elsewhere],
         ['watch', ['b', 'a'], elsewhere],
-      ],
+      ].toSorted(([, , a], [, , b]) => (String(a) < String(b) ? -1 : Number(a !== b))),
     );
     await give(roles);
     const names = Array.from({ length: 60 }, (_, index) => `s${index}`);

@@ -304,6 +304,17 @@ describe('controller/work-queue', () => {
       assert.equal(clock.pending, 0);
     });
 
+    test('a delay does not replace the budget that releases a held key before', async () => {
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      workAll(queue, () => {});
+      queue.addAfter('k149', 3_600_000);
+      await clock.advance(60_000);
+      assert.ok(drain(queue).includes('k149'));
+      assert.equal(clock.pending, 0);
+    });
+
     test('a delay that ends before the budget releases a held key is kept', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);

@@ -38,6 +38,12 @@ interface Processing {
   readonly priority: Priority;
 }
 
+/** What makes a key ready: its delay, or the retry budget that holds it, the first of both. */
+interface Waiting {
+  readonly timer: { readonly readyAtMs: number; readonly cancel: () => void } | undefined;
+  readonly isHeld: boolean;
+}
+
 /**
  * The work queue of a controller, with the guarantees of client-go: a key is never with two workers, and any number
  * of adds during a run causes exactly one more run.
@@ -51,10 +57,7 @@ export class WorkQueue {
   /** Keys that need processing, with the requested priority. */
   readonly #dirty = new Map<string, Priority>();
   readonly #processing = new Map<string, Processing>();
-  readonly #waiting = new Map<
-    string,
-    { readonly readyAtMs: number; readonly cancel: () => void }
-  >();
+  readonly #waiting = new Map<string, Waiting>();
   /** By key, cancels the timer of its due time. Apart from the waiting keys: the retry budget may hold a key for longer. */
   readonly #due = new Map<string, () => void>();
   readonly #failures = new Map<string, number>();
@@ -235,8 +238,7 @@ export class WorkQueue {
   /** Stops the queue: no key is ready any more, and delays are dropped. Running workers may still call {@link done}. */
   shutDown(): void {
     this.#isShutDown = true;
-    for (const { cancel } of this.#waiting.values()) cancel();
-    this.#waiting.clear();
+    for (const key of this.#waiting.keys()) this.#stopWaiting(key);
     for (const cancel of this.#due.values()) cancel();
     this.#due.clear();
   }
@@ -254,17 +256,16 @@ export class WorkQueue {
   #wait(key: string, delayMs: number, onEnd: () => void): void {
     if (this.#isShutDown) return;
     const readyAtMs = this.#clock.monotonicMs() + delayMs;
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined && waiting.readyAtMs <= readyAtMs) return;
-    waiting?.cancel();
-    this.#waiting.set(key, { readyAtMs, cancel: this.#clock.after(delayMs, onEnd) });
+    const { timer, isHeld = false } = this.#waiting.get(key) ?? {};
+    if (timer !== undefined && timer.readyAtMs <= readyAtMs) return;
+    timer?.cancel();
+    const cancel = this.#clock.after(delayMs, onEnd);
+    this.#waiting.set(key, { timer: { readyAtMs, cancel }, isHeld });
   }
 
   #retryAfter(key: string, delayMs: number, isFresh: boolean): void {
     this.#wait(key, delayMs, () => {
-      const cancel = () => this.#budget.remove(key);
-      // The budget may hold it for long: until then every delay is earlier.
-      this.#waiting.set(key, { readyAtMs: Number.POSITIVE_INFINITY, cancel });
+      this.#waiting.set(key, { timer: undefined, isHeld: true });
       this.#budget.request(key, isFresh);
     });
   }
@@ -276,7 +277,9 @@ export class WorkQueue {
   }
 
   #stopWaiting(key: string): void {
-    this.#waiting.get(key)?.cancel();
+    const { timer, isHeld = false } = this.#waiting.get(key) ?? {};
+    timer?.cancel();
+    if (isHeld) this.#budget.remove(key);
     this.#waiting.delete(key);
   }
 
