@@ -710,6 +710,28 @@ describe('reconcile/members: order and sequence', () => {
       assert.equal(levelIn(harness, 'paris'), 'info');
     });
 
+  test('a member that cannot be used holds up no other with "maxSurge", and keeps its object', async () => {
+    const surge = 'updateStrategy: { rollingUpdate: { maxSurge: 1 } }';
+    const body = agents
+      .replace('    - id: agent\n', `    - id: agent\n      ${surge}\n`)
+      .replace('name: agent', 'name: "agent-${ spec.level }"');
+    const harness = await started(body, ['berlin', 'paris', 'rome']);
+    harness.podSet('a', { level: 'info' });
+    await harness.settle();
+    harness.stopMember('paris');
+    await harness.settle();
+    const resource = podSet(harness);
+    assert.ok(resource);
+    harness.edit(resource, { spec: { level: 'debug' } });
+    await harness.settle();
+    const agentsIn = (name: string) => harness.member(name).names('v1', 'ConfigMap');
+    for (const name of ['berlin', 'rome']) assert.deepEqual(agentsIn(name), ['agent-debug']);
+    assert.deepEqual(agentsIn('paris'), ['agent-info']);
+    harness.startMember('paris');
+    await harness.settle();
+    assert.deepEqual(agentsIn('paris'), ['agent-debug']);
+  });
+
   test('a member that cannot be used does not hold up the creation of ordered elements in others', async () => {
     const body = agents.replace('    - id: agent\n', '    - id: agent\n      ordered: true\n');
     const harness = await started(body, ['berlin', 'paris', 'rome']);
