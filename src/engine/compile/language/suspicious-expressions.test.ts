@@ -53,6 +53,12 @@ describe('compile/language warnings', () => {
       21,
     ],
     [
+      '[spec.items[name = "a"]][0].value',
+      'A field of one element of a list that is written here has no value: "[a, b][0].c"',
+      'Put the list in parentheses: "([a, b])[0].c"',
+      3,
+    ],
+    [
       'spec.phase != "Done"',
       '"!=" is false if "spec.phase" is missing',
       'Write "$not(a = b)", or add a default with "??"',
@@ -91,6 +97,8 @@ describe('compile/language warnings', () => {
   }
 
   for (const source of [
+    '([spec.items])[0].value',
+    '[spec.items][0]',
     'spec.`image-tag`',
     'spec.size - spec.spare',
     'spec.size-1',

@@ -37,6 +37,7 @@ export function findSuspiciousExpressions(
       ...greedyDefault(node, source, tokens),
       ...rootInPredicate(node, tokens),
       ...fieldInBrackets(node, tokens),
+      ...fieldOfConstructed(node, tokens),
       ...addedTexts(node, tokens),
       ...searchedNull(node, tokens),
     ]),
@@ -179,6 +180,20 @@ function fieldInBrackets(node: SyntaxNode, tokens: readonly Token[]): Warning[] 
       ];
     }),
   );
+}
+
+/** `[a, b][0].c`: JSONata takes the one element for a list, and finds no field. */
+function fieldOfConstructed(node: SyntaxNode, tokens: readonly Token[]): Warning[] {
+  const [first, second] = node.steps ?? [];
+  if (node.type !== 'path' || first?.type !== 'unary' || first.value !== '[') return [];
+  if (second === undefined || (first.predicate ?? []).length === 0) return [];
+  return [
+    {
+      message: 'A field of one element of a list that is written here has no value: "[a, b][0].c"',
+      hint: 'Put the list in parentheses: "([a, b])[0].c"',
+      offset: startOf(tokens, first.position),
+    },
+  ];
 }
 
 /** `reads.pods[metadata.name = spec.pod]`: names in a predicate refer to the element. */
