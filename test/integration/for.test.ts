@@ -207,6 +207,25 @@ shared.describe('integration/for: selectors that change while no process runs', 
     assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/one`));
   });
 
+  test('a paused object that stops matching keeps its children until it is resumed', async () => {
+    const { client, path } = await setUp('resting');
+    const homeostat = await startHomeostat({ 'a.yaml': copier('resting', selector('resting')) });
+    const before = await client.untilObject(
+      `${path}/one-resting`,
+      (object) => object !== undefined,
+    );
+    const annotate = (value: string | null) =>
+      client.patch(`${path}/one`, { metadata: { annotations: { 'homeostat.dev/paused': value } } });
+    await annotate('true');
+    await client.patch(`${path}/one`, { metadata: { labels: { 'test/resting': null } } });
+    await shared.audit.quiet(2_000);
+    const kept = await client.get(`${path}/one-resting`);
+    assert.equal(kept?.metadata.uid, before?.metadata.uid);
+    await annotate(null);
+    await client.untilGone(`${path}/one-resting`);
+    await homeostat.stop();
+  });
+
   test('a definition that was edited leaves them in place and says how many', async () => {
     const { client, path } = await setUp('edited');
     const homeostat = await startHomeostat({ 'a.yaml': copier('edited', selector('edited')) });

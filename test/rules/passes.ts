@@ -221,6 +221,7 @@ export const again: RuleSection = {
       shownBy: [
         'test/integration/schedule.test.ts › a paused resource is not changed, reports it once, and continues when the annotation is removed',
         'test/integration/schedule.test.ts › a paused resource is not even released',
+        'test/integration/for.test.ts › a paused object that stops matching keeps its children until it is resumed',
       ],
     },
     {
