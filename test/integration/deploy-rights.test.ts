@@ -13,6 +13,7 @@ import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { isReady } from '../support/operator-suite.ts';
 import { patienceMs } from '../support/patience.ts';
 import {
+  expiring,
   foreign,
   leaving,
   narrow,
@@ -441,6 +442,25 @@ shared.describe('integration/deploy-rights', () => {
       return JSON.stringify(storedVersions) === '["v1"]';
     });
     assert.equal(fault.count, 1);
+  });
+
+  test('a resource deletes itself, and withdraws its patches', async () => {
+    const client = shared.client();
+    const here = await shared.namespace();
+    const services = `/api/v1/namespaces/${here}/services`;
+    for (const name of ['first', 'second'])
+      await client.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
+    await runtime.bring(expiring);
+    const resource = thing('expiring', here, {});
+    await client.apply(resource);
+    await untilReady(resource);
+    const usedOf = async () =>
+      (await client.list(services)).map(({ metadata: { labels } }) => labels?.used);
+    assert.deepEqual(await usedOf(), ['yes', 'yes']);
+    const path = await client.pathOf(resource);
+    await client.patch(path, { spec: { finishedAt: '2020-01-01T00:00:00Z' } });
+    await client.untilGone(path);
+    assert.deepEqual(await usedOf(), [undefined, undefined]);
   });
 
   test('a definition is deleted with all that it has made', async () => {

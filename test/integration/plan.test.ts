@@ -83,6 +83,19 @@ const paced = thingDefinition(
 `,
 );
 
+const router = (...ips: readonly string[]) =>
+  thingDefinition(
+    'router',
+    `  patches:
+    - id: address
+      forEach: [${ips.join(', ')}]
+      target: { apiVersion: v1, kind: Service, name: "web-\${ $index }" }
+      status: true
+      withdraw: true
+      patch: { status: { loadBalancer: { ingress: [{ ip: "\${ $item }" }] } } }
+`,
+  );
+
 shared.describe('integration/plan', () => {
   const kube = useKubeCluster(shared);
   let homeostat: HomeostatRuntime;
@@ -93,6 +106,7 @@ shared.describe('integration/plan', () => {
       'shop.yaml': running,
       'patcher.yaml': patcher('withdraw: true'),
       'paced.yaml': paced,
+      'router.yaml': router('192.0.2.1', '192.0.2.2'),
     });
     namespace = await shared.namespace();
     const client = shared.client();
@@ -107,6 +121,14 @@ shared.describe('integration/plan', () => {
       thingPath('paced', namespace, 'one'),
       (each) => statusOf(each).children?.length === 2,
     );
+    for (const name of ['web-0', 'web-1'])
+      await client.apply({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name, namespace },
+        spec: { type: 'LoadBalancer', ports: [{ name: 'http', port: 80 }] },
+      } as KubeObject);
+    await client.apply(thing('router', namespace, {}, 'one'));
     for (const name of ['one', 'two'])
       await client.apply(thing('shop', namespace, { text: name }, name));
     for (const name of ['one', 'two'])
@@ -221,6 +243,29 @@ shared.describe('integration/plan', () => {
       one?.unresolved.map(({ state, message }) => `${state}: ${message}`),
       ['Waiting: Waiting for ConfigMap "earlier-0" to be deleted'],
     );
+  });
+
+  test('patches of a status are planned, and what is withdrawn from it', async () => {
+    const path = `/api/v1/namespaces/${namespace}/services/web-1`;
+    await shared.client().untilObject(path, (each) => JSON.stringify(each?.status).includes('.2'));
+    await shared.audit.quiet(1_000);
+    const changesOf = async (text: string) => {
+      const { resources } = await planOf(text);
+      const changes = resources.flatMap((each) => each.changes);
+      return changes
+        .filter(({ kind }) => kind === 'Service')
+        .map(({ name, action, fields }) => ({ name, action, text: JSON.stringify(fields) }));
+    };
+    assert.deepEqual(await changesOf(router('192.0.2.1', '192.0.2.2')), []);
+    const changes = await changesOf(router('192.0.2.3'));
+    assert.deepEqual(
+      changes.map(({ name, action }) => `${action} ${name}`),
+      ['change web-0', 'change web-1'],
+    );
+    const [kept, removed] = changes.map(({ text }) => text);
+    assert.match(kept ?? '', /"path":"status\.loadBalancer.*192\.0\.2\.3/);
+    assert.match(removed ?? '', /"path":"status\.loadBalancer[^,]*","before":/);
+    assert.doesNotMatch(removed ?? '', /"after":/);
   });
 
   test('replicas that leave the template stay, as in a reconcile', async () => {

@@ -63,6 +63,34 @@ const chooser = thingDefinition(
 `,
 );
 
+/** Marks ConfigMaps that resources list, and the Services of some of them. */
+const marker = thingDefinition(
+  'marker',
+  `  patches:
+    - id: mark
+      forEach: \${ spec.maps }
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item.name }" }
+      withdraw: true
+      patch: { data: { "by-\${ metadata.name }": "\${ $item.text }" } }
+    - id: addresses
+      forEach: \${ spec.services ?? [] }
+      target: { apiVersion: v1, kind: Service, name: "\${ $item }" }
+      status: true
+      withdraw: true
+      patch: { status: { loadBalancer: { ingress: [{ ip: "192.0.2.\${ 1 + $index }" }] } } }
+    - id: clear
+      forEach: \${ spec.cleared ?? [] }
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item }" }
+      once: \${ spec.clearedAt }
+      delete: true
+    - id: farewell
+      forEach: \${ spec.maps }
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item.name }" }
+      patch: { data: { last: "\${ $item.text }" } }
+`,
+);
+
 function configPath(namespace: string, name: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 }
@@ -114,7 +142,12 @@ const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status 
 
 shared.describe('integration/withdrawn-patches', () => {
   before(async () => {
-    await startHomeostat({ 'lender.yaml': lender, 'router.yaml': router, 'chooser.yaml': chooser });
+    await startHomeostat({
+      'lender.yaml': lender,
+      'router.yaml': router,
+      'chooser.yaml': chooser,
+      'marker.yaml': marker,
+    });
   });
 
   test('fields that only the patch owns are removed when it no longer applies', async () => {
@@ -195,6 +228,59 @@ shared.describe('integration/withdrawn-patches', () => {
     await client.must({ method: 'DELETE', path });
     await client.untilGone(path);
     assert.equal(await client.get(target), undefined);
+  });
+
+  test('each target of a list is patched, an element that is removed is withdrawn, and the last values stay', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const configMap = (name: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace },
+    });
+    for (const name of ['a', 'b', 'c', 'cache-1', 'cache-2']) await client.apply(configMap(name));
+    for (const name of ['web', 'api'])
+      await client.apply({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name, namespace },
+        spec: { type: 'LoadBalancer', ports: [{ name: 'http', port: 80 }] },
+      } as KubeObject);
+    const two = thingPath('marker', namespace, 'two');
+    const maps = (...names: readonly string[]) =>
+      names.map((name) => ({ name, text: `of ${name}` }));
+    const data = async (name: string) => dataOf(await client.get(configPath(namespace, name)));
+    const ofResource = { 'by-one': 'of b' };
+    await client.apply(
+      thing('marker', namespace, { maps: maps('a', 'b'), services: ['web', 'api'] }, 'one'),
+    );
+    const one = thingPath('marker', namespace, 'one');
+    await client.untilObject(one, isReady);
+    assert.deepEqual([await data('a'), await data('b')], [{ 'by-one': 'of a' }, ofResource]);
+    const service = (name: string) => `/api/v1/namespaces/${namespace}/services/${name}`;
+    assert.equal(addressOf(await client.get(service('api'))), '192.0.2.2');
+    // Another resource marks the same objects.
+    await client.apply(thing('marker', namespace, { maps: maps('a', 'b') }, 'two'));
+    await client.untilObject(two, isReady);
+    await client.patch(one, { spec: { maps: maps('c', 'b'), services: ['web'] } });
+    await client.untilObject(
+      configPath(namespace, 'a'),
+      (object) => dataOf(object)['by-one'] === undefined,
+    );
+    await client.untilObject(
+      configPath(namespace, 'c'),
+      (object) => dataOf(object)['by-one'] === 'of c',
+    );
+    assert.equal((await data('b'))['by-one'], 'of b');
+    assert.equal(Object.keys(await data('a')).length, 1);
+    await client.untilObject(service('api'), (object) => addressOf(object) === undefined);
+    assert.equal(addressOf(await client.get(service('web'))), '192.0.2.1');
+    await client.patch(one, { spec: { cleared: ['cache-1', 'cache-2'], clearedAt: 'monday' } });
+    for (const name of ['cache-1', 'cache-2']) await client.untilGone(configPath(namespace, name));
+    await client.must({ method: 'DELETE', path: one });
+    await client.untilGone(one);
+    assert.deepEqual(await data('c'), { last: 'of c' });
+    assert.equal((await data('b')).last, 'of b');
   });
 
   test('an empty selector of another manager is a value, and is left', async () => {

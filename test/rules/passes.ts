@@ -4,6 +4,7 @@ const report = 'src/engine/reconcile/report/build-report.test.ts';
 const write = 'src/engine/reconcile/report/write-report.test.ts';
 const rejections = 'src/engine/reconcile/ledger/rejections.test.ts';
 const queue = 'src/engine/controller/work-queue.test.ts';
+const elements = 'src/engine/reconcile/patch/apply-elements.test.ts';
 const ownedPatches = 'src/engine/reconcile/patch/owned-patches.test.ts';
 const deletionPatches = 'src/engine/reconcile/patch/deletion-patches.test.ts';
 const ownedModel = 'src/engine/reconcile/patch/owned-model.test.ts';
@@ -54,6 +55,18 @@ export const reporting: RuleSection = {
       shownBy: [
         'src/engine/reconcile/patch/status-patches.test.ts › is sent to the subresource, only when it differs, and stays',
         'test/fixtures/invalid/owned-patches.yaml',
+      ],
+    },
+    {
+      rule: 'A patch with `forEach` has a target for each element; it is withdrawn from that of an element that is removed',
+      shownBy: [
+        `${elements} › records all elements in one request before the first apply, and costs nothing when they are as desired`,
+        `${elements} › an element that is removed is withdrawn, one that moves is left as it is`,
+        `${elements} › two elements with one target fail, others are applied`,
+        `${elements} › more elements than can be recorded are an error before anything is sent`,
+        'test/integration/withdrawn-patches.test.ts › each target of a list is patched, an element that is removed is withdrawn, and the last values stay',
+        'test/fixtures/invalid/targets-of-patches.yaml',
+        'test/fixtures/invalid-compile/targets-of-patches.yaml',
       ],
     },
     {

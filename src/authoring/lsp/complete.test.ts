@@ -248,6 +248,30 @@ describe('lsp/complete', () => {
     });
   }
 
+  for (const written of ['kinds: [|||]', 'kinds: [apps/v1/Dep|||]', 'kinds:\n        - |||'])
+    test(`proposes the kinds that a child may have: ${JSON.stringify(written)}`, () => {
+      const text = editedText(webApp, '- id: service\n', `- id: service\n      ${written}\n`);
+      const { word, labels } = completionsAt(text);
+      assert.equal(word, written.includes('Dep') ? 'apps/v1/Dep' : '');
+      for (const kind of ['v1/ConfigMap', 'apps/v1/Deployment', 'apps/v1/StatefulSet'])
+        assert.ok(labels.includes(kind), kind);
+      assert.ok(labels.every((label) => /^(?:[a-z0-9.-]+\/)?v\w+\/[A-Z]\w+$/.test(label)));
+    });
+
+  test('proposes the variables and the fields of the element in a patch with forEach', () => {
+    const patch = (name: string, when = 'true') => `  patches:
+    - id: labels
+      when: ${when}
+      forEach: \${ spec.links }
+      target: { apiVersion: v1, kind: ConfigMap, name: "${name}" }
+      patch: { metadata: { labels: { a: b } } }
+  vars:`;
+    const at = (written: string) => completionsAt(editedText(webApp, '  vars:', written)).labels;
+    assert.deepEqual(at(patch('${ $item.||| }')), ['name', 'url']);
+    assert.ok(at(patch('${ $||| }')).includes('$index'));
+    assert.ok(!at(patch('a', '${ $||| }')).includes('$item'));
+  });
+
   for (const [place, part, written, expected] of [
     [
       'a template with forEach',

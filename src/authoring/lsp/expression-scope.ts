@@ -7,7 +7,7 @@ import {
   type SchemaNode,
   throughLists,
 } from '#compile';
-import type { ChildDefinition, ReadDefinition } from '#definition';
+import type { ChildDefinition, ReadDefinition, Template } from '#definition';
 import type { Gvk } from '#util/gvk.ts';
 import { isJsonObject } from '#util/json.ts';
 import type { KindSchemas } from './knowledge.ts';
@@ -120,8 +120,10 @@ function variablesAt(
   const [, section = ''] = steps;
   if (['conditions', 'events', 'patches'].includes(section)) variables.set('$previous', resource);
   const { child, field = '' } = childOf(parts, steps) ?? {};
-  if (child?.forEach !== undefined && ['template', 'ready', 'gate'].includes(field)) {
-    const list = plainPath(child.forEach);
+  const isInChild = ['template', 'ready', 'gate'].includes(field);
+  const forEach = isInChild ? child?.forEach : targetsAt(parts, steps);
+  if (forEach !== undefined) {
+    const list = plainPath(forEach);
     const found = list && scope.resolve(list);
     variables.set('$item', found === undefined ? nodeOfSchema({}) : throughLists(found));
     variables.set('$index', nodeOfSchema({ type: 'integer', minimum: 0 }));
@@ -129,6 +131,15 @@ function variablesAt(
   if (child !== undefined && ['ready', 'deleteWhen'].includes(field))
     variables.set('$child', nodeOfKind(child.gvk, describeChild(child), kinds));
   return variables;
+}
+
+/** The `forEach` of a patch, if the leaf may read its elements. */
+function targetsAt(
+  parts: ParsedDocument['parts'],
+  [, section, index, field = '']: readonly string[],
+): Template | undefined {
+  if (section !== 'patches' || !['target', 'patch', 'once'].includes(field)) return undefined;
+  return parts?.definition.reporting?.patches[Number(index)]?.forEach;
 }
 
 /** What objects of `install` read in place of a resource. */

@@ -34,6 +34,8 @@ interface ApplyWrite {
   readonly after: KubeObject;
   /** An object of this name would be deleted first. */
   readonly isReplacement: boolean;
+  /** Of the status, through its subresource. @default undefined: of the other fields */
+  readonly isStatus?: true;
 }
 
 /** A write that would have been made. `cluster`: name of the member cluster; undefined: the hub. */
@@ -58,7 +60,7 @@ export interface NewKind {
 
 /**
  * A cluster whose reads are real and whose writes are dry runs: applies are sent with `dryRun=All`, deletions and changes of metadata are
- * only recorded. Status writes and Events are dropped.
+ * only recorded. Writes of the resource's own status and Events are dropped.
  */
 export class DryRunCluster implements RuntimeCluster {
   readonly name: string;
@@ -151,7 +153,9 @@ export class DryRunCluster implements RuntimeCluster {
     if (added !== undefined) return this.#applyToAdded(added, manifest, options);
     const live = await this.#live(ref, { flow: options.flow }, signal);
     if (options.subresource === 'status')
-      return { stored: unchanged(live, manifest), created: false };
+      return isPatchManager(options.fieldManager)
+        ? this.#patchStatus(live, manifest, options, signal)
+        : { stored: unchanged(live, manifest), created: false };
     const applied = this.#applied.get(keyOf(ref));
     if (applied !== undefined && hasNoFields(manifest))
       return this.#withdraw(applied, manifest, options, signal);
@@ -191,6 +195,22 @@ export class DryRunCluster implements RuntimeCluster {
     const { fieldManager } = options;
     if (!deepEqual(contentOf(before), contentOf(after)))
       this.#addApply({ manifest, fieldManager, before, after });
+    return result;
+  }
+
+  /** A patch of the status of another object, or its withdrawal. */
+  async #patchStatus(
+    live: StoredObject | undefined,
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const result = await this.#dryRun(manifest, options, signal);
+    const before = live?.object;
+    const { object: after } = result.stored;
+    const { fieldManager } = options;
+    if (!deepEqual(before?.status, after.status))
+      this.#addApply({ manifest, fieldManager, before, after, isStatus: true });
     return result;
   }
 
@@ -312,6 +332,11 @@ export class DryRunCluster implements RuntimeCluster {
       return created(manifest);
     }
   }
+}
+
+/** `homeostat/<definition>/<patch>`; that of the resource's own status has two parts. */
+function isPatchManager(fieldManager: string): boolean {
+  return fieldManager.split('/').length > 2;
 }
 
 function hasNoFields({ apiVersion: _, kind: __, metadata, ...content }: KubeObject): boolean {

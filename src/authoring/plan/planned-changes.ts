@@ -42,17 +42,23 @@ function appliedChange(
   plan: OperatorPlan,
   write: Extract<DryRunWrite, { kind: 'apply' }>,
 ): PlannedChange {
-  const { manifest, before, after, isReplacement } = write;
+  const { manifest, before, after, isReplacement, isStatus } = write;
   const isNew = before === undefined;
   // A new object is shown as it is sent, without the defaults of the server.
-  const fields = isNew
-    ? fieldChanges({}, newContentOf(manifest))
-    : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
+  const fields = isStatus
+    ? fieldChanges(statusOf(before), statusOf(after))
+    : isNew
+      ? fieldChanges({}, newContentOf(manifest))
+      : fieldChanges(contentOf(before), contentOf(isReplacement ? manifest : after));
   const isSecret = mayHoldSecret(plan, manifest);
   const shown = maskChanges(fields, { kind: manifest.kind, isSecret });
   const action = isReplacement ? 'replace' : isNew ? 'create' : 'change';
   const lost = isReplacement ? dataLoss(plan, before ?? manifest) : {};
   return { action, ...titleOf(plan, manifest, write), ...lost, fields: shown };
+}
+
+function statusOf(object: KubeObject | undefined) {
+  return { status: object?.status };
 }
 
 function dataLoss(plan: OperatorPlan, object: KubeObject): Pick<PlannedChange, 'losesData'> {

@@ -144,6 +144,7 @@ export interface CompiledPatch {
   readonly pointer: string;
   readonly type: SchemaType | undefined;
   readonly when?: CompiledTemplate;
+  readonly forEach?: CompiledTemplate;
   readonly once?: CompiledTemplate;
   readonly apiVersion?: CompiledTemplate;
   readonly kind?: CompiledTemplate;
@@ -341,14 +342,18 @@ export function compileDefinition({
   }
 
   function patchParts(definition: PatchDefinition, index: number): CompiledPatch {
-    const { id, target, patch } = definition;
+    const { id, target, patch, forEach } = definition;
     const at = { pointer: `/spec/patches/${index}`, field: `patches.${id}` };
     const type = target === undefined ? types.resource : target.gvk && types.typeOf(target.gvk);
     return {
       definition,
       pointer: at.pointer,
       type,
-      ...compileFields(definition, at, { when: booleanType, once: undefined }),
+      ...compileFields(
+        { ...definition, ...(forEach !== undefined && { forEach: withSortedKeys(forEach) }) },
+        at,
+        { when: booleanType, forEach: undefined, once: undefined },
+      ),
       ...compileFields(target?.computed ?? {}, below(at, 'target'), {
         apiVersion: textType,
         kind: textType,

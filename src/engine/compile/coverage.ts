@@ -122,7 +122,7 @@ function recordedExpression(
 
 /** The results that tests should reach of the field at this pointer. */
 function resultsAt(pointer: string): readonly CoverageKind[] {
-  if (/^\/spec\/(?:(?:onDelete\/)?children|install)\/[^/]+\/forEach$/.test(pointer))
+  if (/^\/spec\/(?:(?:onDelete\/)?children|install|patches)\/[^/]+\/forEach$/.test(pointer))
     return ['empty', 'not-empty'];
   const isDecision =
     /^\/spec\/(?:onDelete\/)?(?:children|install|patches|events)\/[^/]+\/when$/.test(pointer) ||

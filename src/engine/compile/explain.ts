@@ -170,7 +170,7 @@ function reportsOf(
     })),
     ...patches.map((each) => ({
       name: `patch ${each.definition.id}`,
-      ...inputs(each.when, each.once, ...targetTemplates(each), each.patch),
+      ...inputs(each.when, each.forEach, each.once, ...targetTemplates(each), each.patch),
     })),
     ...(requeueAfter === undefined ? [] : [{ name: 'requeueAfter', ...inputs(requeueAfter) }]),
     ...(cron === undefined ? [] : [{ name: 'schedule.cron', ...inputs(cron) }]),

@@ -65,6 +65,7 @@ export {
   type PlainExpressionParser,
 } from './plain-expressions.ts';
 export type {
+  PatchElement,
   PatchPlan,
   RenderedCondition,
   RenderedEvent,

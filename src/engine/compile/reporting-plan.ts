@@ -38,6 +38,8 @@ export interface PatchPlan
   readonly atDeletion: boolean;
   /** Whether it is sent only once for each value. */
   readonly hasOnce: boolean;
+  /** Whether it has `forEach`. */
+  readonly isList: boolean;
   /** Whether an expression of it reads `history`. */
   readonly readsHistory: boolean;
   /** Whether the target has a namespace. */
@@ -73,8 +75,8 @@ export interface ReportPhase {
     readonly events: readonly RenderedEvent[];
     readonly failures: readonly RenderFailure[];
   }>;
-  /** Missing: its `when` is false. */
-  patch(id: string): Promise<Rendered<RenderedPatch>>;
+  /** One for each element of `forEach`; without `forEach` one. Missing: its `when` is false. */
+  patch(id: string): Promise<Rendered<readonly PatchElement[]>>;
   /** In ms. Missing: no requeue. */
   requeueAfter(): Promise<Rendered<number>>;
   /** The resource's own `schedule.cron`. Missing: it has none. */
@@ -97,6 +99,14 @@ export interface RenderedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+}
+
+/** A patch of one target. */
+export interface PatchElement {
+  /** Name of the target. Undefined: it is not known, or the resource itself. */
+  readonly name?: string;
+  /** Missing: it has no value of `once`. */
+  readonly patch: Rendered<RenderedPatch>;
 }
 
 export interface RenderedPatch {

@@ -30,5 +30,5 @@ export function listReadsSecret(located: LocatedDefinition, childId: string): bo
     schemas: undefined,
   };
   const child = parts.children.find((each) => each.definition.id === childId);
-  return traceSecrets(context, { into: 'messages' }).reaches([child?.forEach], childId);
+  return traceSecrets(context, { into: 'messages' }).reaches([child?.forEach], { childId });
 }

@@ -23,7 +23,14 @@ type TemplateRole =
   | 'deleteAfter'
   | ReportRole;
 
-type ReportRole = 'condition' | 'event' | 'patchWhen' | 'patch' | 'requeueAfter' | 'schedule';
+type ReportRole =
+  | 'condition'
+  | 'event'
+  | 'patchWhen'
+  | 'patchList'
+  | 'patch'
+  | 'requeueAfter'
+  | 'schedule';
 
 /** A template with its role, which determines the names that its expressions can use. */
 export interface TemplateUse {
@@ -59,6 +66,7 @@ export function templateUses(parts: CompiledTemplates): readonly TemplateUse[] {
     ...events.flatMap(({ when, reason, message }) => usesOf('event', [when, reason, message])),
     ...patches.flatMap((patch) => [
       ...usesOf('patchWhen', [patch.when], { patch }),
+      ...usesOf('patchList', [patch.forEach], { patch }),
       ...usesOf('patch', [...targetTemplates(patch), patch.once, patch.patch], { patch }),
     ]),
     ...usesOf('requeueAfter', [requeueAfter]),
@@ -69,6 +77,14 @@ export function templateUses(parts: CompiledTemplates): readonly TemplateUse[] {
 /** The templates of the target of a patch. */
 export function targetTemplates(patch: CompiledPatch): readonly (CompiledTemplate | undefined)[] {
   return [patch.apiVersion, patch.kind, patch.name, patch.namespace];
+}
+
+/** The list whose elements are `$item`. Undefined: the template belongs to no child and no patch with `forEach`. */
+export function listOfItems({
+  child,
+  patch,
+}: Pick<TemplateUse, 'child' | 'patch'>): CompiledTemplate | undefined {
+  return child === undefined ? patch?.forEach : child.forEach;
 }
 
 /** The templates with one of these roles. */
@@ -91,7 +107,7 @@ export function isCondition({ role }: TemplateUse): boolean {
 
 /** Whether its expressions can use `$previous`. */
 export function canUsePrevious(role: TemplateRole): boolean {
-  return role === 'condition' || role === 'event' || role === 'patchWhen' || role === 'patch';
+  return ['condition', 'event', 'patchWhen', 'patchList', 'patch'].includes(role);
 }
 
 function usesOf(

@@ -329,6 +329,8 @@ export interface PatchDefinition {
   readonly id: string;
   /** @default undefined: always */
   readonly when?: Template;
+  /** A list, with a target for each element. @default undefined: one target */
+  readonly forEach?: Template;
   /** @default undefined: the resource itself */
   readonly target?: PatchTarget;
   /** The fields to set. One expression for the whole map only for a recorded object. */

@@ -90,7 +90,7 @@ function resolvePatch(written: JsonObject): PatchDefinition {
   const target = resolveTarget(mapAt(written, '/target'));
   return {
     id: textOf(written.id),
-    ...optional({ when: written.when, once: written.once }),
+    ...optional({ when: written.when, forEach: written.forEach, once: written.once }),
     ...(target === undefined ? {} : { target }),
     patch: typeof written.patch === 'string' ? written.patch : mapAt(written, '/patch'),
     create: written.create === true,

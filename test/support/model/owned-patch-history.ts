@@ -15,6 +15,7 @@ const steps = 50;
 const owners = ['a', 'b'];
 const targets = ['board', 'card'];
 const texts = ['one', 'two', 'three'];
+const lists = [[], ['board'], ['card'], ['board', 'card'], ['card', 'board']];
 const configMap = gvkOf('v1', 'ConfigMap');
 /** Who changes the targets beside the resources. */
 const user = 'kubectl';
@@ -41,10 +42,19 @@ const tag = `
       patch: { data: { tag: "\${ spec.text }" } }
 `;
 
+/** Of elements that come, go and move. */
+const each = `
+    - id: each
+      forEach: \${ spec.each ?? [] }
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item }" }
+      withdraw: true
+      patch: { data: { "each-\${ metadata.name }": "\${ spec.text }", "each-\${ metadata.name }-\${ spec.text }": "x" } }
+`;
+
 /** Versions of the definition: with another id, without one of the patches, without any. */
 const plans: readonly (readonly [ids: readonly string[], plan: OperatorPlan])[] = [
-  [['note', 'tag'], planOfPodSet(`  patches:${note('note')}${tag}`)],
-  [['renamed', 'tag'], planOfPodSet(`  patches:${note('renamed')}${tag}`)],
+  [['note', 'tag', 'each'], planOfPodSet(`  patches:${note('note')}${tag}${each}`)],
+  [['renamed', 'tag', 'each'], planOfPodSet(`  patches:${note('renamed')}${tag}${each}`)],
   [['note'], planOfPodSet(`  patches:${note('note')}`)],
   [[], planOfPodSet('  status: { text: "${ spec.text }" }\n')],
 ];
@@ -57,6 +67,8 @@ interface Spec {
   readonly where: string;
   readonly off?: boolean;
   readonly tag?: boolean;
+  /** Targets, in any order. */
+  readonly each?: readonly string[];
 }
 
 /**
@@ -185,6 +197,7 @@ class OwnedPatchHistory {
       where: this.#random.pick(targets) ?? '',
       ...(this.#random.chance(0.3) && { off: true }),
       ...(this.#random.chance(0.5) && { tag: true }),
+      each: this.#random.pick(lists) ?? [],
     };
     const present = this.#owner(name);
     if (present === undefined) this.#harness.podSet(name, spec);
@@ -213,7 +226,7 @@ class OwnedPatchHistory {
       if (this.#random.chance(0.5)) this.#putTarget(name);
       return;
     }
-    const key = this.#random.pick([...owners, 'shared', 'first', 'tag', 'mine']) ?? '';
+    const key = this.#random.pick([...owners, 'each-a', 'shared', 'first', 'tag', 'mine']) ?? '';
     const data = { ...dataOf(present) };
     if (this.#random.chance(0.4)) {
       delete data[key];
@@ -295,17 +308,24 @@ class OwnedPatchHistory {
   *#missingFields(name: string): Iterable<string> {
     for (const target of targets) {
       const object = this.#target(target);
-      if (object === undefined || this.#idsApplied(name, target).every((id) => id === 'tag'))
-        continue;
+      const ids = this.#idsApplied(name, target);
+      if (object === undefined) continue;
       const { text = '' } = (this.#owner(name)?.spec ?? {}) as Partial<Spec>;
-      const data = dataOf(object);
-      const key = `text-${name}-${text}`;
-      if (data[key] !== 'x') yield `${target}: no ${key}`;
-      if (data[name] !== text && !this.#isOwnedByUser(target, name))
-        yield `${target}: ${name} is ${data[name]}, expected ${text}`;
-      const old = texts.filter((each) => each !== text && `text-${name}-${each}` in data);
-      if (old.length > 0) yield `${target}: ${name} still has ${old}`;
+      const fields = { target, text, data: dataOf(object) };
+      if (ids.some((id) => id !== 'tag' && id !== 'each'))
+        yield* this.#missingFieldsOf({ ...fields, key: name, marks: `text-${name}` });
+      if (ids.includes('each'))
+        yield* this.#missingFieldsOf({ ...fields, key: `each-${name}`, marks: `each-${name}` });
     }
+  }
+
+  /** A field that has the text, and one that is named after it. */
+  *#missingFieldsOf({ target, text, data, key, marks }: ExpectedFields): Iterable<string> {
+    if (data[`${marks}-${text}`] !== 'x') yield `${target}: no ${marks}-${text}`;
+    if (data[key] !== text && !this.#isOwnedByUser(target, key))
+      yield `${target}: ${key} is ${data[key]}, expected ${text}`;
+    const old = texts.filter((other) => other !== text && `${marks}-${other}` in data);
+    if (old.length > 0) yield `${target}: ${marks} still has ${old}`;
   }
 
   /** Without resources, only what users own is left. */
@@ -322,10 +342,13 @@ class OwnedPatchHistory {
   #idsApplied(name: string, target: string): readonly string[] {
     const owner = this.#owner(name);
     if (owner === undefined) return [];
-    const { where, off, tag: isTagged } = owner.spec as unknown as Spec;
-    return this.#ids.filter((id) =>
-      id === 'tag' ? isTagged === true && target === 'board' : off !== true && target === where,
-    );
+    const { where, off, tag: isTagged, each: list = [] } = owner.spec as unknown as Spec;
+    return this.#ids.filter((id) => {
+      if (id === 'each') return list.includes(target);
+      return id === 'tag'
+        ? isTagged === true && target === 'board'
+        : off !== true && target === where;
+    });
   }
 
   #isOwnedByUser(target: string, key: string): boolean {
@@ -349,6 +372,14 @@ class OwnedPatchHistory {
   #target(name: string): KubeObject | undefined {
     return this.#harness.get('v1', 'ConfigMap', name);
   }
+}
+
+interface ExpectedFields {
+  readonly target: string;
+  readonly text: string;
+  readonly data: Readonly<Record<string, string>>;
+  readonly key: string;
+  readonly marks: string;
 }
 
 function dataOf(object: KubeObject): Record<string, string> {

@@ -62,6 +62,20 @@ export const ownedPatchMistakes: Readonly<Record<string, SeededMistake>> = {
     onApply(cluster, (apply, manifest, options, ...rest) =>
       apply(manifest, { ...options, force: true }, ...rest),
     ),
+  'an element that left the list keeps its record': (cluster) =>
+    onEdit(cluster, (edit, ref, options) =>
+      edit(ref, {
+        ...options,
+        change(metadata) {
+          const patch = options.change(metadata);
+          const [[name, text] = []] = Object.entries((patch?.annotations ?? {}) as object);
+          const before = metadata.annotations?.[name ?? ''] ?? '';
+          const isDropped =
+            before.includes('"each ') && !(typeof text === 'string' && text.includes('"each '));
+          return isDropped ? undefined : patch;
+        },
+      }),
+    ),
 };
 
 /** An apply of nothing. */

@@ -43,6 +43,19 @@ export const oneConfigMap = `  children:
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { a: b } }
 `;
 
+/** Its resources label Services while they exist, and delete themselves. */
+export const expiring = thingDefinition(
+  'expiring',
+  `  deleteAfter: { since: "\${ spec.finishedAt }", ttl: 1s }
+  patches:
+    - id: label
+      forEach: [first, second]
+      target: { apiVersion: v1, kind: Service, name: "\${ $item }" }
+      withdraw: true
+      patch: { metadata: { labels: { used: "yes" } } }
+`,
+);
+
 /** Works on a kind that others have brought. */
 export const foreign = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition

@@ -32,6 +32,7 @@ export function createReportingPlan(
       atDeletion: definition.atDeletion === true,
       ...(owned && { owned }),
       hasOnce: templates.once !== undefined,
+      isList: templates.forEach !== undefined,
       readsHistory: uses.of(...Object.values(templates)).history,
       hasNamespace: target?.namespace !== undefined,
       create,
@@ -80,7 +81,7 @@ export function createReportingPlan(
  * changes in the next reconcile. Other paths already use the new status, and Events report changes, not states.
  */
 export function previousStatusPaths(templates: readonly TemplateUse[], uses: DependencyFinder) {
-  const reporting = templatesFor(templates, ['condition', 'patchWhen', 'patch']);
+  const reporting = templatesFor(templates, ['condition', 'patchWhen', 'patchList', 'patch']);
   return uses.of(...reporting).references.flatMap(statusPathOf);
 }
 

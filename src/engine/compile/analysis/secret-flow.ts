@@ -23,6 +23,14 @@ interface TraceOptions {
   readonly into: 'messages' | 'objects';
 }
 
+/** The part of a definition whose `$item` and `$child` an expression reads. */
+export interface PartOf {
+  readonly childId?: string | undefined;
+  readonly patchId?: string | undefined;
+}
+
+const noPart: PartOf = Object.freeze({});
+
 /** Traces values of Secrets through a definition. Values that the analysis cannot trace are treated as secret. */
 export function traceSecrets(context: CheckContext, options: TraceOptions): SecretFlow {
   const flow = new SecretFlow(context, options);
@@ -92,9 +100,9 @@ export class SecretFlow {
     return this.#of(`patches.${id}`);
   }
 
-  /** Whether the result of templates may contain a value of a Secret. `childId`: the child of `$item` and `$child`. */
-  reaches(templates: readonly (CompiledTemplate | undefined)[], childId?: string): boolean {
-    return this.#referencesOf(templates).some((each) => this.#isSecret(each, childId));
+  /** Whether the result of templates may contain a value of a Secret. */
+  reaches(templates: readonly (CompiledTemplate | undefined)[], part = noPart): boolean {
+    return this.#referencesOf(templates).some((each) => this.#isSecret(each, part));
   }
 
   #referencesOf(templates: readonly (CompiledTemplate | undefined)[]): readonly SlotReference[] {
@@ -126,11 +134,11 @@ export class SecretFlow {
   #spreadChildren(): void {
     for (const { definition, template, cluster, kind } of this.#context.parts.objects) {
       const { id, gvk } = definition;
-      const written = this.#levelOf(template, id);
+      const written = this.#levelOf(template, { childId: id });
       this.#raise(`written ${gvkKey(gvk)}`, [written]);
       const patched = this.#of(`patched ${gvkKey(gvk)}`);
       // Messages and the status name the cluster and the kind of an object.
-      const placed = this.reaches([cluster, kind], id) ? 'all' : 'none';
+      const placed = this.reaches([cluster, kind], { childId: id }) ? 'all' : 'none';
       this.#raise(`children.${id}`, [this.#ofSecret(gvk), written, patched, placed]);
     }
   }
@@ -149,11 +157,12 @@ export class SecretFlow {
 
   #spreadPatch(compiled: CompiledPatch): void {
     const { id, target } = compiled.definition;
-    const written = this.#levelOf(compiled.patch);
+    const part = { patchId: id };
+    const written = this.#levelOf(compiled.patch, part);
     const kinds = this.#kindsOf(target);
     if (target === undefined) this.#raise('resource', [written]);
     else for (const gvk of kinds) this.#raise(`patched ${gvkKey(gvk)}`, [written]);
-    const asked = this.reaches(targetTemplates(compiled)) ? 'all' : 'none';
+    const asked = this.reaches(targetTemplates(compiled), part) ? 'all' : 'none';
     // The server's response to a patch may quote any field of the object.
     const there =
       target === undefined ? [this.resource] : kinds.flatMap((gvk) => this.#ofKind(gvk));
@@ -193,8 +202,8 @@ export class SecretFlow {
   }
 
   /** Level of an object that a template renders. */
-  #levelOf({ slots, pointer }: CompiledTemplate, childId?: string): Secrecy {
-    const secret = slots.filter((slot) => this.reaches([this.#alone(slot)], childId));
+  #levelOf({ slots, pointer }: CompiledTemplate, part: PartOf): Secrecy {
+    const secret = slots.filter((slot) => this.reaches([this.#alone(slot)], part));
     return highest(secret.map((slot) => (isNaming(slot, pointer.length) ? 'all' : 'content')));
   }
 
@@ -205,7 +214,8 @@ export class SecretFlow {
     return alone;
   }
 
-  #isSecret({ reference: { root, path } }: SlotReference, childId: string | undefined): boolean {
+  #isSecret({ reference: { root, path } }: SlotReference, part: PartOf): boolean {
+    const { childId } = part;
     switch (root) {
       case 'resource':
         if (path[0] === 'history' && this.#isSecretHistory(path.slice(1))) return true;
@@ -222,7 +232,7 @@ export class SecretFlow {
       case 'child':
         return childId !== undefined && isHidden(this.child(childId), path);
       case 'item':
-        return childId !== undefined && this.reaches([this.#listOf(childId)]);
+        return this.reaches([this.#listOf(part)]);
       default:
         return false;
     }
@@ -238,9 +248,11 @@ export class SecretFlow {
     return levels.some((level) => (field === 'object' ? isHidden(level, below) : level === 'all'));
   }
 
-  #listOf(childId: string): CompiledTemplate | undefined {
-    const { children } = this.#context.parts;
-    return children.find(({ definition }) => definition.id === childId)?.forEach;
+  #listOf({ childId, patchId }: PartOf): CompiledTemplate | undefined {
+    const { children, reporting } = this.#context.parts;
+    return childId === undefined
+      ? reporting.patches.find(({ definition }) => definition.id === patchId)?.forEach
+      : children.find(({ definition }) => definition.id === childId)?.forEach;
   }
 
   #isSecretStatus([root, field]: readonly string[]): boolean {

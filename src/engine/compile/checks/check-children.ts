@@ -5,7 +5,7 @@ import { positionInLeaf } from '../template/values.ts';
 
 /** `forEach` is a list and its dependencies are known, so that a missing value is not treated as an empty list. */
 export function checkForEach({ parts, uses, types, diagnostics }: CheckContext): void {
-  for (const { forEach } of parts.children) {
+  for (const { forEach } of [...parts.children, ...parts.reporting.patches]) {
     if (forEach === undefined) continue;
     checkVars(forEach, { uses, diagnostics });
     const problem = fieldProblem(forEach, types.resource);

@@ -41,7 +41,7 @@ export function warnAboutPlacedSecrets(context: CheckContext): void {
   if (placed.length === 0) return;
   const flow = traceSecrets(context, { into: 'objects' });
   for (const { definition, template, cluster } of placed) {
-    if (!flow.reaches([template], definition.id)) continue;
+    if (!flow.reaches([template], { childId: definition.id })) continue;
     const what = isSecret(definition.gvk) ? 'this Secret' : `child "${definition.id}"`;
     diagnostics.report({
       severity: 'warning',

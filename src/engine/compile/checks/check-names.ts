@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { SlotReference } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
+import { canUsePrevious, listOfItems, type TemplateUse } from '../template-uses.ts';
 
 type Named = 'children' | 'observed' | 'reads' | 'vars';
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
@@ -136,23 +136,39 @@ function isUnread(
 }
 
 function missingForEach({ reference }: SlotReference, { use }: Context): Problem | undefined {
-  const { role, child } = use;
-  const isInside = ['template', 'cluster', 'ready', 'gate'].includes(role);
-  if (isInside && child?.forEach !== undefined) return undefined;
-  return {
-    code: 'unknown-name',
-    message:
-      role === 'kind'
-        ? `"$${reference.root}" is not available in "apiVersion" and "kind"`
-        : `"$${reference.root}" is only available in a child with "forEach"`,
-    hint:
-      role === 'var'
-        ? 'A var has one value for all elements: move the expression to the child'
-        : role === 'kind'
-          ? 'All elements have one kind: write a child for each kind, each with a part of the list'
-          : undefined,
-    offset: reference.offset,
-  };
+  const { role, patch } = use;
+  const isInside = ['template', 'cluster', 'ready', 'gate', 'patch'].includes(role);
+  if (isInside && listOfItems(use) !== undefined) return undefined;
+  const name = `"$${reference.root}"`;
+  const { offset } = reference;
+  switch (role) {
+    case 'kind':
+      return {
+        code: 'unknown-name',
+        message: `${name} is not available in "apiVersion" and "kind"`,
+        hint: 'All elements have one kind: write a child for each kind, each with a part of the list',
+        offset,
+      };
+    case 'patchWhen':
+      return {
+        code: 'unknown-name',
+        message: `${name} is not available in "when" of a patch`,
+        hint: 'It is evaluated once, for all elements: filter the list of "forEach"',
+        offset,
+      };
+    case 'var':
+      return {
+        code: 'unknown-name',
+        message: `${name} is only available in a child or patch with "forEach"`,
+        hint: 'A var has one value for all elements: move the expression to the child or patch',
+        offset,
+      };
+    default: {
+      const what = patch === undefined ? 'child' : 'patch';
+      const message = `${name} is only available in a ${what} with "forEach"`;
+      return { code: 'unknown-name', message, hint: undefined, offset };
+    }
+  }
 }
 
 function misplacedChild({ reference }: SlotReference): Problem {

@@ -45,7 +45,7 @@ export function checkRecordedTargets(context: CheckContext): void {
   if (recorded.length === 0) return;
   const flow = traceSecrets(context, { into: 'messages' });
   for (const patch of recorded) {
-    if (!flow.reaches(targetTemplates(patch))) continue;
+    if (!flow.reaches(targetTemplates(patch), { patchId: patch.definition.id })) continue;
     diagnostics.report({
       code: 'forbidden-expression',
       message:

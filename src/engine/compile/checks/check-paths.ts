@@ -5,7 +5,7 @@ import { isHistoryField } from '../schema/history-type.ts';
 import { type SchemaType, throughLists } from '../schema/schema-type.ts';
 import { expressionsOf, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { canUsePrevious, type TemplateUse } from '../template-uses.ts';
+import { canUsePrevious, listOfItems, type TemplateUse } from '../template-uses.ts';
 import { itemTypeOf, typesOf } from './check-types.ts';
 import { type Problem, problemAt, rootNames, walkNames, walkType, walkVar } from './walk-path.ts';
 
@@ -57,7 +57,7 @@ export function checkPaths(context: CheckContext): void {
       case 'child':
         return walkChild(reference, use.child, 0);
       case 'item':
-        return walkType(reference, { type: itemTypeOf(use.child?.forEach, context), from: 0 });
+        return walkType(reference, { type: itemTypeOf(listOfItems(use), context), from: 0 });
       case 'vars':
         return walkVar(reference, parts.vars.get(id)?.root);
       case 'definition':

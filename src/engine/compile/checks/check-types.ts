@@ -11,7 +11,7 @@ import {
 import { CoercionError, coerce, quantityHint, typeName } from '../template/coerce.ts';
 import { type CompiledTemplate, nodeAt, type Slot } from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
-import { isCondition, type TemplateUse } from '../template-uses.ts';
+import { isCondition, listOfItems, type TemplateUse } from '../template-uses.ts';
 import { elementTypeOf, isFractionType } from './element-types.ts';
 
 /** So many vars are followed that consist of another one. */
@@ -116,7 +116,7 @@ export interface KnownResult {
 /** The results of an expression whose type is known. */
 function resultsOf(
   { leaf, role }: Slot,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
   depth = 0,
 ): readonly KnownResult[] {
@@ -127,7 +127,7 @@ function resultsOf(
 /** Those of the results whose type is known. */
 export function knownResults(
   { results, references }: Pick<Expression, 'results' | 'references'>,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
   depth = 0,
 ): readonly KnownResult[] {
@@ -157,7 +157,7 @@ export function knownResults(
 /** The types that the value of a reference may have. Empty: not known. */
 export function typesOf(
   reference: Reference,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
 ): readonly SchemaType[] {
   return valuesOf(reference, use, context, 0).map(({ found }) => found);
@@ -169,7 +169,7 @@ type KnownValue = Pick<KnownResult, 'found' | 'mayBeFraction'>;
 /** The values that a reference may have; a var has those of its results. Empty: not known. */
 function valuesOf(
   reference: Reference,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
   depth: number,
 ): readonly KnownValue[] {
@@ -190,12 +190,12 @@ function valuesOf(
 /** Whether what a path selects, also in lists and maps, are numbers that need not be integers. */
 function mayHaveFractions(
   reference: Pick<Reference, 'root' | 'path'>,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
   depth: number,
 ): boolean {
   const { root, path } = reference;
-  const itemType = () => itemTypeOf(use.child?.forEach, context);
+  const itemType = () => itemTypeOf(listOfItems(use), context);
   if (root !== 'vars') return isFractionType(elementTypeOf(reference, use, context, itemType));
   const [id = '', ...below] = path;
   const template = context.parts.vars.get(id);
@@ -222,7 +222,7 @@ function slotResults(
 /** Undefined: the type of the field is not known. */
 function typeOf(
   { root, path }: Reference,
-  use: Pick<TemplateUse, 'child'>,
+  use: Pick<TemplateUse, 'child' | 'patch'>,
   context: CheckContext,
 ): SchemaType | undefined {
   const { child } = use;
@@ -232,7 +232,7 @@ function typeOf(
     case 'resource':
       return typeAt(types.root, path);
     case 'item': {
-      const item = itemTypeOf(child?.forEach, context);
+      const item = itemTypeOf(listOfItems(use), context);
       return item && typeAt(item, path);
     }
     case 'child':

@@ -5,12 +5,11 @@ import {
   type ItemParents,
 } from '../analysis/optional-parents.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { CompiledChild } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
 import { createNeededPaths } from '../phase/reached-paths.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
-import type { Slot } from '../template/template.ts';
-import type { TemplateUse } from '../template-uses.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
+import { listOfItems, type TemplateUse } from '../template-uses.ts';
 import { needsValue } from './warnings.ts';
 
 /**
@@ -33,9 +32,9 @@ export function warnAboutOptionalParents({
   const isNeeded = createNeedFinder();
   const itemsOf = createItemFinder(types.resource, templates);
   const known = new Set<string>();
-  for (const { child, slot, reference } of templates.flatMap(referencesOf)) {
+  for (const { forEach, slot, reference } of templates.flatMap(referencesOf)) {
     const { root, path } = reference;
-    const items = root === 'item' ? itemsOf(child) : undefined;
+    const items = root === 'item' ? itemsOf(forEach) : undefined;
     const found = root === 'resource' ? parentsOf(path) : items?.parentsOf(path);
     if (found === undefined || !isNeeded(slot, reference)) continue;
     const list = items?.list ?? [];
@@ -60,19 +59,20 @@ export function warnAboutOptionalParents({
   }
 }
 
-const referencesOf = ({ template, child }: TemplateUse) =>
-  template.references.map((each) => ({ ...each, child }));
+const referencesOf = (use: TemplateUse) =>
+  use.template.references.map((each) => ({ ...each, forEach: listOfItems(use) }));
 
-/** The lists of the resource whose items are the elements of a child. */
+/** The lists of the resource whose items are the elements of a child or a patch. */
 function createItemFinder(resource: SchemaType, uses: readonly TemplateUse[]) {
-  const known = new Map<CompiledChild, ItemParents | undefined>();
-  return (child: CompiledChild | undefined): ItemParents | undefined => {
-    if (child?.forEach === undefined) return undefined;
-    if (!known.has(child)) {
-      const own = uses.filter((use) => use.child === child).map(({ template }) => template);
-      known.set(child, createItemParents(resource, child.forEach, own));
+  const known = new Map<CompiledTemplate, ItemParents | undefined>();
+  return (forEach: CompiledTemplate | undefined): ItemParents | undefined => {
+    if (forEach === undefined) return undefined;
+    if (!known.has(forEach)) {
+      const own = uses.filter((use) => listOfItems(use) === forEach);
+      const templates = own.map(({ template }) => template);
+      known.set(forEach, createItemParents(resource, forEach, templates));
     }
-    return known.get(child);
+    return known.get(forEach);
   };
 }
 

@@ -65,12 +65,19 @@ function readersIn({ children, reporting }: CompiledTemplates): readonly Reader[
         { ...names, templates: [cluster, template], guards: [when, forEach] },
       ];
     }),
-    ...reporting.patches.map((patch) => ({
-      name: `Patch "${patch.definition.id}"`,
-      short: `patch "${patch.definition.id}"`,
-      templates: [...targetTemplates(patch), patch.patch],
-      guards: [patch.when, patch.once],
-    })),
+    ...reporting.patches.flatMap((patch) => {
+      const short = `patch "${patch.definition.id}"`;
+      const names = { name: `Patch "${patch.definition.id}"`, short };
+      const { when, forEach, once } = patch;
+      return [
+        { ...names, templates: [forEach], guards: [when] },
+        {
+          ...names,
+          templates: [...targetTemplates(patch), patch.patch],
+          guards: [when, forEach, once],
+        },
+      ];
+    }),
   ];
 }
 

@@ -1,18 +1,35 @@
 import { pointerTo } from '#util/json.ts';
-import { traceSecrets } from '../analysis/secret-flow.ts';
+import { type PartOf, traceSecrets } from '../analysis/secret-flow.ts';
 import type { CheckContext } from '../check-context.ts';
 import { type CompiledChild, type CompiledTemplates, isSecret } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
 import { requiredFields } from '../phase/reached-paths.ts';
 import { mayBeMissing, type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
 import { typeName } from '../template/coerce.ts';
-import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
+import {
+  type CompiledTemplate,
+  referencesOf,
+  type Slot,
+  type SlotReference,
+} from '../template/template.ts';
 import { positionInLeaf } from '../template/values.ts';
 import { canUsePrevious, isCondition, type TemplateUse } from '../template-uses.ts';
 import { defaultAdvice } from './default-advice.ts';
 
 /** Warns if all elements of a `forEach` have the same name: two elements would then be an error. */
 export function warnAboutNames({ parts, diagnostics }: CheckContext): void {
+  for (const { definition, pointer, forEach, name, namespace } of parts.reporting.patches) {
+    if (forEach === undefined || !mayBeMany(forEach)) continue;
+    const references = [name, namespace].flatMap((each) => each?.references ?? []);
+    if (references.some(isOfElement)) continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'suspicious-expression',
+      message: `All elements of patch "${definition.id}" have the same target; two elements are an error`,
+      hint: 'Use "$item" or "$index" in the name or the namespace',
+      path: pointerTo(pointerTo(pointer, 'target'), 'name'),
+    });
+  }
   for (const child of parts.children) {
     if (child.forEach === undefined || !mayBeMany(child.forEach) || isNamedByElement(child))
       continue;
@@ -42,7 +59,7 @@ function mayBeMany({ root }: CompiledTemplate): boolean {
 /** Whether name, namespace or cluster depend on the element. */
 function isNamedByElement({ template, cluster }: CompiledChild): boolean {
   const placed = cluster?.references ?? [];
-  if (placed.some(({ reference: { root } }) => root === 'item' || root === 'index')) return true;
+  if (placed.some(isOfElement)) return true;
   const metadata = pointerTo(template.pointer, 'metadata');
   const places: readonly string[] = [
     template.pointer,
@@ -50,9 +67,12 @@ function isNamedByElement({ template, cluster }: CompiledChild): boolean {
     ...['name', 'namespace'].map((field) => pointerTo(metadata, field)),
   ];
   return template.references.some(
-    ({ slot, reference: { root } }) =>
-      (root === 'item' || root === 'index') && places.includes(slot.pointer),
+    (each) => isOfElement(each) && places.includes(each.slot.pointer),
   );
+}
+
+function isOfElement({ reference: { root } }: SlotReference): boolean {
+  return root === 'item' || root === 'index';
 }
 
 /**
@@ -89,9 +109,7 @@ export function warnAboutSecrets(context: CheckContext): void {
     if (!uses.of(chosen).references.some(({ reference }) => reference.root === 'resource'))
       continue;
     const flow = traceSecrets(context, { readId: read.definition.id, into: 'objects' });
-    const target = targetsOf(context).find(({ template, childId }) =>
-      flow.reaches([template], childId),
-    );
+    const target = targetsOf(context).find(({ template, part }) => flow.reaches([template], part));
     if (target === undefined) continue;
     diagnostics.report({
       severity: 'warning',
@@ -120,8 +138,8 @@ export function warnAboutRestores({ parts, uses, diagnostics }: CheckContext): v
 
 interface Target {
   readonly where: string;
-  /** Id of the child, for its template. */
-  readonly childId?: string;
+  /** The child or patch whose template it is. */
+  readonly part?: PartOf;
   readonly template: CompiledTemplate;
 }
 
@@ -131,7 +149,7 @@ function targetsOf({ parts, templates }: CheckContext): readonly Target[] {
     ...reportTargets({ parts, templates }),
     ...parts.children.map(({ definition, template }) => ({
       where: `child "${definition.id}"`,
-      childId: definition.id,
+      part: { childId: definition.id },
       template,
     })),
   ];
@@ -147,6 +165,7 @@ function reportTargets({
     ),
     ...parts.reporting.patches.map(({ definition, patch }) => ({
       where: `patch "${definition.id}"`,
+      part: { patchId: definition.id },
       template: patch,
     })),
   ];
@@ -240,7 +259,11 @@ export function warnAboutOptionalLists(context: CheckContext): void {
   if (kind.source !== 'crd') return;
   const isOptional = (path: readonly string[]) =>
     path[0] === 'spec' && mayBeMissing(types.root, path);
-  for (const { definition, forEach, when } of parts.children) {
+  const lists = [
+    ...parts.children.map((each) => ({ ...each, what: 'child', none: 'objects' })),
+    ...parts.reporting.patches.map((each) => ({ ...each, what: 'patch', none: 'targets' })),
+  ];
+  for (const { definition, forEach, when, what, none } of lists) {
     if (forEach === undefined) continue;
     const read = uses.of(forEach).references;
     if (!read.some(({ reference: { root, path } }) => root === 'resource' && isOptional(path)))
@@ -261,8 +284,8 @@ export function warnAboutOptionalLists(context: CheckContext): void {
       diagnostics.report({
         severity: 'warning',
         code: 'suspicious-expression',
-        message: `"${name}" is optional, and "forEach" of child "${definition.id}" fails without it`,
-        hint: `Write "(${name} ?? ${isNumber ? '0' : isMap ? '{}' : '[]'})" if no value means no objects, or ${defaultAdvice(types.root, path)}`,
+        message: `"${name}" is optional, and "forEach" of ${what} "${definition.id}" fails without it`,
+        hint: `Write "(${name} ?? ${isNumber ? '0' : isMap ? '{}' : '[]'})" if no value means no ${none}, or ${defaultAdvice(types.root, path)}`,
         ...positionInLeaf(slot, found?.reference.offset ?? 0),
       });
     }

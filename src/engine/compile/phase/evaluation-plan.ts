@@ -6,6 +6,7 @@ import {
   createOptionalParents,
   type FindOptionalParents,
 } from '../analysis/optional-parents.ts';
+import type { PartOf } from '../analysis/secret-flow.ts';
 import type { PlanContext } from '../check-context.ts';
 import {
   type CompiledChild,
@@ -16,7 +17,7 @@ import {
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
-import type { TemplateUse } from '../template-uses.ts';
+import { listOfItems, type TemplateUse } from '../template-uses.ts';
 import { createForEach, type ForEach } from './for-each.ts';
 import { computedMetadataSlot } from './manifest.ts';
 import { createMissingValues, type MissingValues } from './missing-values.ts';
@@ -39,6 +40,8 @@ export interface EvaluationPlan
   readonly children: ReadonlyMap<string, CompiledChild>;
   /** By child. */
   readonly lists: ReadonlyMap<string, ForEach>;
+  /** The lists of targets, by patch. */
+  readonly targets: ReadonlyMap<string, ForEach>;
   readonly units: ReadonlyMap<CompiledTemplate, EvaluationUnit>;
   readonly missing: MissingValues;
   /** Ids of the children that any expression reads under `observed`. */
@@ -53,6 +56,9 @@ interface ReadUnit {
   readonly quotes: boolean;
   readonly request: RenderRequest;
 }
+
+/** Each target is watched, and may be recorded on the resource. */
+const maxTargets = 250;
 
 /** Combines templates with their dependencies. */
 export function createEvaluationPlan(
@@ -72,14 +78,10 @@ export function createEvaluationPlan(
   }
 
   /** `kind`: the kind of the rendered object, if it is one. */
-  function unitOf(
-    template: CompiledTemplate,
-    childId: string | undefined,
-    kind?: Gvk,
-  ): EvaluationUnit {
+  function unitOf(template: CompiledTemplate, part: PartOf, kind?: Gvk): EvaluationUnit {
     return {
       uses: uses.of(template),
-      quotes: !(kind && isSecret(kind)) && !secrets.reaches([template], childId),
+      quotes: !(kind && isSecret(kind)) && !secrets.reaches([template], part),
       computedMetadata: computedMetadataSlot(template),
     };
   }
@@ -92,10 +94,12 @@ export function createEvaluationPlan(
 
   const units = new Map<CompiledTemplate, EvaluationUnit>();
   for (const use of templates) {
-    units.set(use.template, unitOf(use.template, use.child?.definition.id, kindOf(use)));
+    const { template, child, patch } = use;
+    const part = { childId: child?.definition.id, patchId: patch?.definition.id };
+    units.set(template, unitOf(template, part, kindOf(use)));
   }
   for (const { definition, name } of parts.children) {
-    if (name !== undefined) units.set(name, unitOf(name, definition.id));
+    if (name !== undefined) units.set(name, unitOf(name, { childId: definition.id }));
   }
   const children = new Map(parts.children.map((child) => [child.definition.id, child]));
   const isOwnKind = definition.kind.source === 'crd';
@@ -126,6 +130,11 @@ export function createEvaluationPlan(
         forEach === undefined ? [] : [[id, createForEach(forEach, vars)]],
       ),
     ),
+    targets: new Map(
+      reporting.patches.flatMap(({ definition: { id }, forEach }) =>
+        forEach === undefined ? [] : [[id, createForEach(forEach, vars, maxTargets)]],
+      ),
+    ),
     units,
     observed,
     keepsHistory: parts.reads.some(({ definition: read }) => read.history !== undefined),
@@ -142,16 +151,16 @@ export function requireEntry<Key, T>(parts: ReadonlyMap<Key, T>, key: Key): T {
   return part;
 }
 
-/** Finds the optional objects above the fields of `$item`, by the expressions of the children that have elements. */
+/** Finds the optional objects above the fields of `$item`, by the expressions of the children and patches that have elements. */
 function itemParents(
   resource: SchemaType,
   uses: readonly TemplateUse[],
 ): (slot: Slot) => FindOptionalParents | undefined {
   const bySlot = new Map<Slot, FindOptionalParents>();
-  for (const child of new Set(uses.map((use) => use.child))) {
-    if (child?.forEach === undefined) continue;
-    const own = uses.filter((use) => use.child === child).map(({ template }) => template);
-    const items = createItemParents(resource, child.forEach, own);
+  for (const forEach of new Set(uses.map(listOfItems))) {
+    if (forEach === undefined) continue;
+    const own = uses.filter((use) => listOfItems(use) === forEach).map(({ template }) => template);
+    const items = createItemParents(resource, forEach, own);
     if (items === undefined) continue;
     for (const slot of own.flatMap(({ slots }) => slots)) bySlot.set(slot, items.parentsOf);
   }

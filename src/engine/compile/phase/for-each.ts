@@ -7,7 +7,7 @@ import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { createReachedPaths, takesList } from './reached-paths.ts';
 import { followPath, pathText } from './required-paths.ts';
 
-const maxElements = 1_000;
+const maxObjects = 1_000;
 
 /** Evaluates the elements of a `forEach`. A missing value is an error, never an empty list. */
 export interface ForEach {
@@ -19,6 +19,7 @@ export interface ForEach {
 export function createForEach(
   template: CompiledTemplate,
   vars: ReadonlyMap<string, CompiledTemplate>,
+  maxElements = maxObjects,
 ): ForEach {
   const { slots, root } = template;
   const required = slots.map((slot) => ({ slot, reached: createReachedPaths(slot, vars) }));
@@ -43,7 +44,7 @@ export function createForEach(
       const mayBeEmpty = () =>
         all.some((path) => followPath(path, scope) === 'list') ||
         slots.some((slot) => takesList(slot, scope));
-      return elementsOf(template, value, mayBeEmpty);
+      return elementsOf(template, value, { mayBeEmpty, maxElements });
     },
   };
 }
@@ -70,7 +71,7 @@ function missingError(
 function elementsOf(
   { place }: CompiledTemplate,
   value: unknown,
-  mayBeEmpty: () => boolean,
+  { mayBeEmpty, maxElements }: { readonly mayBeEmpty: () => boolean; readonly maxElements: number },
 ): readonly Element[] {
   if (value === undefined && !mayBeEmpty()) {
     // A filter or map over a list may have no result; for other expressions it is an error.

@@ -158,8 +158,10 @@ describe('compile/phase: a child that is not desired', () => {
     };
     const report = plan.reporting?.startPhase({ ...reporting, children: input });
     assert.ok(report);
+    const mark = await report.patch('mark');
+    assert.ok(mark.kind === 'value' && mark.value[0]);
     assert.equal(
-      resultOf(await report.patch('mark')),
+      resultOf(mark.value[0].patch),
       `Missing value "children.web.metadata.name${because}`,
     );
     const [condition] = await report.conditions();

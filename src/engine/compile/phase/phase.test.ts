@@ -131,10 +131,10 @@ describe('compile/phase: what a template gives', () => {
     test(`nor in a patch: ${metadata}`, async () => {
       const patch = `{ metadata: { ${metadata} } }`;
       const plan = planOfThing(`  children: []\n  patches:\n    - { id: mark, patch: ${patch} }\n`);
-      const render = (resource: KubeObject) => {
+      const render = async (resource: KubeObject) => {
         const { reporting } = plan;
         assert.ok(reporting);
-        return reporting
+        const rendered = await reporting
           .startPhase({
             resource,
             previous: resource,
@@ -143,6 +143,8 @@ describe('compile/phase: what a template gives', () => {
             cluster: { name: 'test', labels: {} },
           })
           .patch('mark');
+        assert.ok(rendered.kind === 'value' && rendered.value[0]);
+        return rendered.value[0].patch;
       };
       const message = failureOf(await render(ours));
       assert.ok(message.startsWith(`invalid-manifest patches.mark.${field}: Names under`), message);

@@ -22,6 +22,7 @@ import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { deletionTime } from './deletion-time.ts';
 import { type EvaluationPlan, type EvaluationUnit, requireEntry } from './evaluation-plan.ts';
+import type { ForEach } from './for-each.ts';
 import { checkManifest, chosenKind, clusterName, isObjectName } from './manifest.ts';
 import type { FoundValue, Missing, MissingFacts } from './missing-values.ts';
 import { TemplateReportPhase } from './report-phase.ts';
@@ -41,6 +42,7 @@ export function startReport(parts: EvaluationPlan, input: ReportInput): ReportPh
   return new TemplateReportPhase({
     parts,
     evaluate: (template, needs) => phase.value(template, needs),
+    elements: (list) => phase.elementsOf(list, true),
     isUnknown: (template) => phase.isUnknown(template),
   });
 }
@@ -130,10 +132,14 @@ class TemplatePhase implements Phase {
 
   async elements(childId: string): Promise<Rendered<readonly Element[]>> {
     const list = this.#parts.lists.get(childId);
-    if (list === undefined) return { kind: 'value', value: singleElement };
+    return list === undefined ? { kind: 'value', value: singleElement } : this.elementsOf(list);
+  }
+
+  /** `waits`: values that other objects may get are waited for. */
+  elementsOf(list: ForEach, waits = this.#isWaiting): Promise<Rendered<readonly Element[]>> {
     const { uses, quotes } = this.#unitOf(list.template);
-    const missing = this.#missing({ quotes });
-    return this.#evaluate(uses, () => list.elements(this.#scopeFor(uses), missing));
+    const missing = this.#missing({ quotes, waits });
+    return this.#evaluate(uses, () => list.elements(this.#scopeFor(uses), missing), waits);
   }
 
   async cluster(childId: string, element: Element): Promise<Rendered<string>> {
@@ -250,7 +256,7 @@ class TemplatePhase implements Phase {
 
   /** Evaluates a template that belongs to no child. `needsValues`: a value that other objects lack is not omitted. */
   async value(template: CompiledTemplate, needs: Needs = {}): Promise<Rendered<unknown>> {
-    const rendered = await this.#render(template, undefined, needs);
+    const rendered = await this.#render(template, needs.element, needs);
     const [slot] = template.slots;
     if (rendered.kind !== 'missing' || needs.reason !== true || slot === undefined) return rendered;
     const { quotes } = this.#unitOf(template);
@@ -402,6 +408,8 @@ export interface Needs {
   readonly values?: boolean;
   /** A missing value has its reason. @default false */
   readonly reason?: boolean;
+  /** `$item` and `$index`. @default undefined: it has none */
+  readonly element?: Element | undefined;
 }
 
 const needsValues: Needs = Object.freeze({ values: true });

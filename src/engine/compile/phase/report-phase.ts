@@ -11,8 +11,9 @@ import {
   type CompiledPatch,
   isRestore,
 } from '../compiled-templates.ts';
-import type { Rendered, RenderFailure } from '../operator-plan.ts';
+import type { Element, Rendered, RenderFailure } from '../operator-plan.ts';
 import type {
+  PatchElement,
   RenderedCondition,
   RenderedEvent,
   RenderedPatch,
@@ -22,6 +23,7 @@ import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { missingValue } from '../template/values.ts';
 import { type EvaluationPlan, requireEntry } from './evaluation-plan.ts';
+import type { ForEach } from './for-each.ts';
 import { isObjectName, reservedNameError } from './manifest.ts';
 import type { Needs } from './phase.ts';
 
@@ -29,6 +31,8 @@ interface ReportPhaseOptions {
   readonly parts: EvaluationPlan;
   /** Evaluates one template in the *reporting* phase. */
   readonly evaluate: (template: CompiledTemplate, needs?: Needs) => Promise<Rendered<unknown>>;
+  /** Evaluates the elements of a list. */
+  readonly elements: (list: ForEach) => Promise<Rendered<readonly Element[]>>;
   /** Whether a template depends on an `unknown` input. */
   readonly isUnknown: (template: CompiledTemplate) => boolean;
 }
@@ -37,10 +41,12 @@ interface ReportPhaseOptions {
 export class TemplateReportPhase implements ReportPhase {
   readonly #parts: EvaluationPlan;
   readonly #evaluate: ReportPhaseOptions['evaluate'];
+  readonly #elements: ReportPhaseOptions['elements'];
   readonly #isUnknown: ReportPhaseOptions['isUnknown'];
 
-  constructor({ parts, evaluate, isUnknown }: ReportPhaseOptions) {
+  constructor({ parts, evaluate, elements, isUnknown }: ReportPhaseOptions) {
     this.#parts = parts;
+    this.#elements = elements;
     this.#isUnknown = isUnknown;
     // Without the value there is no Event, patch or delay.
     this.#evaluate = async (template, needs) =>
@@ -62,20 +68,20 @@ export class TemplateReportPhase implements ReportPhase {
     return { events, failures };
   }
 
-  async patch(id: string): Promise<Rendered<RenderedPatch>> {
+  async patch(id: string): Promise<Rendered<readonly PatchElement[]>> {
     const patch = this.#parts.reporting.patches.find(({ definition }) => definition.id === id);
     invariant(patch !== undefined, `The plan has no patch "${id}"`);
     const wanted = patch.when === undefined ? alwaysTrue : await this.#boolean(patch.when);
     if (wanted.kind !== 'value') return wanted;
     if (!wanted.value) return { kind: 'missing' };
-    if (patch.once === undefined) return this.#renderPatch(patch);
-    const once = await this.#evaluate(patch.once);
-    // Without a value it is not sent.
-    if (once.kind !== 'value') return once;
-    const rendered = await this.#renderPatch(patch);
-    if (rendered.kind !== 'value') return rendered;
-    const digest = sha256Hex(canonicalJson(once.value)).slice(0, digestLength);
-    return { kind: 'value', value: { ...rendered.value, once: digest } };
+    const list = this.#parts.targets.get(id);
+    if (list === undefined)
+      return { kind: 'value', value: [await this.#patchElement(patch, undefined)] };
+    const elements = this.#isUnknown(list.template) ? unknownValue : await this.#elements(list);
+    if (elements.kind !== 'value') return elements;
+    const rendered: PatchElement[] = [];
+    for (const element of elements.value) rendered.push(await this.#patchElement(patch, element));
+    return { kind: 'value', value: rendered };
   }
 
   async requeueAfter(): Promise<Rendered<number>> {
@@ -106,7 +112,7 @@ export class TemplateReportPhase implements ReportPhase {
       return { type, status: 'Unknown', reason: 'Unknown', message: '', isKept: true };
     const found = await this.#evaluate(parts.status, { reason: true });
     const status = statusOf(found, parts.status);
-    const reason = await this.#text(parts.reason, conditionReason);
+    const reason = await this.#text(parts.reason, { check: conditionReason });
     const message = await this.#text(parts.message);
     for (const each of [status, reason, message]) {
       if (each.kind === 'failed') return unknownCondition(type, each.failure);
@@ -125,7 +131,7 @@ export class TemplateReportPhase implements ReportPhase {
     const wanted = await this.#boolean(parts.when);
     if (wanted.kind !== 'value') return wanted;
     if (!wanted.value) return { kind: 'missing' };
-    const reason = await this.#text(parts.reason, eventReason);
+    const reason = await this.#text(parts.reason, { check: eventReason });
     if (reason.kind === 'missing') return missing(parts.reason);
     if (reason.kind !== 'value') return reason;
     const message = await this.#text(parts.message);
@@ -134,12 +140,31 @@ export class TemplateReportPhase implements ReportPhase {
     return { kind: 'value', value: { type, reason: reason.value, message: text } };
   }
 
-  async #renderPatch(parts: CompiledPatch): Promise<Rendered<RenderedPatch>> {
+  async #patchElement(parts: CompiledPatch, element: Element | undefined): Promise<PatchElement> {
+    const once = parts.once && (await this.#evaluate(parts.once, { element }));
+    // Without a value it is not sent.
+    if (once !== undefined && once.kind !== 'value') return { patch: once };
+    const names = await this.#names(parts, element);
+    if (names.kind !== 'value') return { patch: names };
+    const { name } = names.value;
+    const patch = await this.#renderPatch(parts, names.value, element);
+    if (patch.kind === 'value' && once !== undefined) {
+      const digest = sha256Hex(canonicalJson(once.value)).slice(0, digestLength);
+      return {
+        ...(name !== undefined && { name }),
+        patch: { kind: 'value', value: { ...patch.value, once: digest } },
+      };
+    }
+    return { ...(name !== undefined && { name }), patch };
+  }
+
+  /** Name and namespace of the target. */
+  async #names(parts: CompiledPatch, element: Element | undefined): Promise<Rendered<TargetNames>> {
     const names: { name?: string; namespace?: string } = {};
     for (const field of ['name', 'namespace'] as const) {
       const template = parts[field];
       if (template === undefined) continue;
-      const rendered = await this.#text(template, objectName);
+      const rendered = await this.#text(template, { check: objectName, element });
       // A recorded object of a cluster-scoped kind has none.
       if (rendered.kind === 'missing' && field === 'namespace' && isRestore(parts.definition))
         continue;
@@ -147,10 +172,18 @@ export class TemplateReportPhase implements ReportPhase {
       if (rendered.kind !== 'value') return rendered;
       names[field] = rendered.value;
     }
+    return { kind: 'value', value: names };
+  }
+
+  async #renderPatch(
+    parts: CompiledPatch,
+    names: TargetNames,
+    element: Element | undefined,
+  ): Promise<Rendered<RenderedPatch>> {
     const gvk = parts.definition.target?.computed && (await this.#kind(parts));
     if (gvk !== undefined && gvk.kind !== 'value') return gvk;
     // A field that a patch omits is removed from its target.
-    const fields = await this.#evaluate(parts.patch, { values: true });
+    const fields = await this.#evaluate(parts.patch, { values: true, element });
     if (fields.kind === 'missing') return missing(parts.patch);
     if (fields.kind !== 'value') return fields;
     if (!isJsonObject(fields.value)) return failed(parts.patch, 'Expected a map');
@@ -183,10 +216,10 @@ export class TemplateReportPhase implements ReportPhase {
 
   async #text(
     template: CompiledTemplate | undefined,
-    check?: TextCheck,
+    { check, element }: TextOptions = {},
   ): Promise<Rendered<string>> {
     if (template === undefined) return { kind: 'missing' };
-    const rendered = await this.#evaluate(template);
+    const rendered = await this.#evaluate(template, { element });
     if (rendered.kind !== 'value') return rendered;
     const value = String(rendered.value);
     return check === undefined || check.isValid(value)
@@ -200,6 +233,13 @@ const unknownValue: Rendered<never> = { kind: 'waiting', on: [] };
 const digestLength = 16;
 
 const alwaysTrue: Rendered<boolean> = { kind: 'value', value: true };
+
+type TargetNames = Pick<RenderedPatch, 'name' | 'namespace'>;
+
+interface TextOptions {
+  readonly check?: TextCheck;
+  readonly element?: Element | undefined;
+}
 
 interface TextCheck {
   readonly isValid: (text: string) => boolean;

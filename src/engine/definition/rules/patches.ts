@@ -19,6 +19,7 @@ export const checkPatches: Rule = function* (document) {
     const { crossNamespace } = value;
     const target = mapAt(value, '/target');
     const hasTarget = Object.keys(target).length > 0;
+    yield* checkTargets(value, path, hasTarget);
     if (hasTarget) {
       const at = pointerTo(path, 'target');
       yield* checkTarget(target, at, keepsHistory);
@@ -57,6 +58,21 @@ export const checkPatches: Rule = function* (document) {
     if (isJsonObject(patch)) yield* checkPatch(patch, pointerTo(path, 'patch'), hasTarget);
   }
 };
+
+/** A list of targets: objects that the definition names, not those that a read has recorded. */
+function* checkTargets(patch: JsonObject, path: string, hasTarget: boolean): Iterable<Finding> {
+  if (fieldOf(patch, 'forEach') === undefined) return;
+  const at = pointerTo(path, 'forEach');
+  if (!hasTarget) {
+    const message = '"forEach" requires a "target"';
+    const hint = 'The resource itself is one object';
+    yield { code: 'invalid-value', path: at, at: 'key', message, hint };
+  }
+  if (isRestore(patch) || patch.replace === true) {
+    const message = '"forEach" does not apply to a patch that restores a recorded object';
+    yield { code: 'invalid-value', path: at, at: 'key', message };
+  }
+}
 
 /** A patch that owns fields of its target is applied continuously, and sets fields that are known. */
 function* checkOwnership(patch: JsonObject, path: string): Iterable<Finding> {

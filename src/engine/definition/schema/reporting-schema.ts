@@ -7,7 +7,7 @@ import {
   templateSchema,
 } from './json-schema.ts';
 import { crossNamespace } from './place-schemas.ts';
-import { conditionTemplate } from './template-schemas.ts';
+import { conditionTemplate, listTemplate } from './template-schemas.ts';
 
 /** An entry of `conditions`. */
 export const condition: JsonSchema = objectSchema(
@@ -48,6 +48,12 @@ export const patch: JsonSchema = objectSchema(
       'Whether the patch is applied. An applied patch is withdrawn only if it has `conflicts` or `withdraw`.',
       true,
     ),
+    forEach: {
+      ...listTemplate(
+        'A list, or an expression that returns one: the patch has a target for each element. `$item` is the element, `$index` its index.',
+      ),
+      examples: [['team-a', 'team-b'], '${ spec.namespaces }'],
+    },
     target: objectSchema('The object to patch. Default: the resource itself.', {
       apiVersion: stringSchema(
         'API version of the object. May be an expression only for an object recorded by a read with `history`.',
@@ -106,7 +112,7 @@ export const patch: JsonSchema = objectSchema(
     withdraw: {
       type: 'boolean',
       description:
-        'Whether the fields of the patch are removed when it no longer applies: `when` is false, the target changes, the resource or the patch is removed. Default: `true` with `conflicts`, otherwise `false`.',
+        'Whether the fields of the patch are removed when it no longer applies: `when` is false, the target changes or its element is removed, the resource or the patch is removed. Default: `true` with `conflicts`, otherwise `false`.',
       examples: [true],
     },
     crossNamespace,

@@ -7,7 +7,7 @@ import { isTerminating } from '../ownership-claims.ts';
 import { clusterWrite, type Pass, requestError } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import type { PatchWithKind } from './patch-target.ts';
-import { markStarted, startedFor } from './sent-values.ts';
+import { markStarted, sentKeyOf, startedFor } from './sent-values.ts';
 
 interface DeletedTarget {
   readonly plan: PatchWithKind;
@@ -29,7 +29,8 @@ export async function deleteTarget(
 ): Promise<Problem | undefined> {
   if (live === undefined || isTerminating(live.object)) return undefined;
   const { uid = '' } = live.object.metadata;
-  const started = startedFor(pass, plan, value);
+  const key = sentKeyOf(plan, intent.ref);
+  const started = startedFor(pass, key, value);
   // Another one has its name by now.
   if (started !== undefined && started !== uid) return undefined;
   if (isChild(pass, live)) {
@@ -38,7 +39,7 @@ export async function deleteTarget(
   }
   const blocker = await applyBlocker(pass, { plan, intent }, live);
   if (blocker !== undefined) return blocker;
-  const unrecorded = started === undefined && (await markStarted(pass, plan, { value, uid }));
+  const unrecorded = started === undefined && (await markStarted(pass, key, { value, uid }));
   if (unrecorded) return unrecorded;
   try {
     const options = { ...clusterWrite(pass, intent.ref), uid };

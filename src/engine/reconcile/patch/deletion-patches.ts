@@ -2,23 +2,17 @@ import type { ExpressionInput, OperatorPlan, PatchPlan, ReportPhase } from '#com
 import type { RefAt, StoredObject } from '#kube/roles.ts';
 import { deletionPatchesAnnotationOf, skipOnDeleteAnnotation } from '#util/stored-names.ts';
 import { observeExisting, seenOf } from '../child/observe-existing.ts';
-import {
-  type Problem,
-  problemOfRender,
-  problemOfRequest,
-  problemOfValue,
-  problemOfWaiting,
-} from '../failure.ts';
-import { kindAt } from '../identity.ts';
+import { type Problem, problemOfRequest, problemOfValue, problemOfWaiting } from '../failure.ts';
 import { isNamespaceTerminating } from '../observe/terminating-namespace.ts';
 import type { Feature, Removal } from '../pass/feature.ts';
 import { clusterWrite, loggerOf, type Pass, requestError } from '../pass/pass.ts';
 import { startReporting, startReportPhase } from '../report/map-status.ts';
 import { annotateResource } from '../resource/write-metadata.ts';
 import { statusOf } from '../status-fields.ts';
-import { problemOfPatch, statusProblem } from './apply-patches.ts';
+import { findTargets, type TargetElement } from './apply-elements.ts';
+import { problemOfPatch, problemOfUnknown, statusProblem } from './apply-target.ts';
 import { deleteTarget } from './delete-target.ts';
-import { type PatchWithKind, targetOf } from './patch-target.ts';
+import type { PatchWithKind } from './patch-target.ts';
 import { patchIntent, sendPatch } from './send-patch.ts';
 
 /**
@@ -71,10 +65,8 @@ async function sendAll(
   const phase = await startDeletionPhase(pass);
   if ('reason' in phase) return [phase];
   const problems: Problem[] = [];
-  for (const plan of patches) {
-    const problem = await send(pass, plan, { phase, deletion });
-    if (problem !== undefined) problems.push(problemOfPatch(plan, problem));
-  }
+  for (const plan of patches)
+    problems.push(...(await sendElements(pass, plan, { phase, deletion })));
   return problems.length > 0 ? withoutImpossible(pass, problems) : problems;
 }
 
@@ -126,26 +118,34 @@ interface DeletionTurn {
   readonly deletion: string;
 }
 
-async function send(
+async function sendElements(
   pass: Pass,
   written: PatchPlan,
   { phase, deletion }: DeletionTurn,
-): Promise<Problem | undefined> {
-  const rendered = await phase.patch(written.id);
-  if (rendered.kind === 'missing' || written.gvk === undefined) return undefined;
-  if (rendered.kind === 'waiting') return problemOfWaiting(rendered.on);
-  if (rendered.kind === 'failed') return problemOfRender(rendered.failure);
+): Promise<readonly Problem[]> {
+  const elements = await phase.patch(written.id);
+  if (elements.kind === 'missing' || written.gvk === undefined) return [];
+  if (elements.kind !== 'value') return [problemOfPatch(written, problemOfUnknown(elements))];
   // The recorded versions of the target are deleted with the resource.
-  const plan: PatchWithKind = {
-    ...written,
-    gvk: kindAt(written.gvk, undefined),
-    records: undefined,
-  };
-  const target = targetOf(pass, plan, rendered.value);
-  if ('reason' in target) return target;
+  const plan = { ...written, records: undefined };
+  const { found, problems } = findTargets(pass, plan, { elements: elements.value });
+  const all = [...problems];
+  for (const element of found) {
+    const problem = await send(pass, element, deletion);
+    if (problem !== undefined)
+      all.push(problemOfPatch(plan, problem, plan.isList ? element.index : undefined));
+  }
+  return all;
+}
+
+async function send(
+  pass: Pass,
+  { plan, target, rendered }: TargetElement,
+  deletion: string,
+): Promise<Problem | undefined> {
   // It is deleted with its fields.
   if (target.isSelf) return undefined;
-  const { fields } = rendered.value;
+  const { fields } = rendered;
   const wrongStatus = statusProblem(pass, plan, fields);
   if (wrongStatus !== undefined) return wrongStatus;
   const found = await find(pass, plan, target.ref);

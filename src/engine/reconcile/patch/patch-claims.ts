@@ -14,6 +14,9 @@ import { editAnnotation } from '../resource/write-metadata.ts';
 /** Maximum number of claims. Users of the resource can write its annotations, and each claim costs a read. */
 const maxClaims = 250;
 
+/** Maximum length of their annotation. A resource may have 256 KiB of annotations. */
+const maxLength = 65_536;
+
 /** The part of a patch that a claim is about. */
 type ClaimingPatch = Pick<PatchPlan, 'id' | 'setsStatus'>;
 
@@ -22,6 +25,13 @@ export interface PatchClaim extends ClaimingPatch {
   readonly object: ObjectIdentity;
   /** The text of `object`. */
   readonly identity: string;
+}
+
+/** A claim that is to be recorded. */
+export interface NewClaim {
+  readonly patch: ClaimingPatch;
+  readonly identity: string;
+  readonly digest: string;
 }
 
 /** By the text of the claim, a digest of the paths that the patch sets. */
@@ -40,6 +50,8 @@ export class PatchClaims {
   readonly #changes = new Map<string, string | undefined>();
   readonly #wanted = new Set<string>();
   readonly #keptPatches = new Set<string>();
+  /** By patch. */
+  readonly #keptNames = new Map<string, Set<string>>();
 
   constructor(pass: Pass) {
     this.#pass = pass;
@@ -62,19 +74,60 @@ export class PatchClaims {
     this.#keptPatches.add(id);
   }
 
+  /** Whether the patch applies to objects of this name is not known now. */
+  keepNamed({ id }: ClaimingPatch, name: string): void {
+    const names = this.#keptNames.get(id) ?? new Set();
+    this.#keptNames.set(id, names.add(name));
+  }
+
   /** Claims of patches that apply to other objects, or no longer. */
   unwanted(): readonly PatchClaim[] {
     if (this.excess !== undefined) return [];
     return [...this.#recorded.keys()].flatMap((text) => {
       const claim = this.#wanted.has(text) ? undefined : parseClaim(text);
-      return claim === undefined || this.#keptPatches.has(claim.id) ? [] : [claim];
+      return claim === undefined || this.#isKept(claim) ? [] : [claim];
     });
+  }
+
+  #isKept({ id, object }: PatchClaim): boolean {
+    return this.#keptPatches.has(id) || this.#keptNames.get(id)?.has(object.name) === true;
   }
 
   /** The claims on an object. */
   on(identity: string): readonly PatchClaim[] {
     const claims = [...this.#recorded.keys()].flatMap((text) => parseClaim(text) ?? []);
     return claims.filter((claim) => claim.identity === identity);
+  }
+
+  /** Why these claims cannot be recorded beside those that are. Undefined: they can. */
+  limitOf(claims: readonly NewClaim[]): Problem | undefined {
+    const all = withChanges(this.#recorded, this.#changesOf(claims));
+    const hasNew = all.size > this.#recorded.size;
+    if (hasNew && all.size > maxClaims) return this.#tooMany(all.size);
+    const { length } = formatDigests(all) ?? '';
+    return hasNew && length > maxLength ? this.#tooLong(length) : undefined;
+  }
+
+  /**
+   * As {@link record}, for several objects in one request.
+   * @returns the error, if any: then none of them may be patched.
+   */
+  async recordAll(claims: readonly NewClaim[]): Promise<Problem | undefined> {
+    const changes = this.#changesOf(claims);
+    return changes.size === 0 ? this.ensureFinalizer() : this.#write(changes, true);
+  }
+
+  /** What recording changes. From then on, applies with other paths may have been sent. */
+  #changesOf(claims: readonly NewClaim[]): ReadonlyMap<string, string> {
+    const changes = new Map<string, string>();
+    for (const { patch, identity, digest } of claims) {
+      const text = textOf(patch, identity);
+      const recorded = this.#recorded.get(text);
+      if (recorded === digest || recorded === '') continue;
+      // The cache does not show whether a status was applied.
+      changes.set(text, recorded === undefined && !patch.setsStatus ? digest : '');
+    }
+    return changes;
   }
 
   /**
@@ -86,13 +139,8 @@ export class PatchClaims {
     identity: string,
     digest: string,
   ): Promise<Problem | undefined> {
-    const text = textOf(patch, identity);
-    const recorded = this.#recorded.get(text);
-    if (recorded === digest || recorded === '') return this.ensureFinalizer();
-    if (recorded === undefined && this.#recorded.size >= maxClaims) return this.#tooMany();
-    // From here on, applies with other paths may have been sent. The cache does not show whether a status was applied.
-    const isFirst = recorded === undefined && !patch.setsStatus;
-    return this.#write(new Map([[text, isFirst ? digest : '']]), true);
+    const claims = [{ patch, identity, digest }];
+    return this.limitOf(claims) ?? this.recordAll(claims);
   }
 
   /** The apply with this digest of paths succeeded. Written by {@link save}. */
@@ -108,7 +156,10 @@ export class PatchClaims {
 
   /** Writes what has changed. Returns the error, if any. */
   async save(): Promise<Problem | undefined> {
-    return this.#changes.size === 0 ? undefined : this.#write(this.#changes, false);
+    if (this.#changes.size === 0) return undefined;
+    const problem = await this.#write(this.#changes, false);
+    if (problem === undefined) this.#changes.clear();
+    return problem;
   }
 
   /** Sets a finalizer that was removed, or that an edit of the definition made necessary. Returns the error, if any. */
@@ -123,13 +174,26 @@ export class PatchClaims {
 
   /** Why the claims are not read: there are more than we record. Undefined: they are. */
   get excess(): Problem | undefined {
-    return this.#recorded.size > maxClaims ? this.#tooMany() : undefined;
+    const { size } = this.#recorded;
+    if (size <= maxClaims) return undefined;
+    return problemOfValue(
+      `metadata.annotations: Expected at most ${maxClaims} entries in "${this.#name}", found ${size}; patches cannot be withdrawn. Remove the entries of objects that do not exist`,
+    );
   }
 
-  #tooMany(): Problem {
-    const name = patchedAnnotationOf(this.#pass.context.plan.name);
-    return problemOfValue(
-      `metadata.annotations: Expected at most ${maxClaims} entries in "${name}", found ${this.#recorded.size}; patches cannot be withdrawn. Remove the entries of objects that do not exist`,
+  get #name(): string {
+    return patchedAnnotationOf(this.#pass.context.plan.name);
+  }
+
+  #tooMany(count: number): Problem {
+    return limitReached(
+      `Expected at most ${maxClaims} objects with patches that can be withdrawn, found ${count}; the annotation "${this.#name}" records them`,
+    );
+  }
+
+  #tooLong(length: number): Problem {
+    return limitReached(
+      `Expected at most ${maxLength} characters in the annotation "${this.#name}", which records the patched objects, found ${length}`,
     );
   }
 
@@ -159,6 +223,10 @@ export class PatchClaims {
 /** Does the resource have claims? */
 export function hasClaims({ metadata }: KubeObject, definition: string): boolean {
   return metadata.annotations?.[patchedAnnotationOf(definition)] !== undefined;
+}
+
+function limitReached(message: string): Problem {
+  return { reason: 'LimitReached', message, code: 'limit-reached', kind: 'permanent' };
 }
 
 const statusSuffix = '/status';

@@ -13,7 +13,7 @@ import { objectText } from '../secrecy.ts';
 import type { PatchTarget, PatchWithKind, TargetState } from './patch-target.ts';
 
 /** A recorded object that is about to be restored. */
-interface RestoreTarget extends PatchTarget {
+export interface RestoreTarget extends PatchTarget {
   /** The read that records it. */
   readonly read: ReadPlan;
   readonly state: TargetState;

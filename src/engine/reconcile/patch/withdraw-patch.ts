@@ -18,13 +18,16 @@ import { maxTries, patchItself, recordOwnChange, subresourceOf } from './send-pa
 /**
  * Withdraws the patches that no longer apply: what only their field managers own is removed from the objects. Returns the errors; a claim
  * whose withdrawal fails stays recorded.
+ * @param patchId only those of this patch
  */
 export async function withdrawUnwanted(
   pass: Pass,
   claims: PatchClaims,
+  patchId?: string,
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   for (const claim of claims.unwanted()) {
+    if (patchId !== undefined && claim.id !== patchId) continue;
     const plan = planOf(pass, claim.id);
     // The definition keeps its fields from now on.
     const isKept = plan?.owned?.withdraws === false;
