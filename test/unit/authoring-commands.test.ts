@@ -524,7 +524,7 @@ spec: { definition: shop, values: { /spec/image: [7] } }
     assert.equal(await fuzzDefinitions([dir], flags, output), 1);
     assert.match(
       lines.join('\n'),
-      /^FAIL shop: the API server rejects every random resource \(1\)\n {2}the last one: .+spec\.image.+\n {2}hint: Add/,
+      /^FAIL shop: the API server rejects every random resource \(4\)\n {2}the last one: .+spec\.image.+\n {2}hint: Add/,
     );
   });
 });

@@ -57,13 +57,17 @@ export function samplesOf(
 export function resourceOf(
   { definition, metadata }: FuzzTarget,
   name: string,
-  content: Content,
+  { metadata: own, ...content }: Content,
 ): KubeObject {
   const { gvk } = definition.kind;
+  // Values may be given for labels and annotations.
+  const { labels = metadata.labels, annotations = metadata.annotations } = (
+    isJsonObject(own) ? own : {}
+  ) as FuzzTarget['metadata'];
   return {
     apiVersion: apiVersionOf(gvk),
     kind: gvk.kind,
-    metadata: { name, ...metadata },
+    metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
     ...content,
   };
 }

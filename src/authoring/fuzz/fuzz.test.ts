@@ -128,6 +128,27 @@ describe('simulation/fuzz', () => {
     assert.equal(runs, 40);
   });
 
+  test('a resource that the server rejects is replaced by another one', async () => {
+    const text = healthy.replace(
+      'host: { type: string }',
+      'host: { type: string }\n                x-kubernetes-validations: [{ rule: "!has(self.host) || self.size > 1" }]',
+    );
+    const { runs, rejected, failure } = await fuzz(optionsFor(text));
+    assert.equal(failure, undefined, JSON.stringify(failure));
+    assert.ok(rejected > 5, `${rejected} were rejected`);
+    assert.equal(runs - rejected, 40);
+  });
+
+  test('where all are rejected, the last message is known', async () => {
+    const text = healthy.replace(
+      'host: { type: string }',
+      'host: { type: string }\n                x-kubernetes-validations: [{ rule: "false", message: never }]',
+    );
+    const result = await fuzz(optionsFor(text, { runs: 5, values: { '/spec': [{ size: 1 }] } }));
+    assert.equal(result.rejected, result.runs);
+    assert.match(result.rejection ?? '', /never/);
+  });
+
   test('what a schedule does while the operators restart is no second reconcile', async () => {
     const job =
       'jobTemplate: { spec: { template: { spec: { restartPolicy: Never, containers: [{ name: a, image: a }] } } } }';

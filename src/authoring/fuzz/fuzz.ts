@@ -10,6 +10,7 @@ import { type FuzzFailure, FuzzRun, type RunResult } from './fuzz-run.ts';
 import { type FuzzTarget, samplesOf } from './fuzz-target.ts';
 import { type Content, type History, historyArbitrary } from './history.ts';
 import { type FieldValues, schemaArbitrary } from './schema-arbitrary.ts';
+import { variedArbitrary } from './varied-arbitrary.ts';
 
 export interface FuzzOptions {
   /** All definitions of the cluster. They have no errors. */
@@ -32,15 +33,18 @@ export interface FuzzOptions {
 }
 
 export interface FuzzResult {
-  /** Histories that were carried out. */
+  /** Histories that were tried. */
   readonly runs: number;
-  /** Histories whose first content the server has rejected. */
+  /** Those of them whose first content the server has rejected. */
   readonly rejected: number;
   /** The message of the last rejection. */
   readonly rejection?: string;
   /** The smallest history that fails. Undefined: none fails. */
   readonly failure?: FuzzFailure & { readonly history: History };
 }
+
+/** Rejected resources for each history: a schema seldom says all that the server checks. */
+const maxRejections = 3;
 
 /** Attempts to find a smaller history: each needs a new cluster. */
 const maxShrinks = 150;
@@ -78,7 +82,7 @@ class FuzzSession {
       historyArbitrary(contentArbitrary(this.#options), given.filter(isCluster).map(nameOf)),
       (history) => (this.#failure === undefined ? this.#first(history) : this.#smaller(history)),
     );
-    await fc.check(property, { numRuns: runs, seed });
+    await fc.check(property, { numRuns: runs, seed, maxSkipsPerRun: maxRejections });
     await this.#withoutActions();
     return {
       runs: this.#runs,
@@ -101,6 +105,8 @@ class FuzzSession {
     if (result.kind === 'rejected') {
       this.#rejected += 1;
       this.#rejection = result.message;
+      // Another one takes its place: it has shown nothing.
+      fc.pre(false);
     }
     if (result.kind === 'passed' && result.isLeft) await this.close();
     return this.#note(result, history);
@@ -145,7 +151,7 @@ class FuzzSession {
 function contentArbitrary({ target, samples, values }: FuzzOptions): Arbitrary<Content> {
   const { definition } = target;
   const own = samplesOf(definition, samples);
-  if (definition.kind.source === 'for') return fc.constantFrom<Content>({}, ...own.map(contentOf));
+  if (definition.kind.source === 'for') return variedArbitrary(own.map(contentOf), values);
   const { properties = {} } = definition.kind.schema;
   const fields: FieldValues = { only: values, samples: own as unknown as readonly Json[] };
   const model = Object.entries(isJsonObject(properties) ? properties : {})
