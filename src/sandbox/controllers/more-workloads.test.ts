@@ -55,6 +55,38 @@ const claim = {
 };
 
 describe('sandbox/controllers/stateful-set-controller', () => {
+  test('one that is deleted without its dependents, and created again, adopts its Pods and revisions', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    const sets = `${apps}/statefulsets`;
+    call(sandbox, 'POST', sets, statefulSet({ replicas: 1 }));
+    await clock.advance(60_000);
+    const before = items(sandbox, `${core}/pods`).map((pod) => at(pod, 'metadata', 'uid'));
+    call(sandbox, 'DELETE', `${sets}/db?propagationPolicy=Orphan`);
+    await clock.advance(60_000);
+    const { metadata } = call(sandbox, 'POST', sets, statefulSet({ replicas: 1 })) as {
+      readonly metadata: JsonObject;
+    };
+    await clock.advance(60_000);
+    const pods = items(sandbox, `${core}/pods`);
+    assert.deepEqual(
+      pods.map((pod) => at(pod, 'metadata', 'uid')),
+      before,
+    );
+    const owned = [...pods, ...items(sandbox, `${apps}/controllerrevisions`)];
+    assert.deepEqual(
+      owned.map((object) =>
+        JSON.stringify(at(object, 'metadata', 'ownerReferences')).includes(String(metadata.uid)),
+      ),
+      [true, true],
+    );
+    const found = call(sandbox, 'GET', `${sets}/db`);
+    assert.deepEqual(
+      [at(found, 'status', 'readyReplicas'), at(found, 'status', 'observedGeneration')],
+      [1, 1],
+    );
+  });
+
   test('a rejected pod is an Event of its owner, which has a status, and not an error of the sandbox', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock });

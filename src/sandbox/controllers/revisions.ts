@@ -3,7 +3,7 @@ import type { JsonObject } from '#util/json.ts';
 import { objectField, withField } from '../json-fields.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { type ControllerClient, numberOf, partOf } from './controller-client.ts';
-import { controlledObjects, controllerReference } from './owned-objects.ts';
+import { adoptAndRelease, controlledObjects, controllerReference } from './owned-objects.ts';
 
 const controllerRevisions = 'apps/controllerrevisions';
 export const revisionLabel = 'controller-revision-hash';
@@ -23,6 +23,8 @@ export function ensureRevision(
   const template = objectField(partOf(owner, 'spec'), 'template') ?? {};
   const hash = templateHash(template);
   const name = `${owner.name}-${hash}`;
+  // Of an owner that was deleted without its dependents, and created again.
+  adoptAndRelease(client, controllerRevisions, owner);
   const revisions = controlledObjects(client, controllerRevisions, owner);
   const newest = Math.max(0, ...revisions.map(({ object }) => numberOf(object, 'revision', 0)));
   const found = revisions.find((revision) => revision.name === name);
