@@ -8,7 +8,8 @@ import { reachFolder, reachNames } from '../support/reach.ts';
 const writesNamespaces: ReadonlySet<string> = new Set(['replicator']);
 const skipped = /^1 test: 0 passed, 0 failed, 1 skipped$/m;
 
-const shared = useControlPlane();
+// The claims of some of them are deleted with their namespace.
+const shared = useControlPlane({ controllers: ['pvc-protection'] });
 
 /** The sketches of real operators, against the API server and the controllers. */
 shared.describe('integration/reach', () => {
