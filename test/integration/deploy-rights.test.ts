@@ -451,12 +451,20 @@ shared.describe('integration/deploy-rights', () => {
     for (const name of ['first', 'second'])
       await client.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
     await runtime.bring(expiring);
+    const fault = runtime.rejectOnce(
+      'the resource has changed',
+      (request) =>
+        request.method === 'PATCH' &&
+        matching({ verb: 'other', resource: 'things' })(request) &&
+        request.namespace === here,
+    );
     const resource = thing('expiring', here, {});
     await client.apply(resource);
     await untilReady(resource);
     const usedOf = async () =>
       (await client.list(services)).map(({ metadata: { labels } }) => labels?.used);
     assert.deepEqual(await usedOf(), ['yes', 'yes']);
+    assert.equal(fault.count, 1);
     const path = await client.pathOf(resource);
     await client.patch(path, { spec: { finishedAt: '2020-01-01T00:00:00Z' } });
     await client.untilGone(path);

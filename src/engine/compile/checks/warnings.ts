@@ -19,7 +19,8 @@ import { defaultAdvice } from './default-advice.ts';
 /** Warns if all elements of a `forEach` have the same name: two elements would then be an error. */
 export function warnAboutNames({ parts, diagnostics }: CheckContext): void {
   for (const { definition, pointer, forEach, name, namespace } of parts.reporting.patches) {
-    if (forEach === undefined || !mayBeMany(forEach)) continue;
+    // Without a target it is rejected.
+    if (definition.target === undefined || forEach === undefined || !mayBeMany(forEach)) continue;
     const references = [name, namespace].flatMap((each) => each?.references ?? []);
     if (references.some(isOfElement)) continue;
     diagnostics.report({
