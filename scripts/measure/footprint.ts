@@ -53,6 +53,14 @@ export const features: readonly Feature[] = [
       /\binstalls\b|[iI]nstall(?:ation|Task|View|Gvk|Definition)|hasInstall|notInstalled|\/install\/|\binstall[,:)}]|\.install\b/,
     ceiling: 7,
   },
+  {
+    // Its policies are managed as the objects of a definition are.
+    name: 'admission rules',
+    own: ['compile/admission/', 'runtime/install/', 'runtime/definitions/install-tasks.ts'],
+    names:
+      /admission(?:Part|['"?:])|'[a-zA-Z]*Admission|Admission(?:Failing|NotReady)|\.admission\b/,
+    ceiling: 3,
+  },
 ];
 
 /** The rooms that run definitions in a cluster. */

@@ -162,24 +162,32 @@ export function finishedAnnotationOf(definition: string): string {
   return `finished.homeostat.dev/${definition}`;
 }
 
-const installSuffix = '.install';
+/** What belongs to a definition itself: the objects of `install`, or the policies of `admission`. */
+export type OwnPart = 'install' | 'admission';
+
 /** The API server accepts no longer value of a label. */
 const maxLabelLength = 63;
 
 /**
- * In the label `homeostat.dev/definition`, in field managers and in metrics: the name under which a definition manages its own objects
- * (`install`). No definition has a name with a dot. A name that is too long for a label is cut and gets a digest.
+ * In the label `homeostat.dev/definition`, in field managers and in metrics: the name under which a definition manages its own objects.
+ * No definition has a name with a dot. A name that is too long for a label is cut and gets a digest.
  */
-export function installNameOf(definition: string): string {
-  const name = `${definition}${installSuffix}`;
+export function installNameOf(definition: string, part: OwnPart = 'install'): string {
+  const suffix = `.${part}`;
+  const name = `${definition}${suffix}`;
   if (name.length <= maxLabelLength) return name;
-  const end = `.${sha256Hex(definition).slice(0, 10)}${installSuffix}`;
+  const end = `.${sha256Hex(definition).slice(0, 10)}${suffix}`;
   return `${definition.slice(0, maxLabelLength - end.length).replace(/-+$/, '')}${end}`;
 }
 
+/** The name of the admission policy of a definition, and of its binding. */
+export function admissionPolicyNameOf(definition: string): string {
+  return `${definition}.homeostat.dev`;
+}
+
 /** The owner of these objects in {@link ownerUidLabel}: the same for every object of the definition, so that a recreated one finds them. */
-export function installOwnerOf(definition: string): string {
-  return `install-${sha256Hex(definition).slice(0, 32)}`;
+export function installOwnerOf(definition: string, part: OwnPart = 'install'): string {
+  return `${part}-${sha256Hex(definition).slice(0, 32)}`;
 }
 
 /** On a record (a stored version of an object that a resource reads): the definition, the UID of the resource, the id of the read. */

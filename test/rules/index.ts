@@ -1,3 +1,4 @@
+import { admission } from './admission.ts';
 import { children } from './children.ts';
 import { history } from './history.ts';
 import { httpEndpoints, httpObjects } from './http-objects.ts';
@@ -22,6 +23,7 @@ export const ruleSections: readonly RuleSection[] = [
   history,
   children,
   installed,
+  admission,
   placement,
   reporting,
   again,

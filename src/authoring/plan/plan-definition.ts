@@ -56,14 +56,23 @@ export async function planDefinition(
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
   const plan = await planResourcesOf(located, options, signal);
-  const install = await planInstall(located, options, signal);
-  if (install === undefined || plan.rejection !== undefined) return plan;
-  const { heldDeletions: held = heldDeletions(located.definition, [install.resource]) } = plan;
+  const install = await planInstall('install', located, options, signal);
+  const admission = await planInstall('admission', located, options, signal);
+  const own = [install, admission].filter((each) => each !== undefined);
+  const [first] = own;
+  if (first === undefined || plan.rejection !== undefined) return plan;
+  const { heldDeletions: held = install && heldDeletions(located.definition, [install.resource]) } =
+    plan;
+  const resource = {
+    ...first.resource,
+    changes: own.flatMap((each) => each.resource.changes),
+    unresolved: own.flatMap((each) => each.resource.unresolved),
+  };
   return {
     ...plan,
-    resources: [install.resource, ...plan.resources],
-    problems: [...install.problems, ...plan.problems],
-    ...(held && install.isNew && { heldDeletions: held }),
+    resources: [resource, ...plan.resources],
+    problems: [...own.flatMap(({ problems }) => problems), ...plan.problems],
+    ...(held && first.isNew && { heldDeletions: held }),
   };
 }
 

@@ -1,11 +1,11 @@
-import { compileInstall, installDefinitionOf, type OperatorPlan } from '#compile';
+import type { OperatorPlan } from '#compile';
 import type { LocatedDefinition } from '#definition';
 import type { StoredObject } from '#kube/roles.ts';
 import { createOperator, type DecisionRecord } from '#reconcile';
 import {
+  compileOwn,
   createDefinitionViewCluster,
   definitionGvk,
-  fetchSchemas,
   recordedInstallKinds,
   recordOf,
   servedKinds,
@@ -13,6 +13,7 @@ import {
 import { apiVersionOf, isSameKind } from '#util/gvk.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
+import type { OwnPart } from '#util/stored-names.ts';
 import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
 import { DryRunCluster } from './dry-run-cluster.ts';
 import { EmptyInformer } from './empty-informer.ts';
@@ -31,23 +32,25 @@ export interface InstallPlan {
 }
 
 /**
- * Plans the objects of a definition itself (`install`): one reconcile with dry runs.
+ * Plans the objects of a definition itself (`install`), or its policies (`admission`): one reconcile with dry runs.
  * @returns undefined: it has none, or only given resources are planned
  * @throws KubeError when a request fails
  */
 export async function planInstall(
+  part: OwnPart,
   located: LocatedDefinition,
   options: PlanOptions,
   signal: AbortSignal,
 ): Promise<InstallPlan | undefined> {
-  const { name, revision, install } = located.definition;
+  const { name, revision, [part]: own } = located.definition;
   if (options.resources !== undefined) return undefined;
   const cluster = new DryRunCluster(options.cluster);
   const live = await liveDefinition(name, cluster, signal);
-  const recorded = recordedInstallKinds(live?.object);
-  if (install === undefined && recorded.length === 0) return undefined;
-  const schemas = await fetchSchemas(installDefinitionOf(located).definition, { cluster }, signal);
-  const { plan } = compileInstall(located, schemas);
+  const recorded = recordedInstallKinds(live?.object, part);
+  if (own === undefined && recorded.length === 0) return undefined;
+  const { guardedNamespaces } = options;
+  const about = { cluster, ...(guardedNamespaces && { guardedNamespaces }) };
+  const { plan } = await compileOwn[part](located, about, signal);
   // What is wrong with it rejects the definition.
   if (plan === undefined) return undefined;
   const previous = recorded.filter(
@@ -55,7 +58,7 @@ export async function planInstall(
   );
   const previousKinds = await servedKinds(previous, cluster, signal);
   const stored = storedOf(located, live);
-  const found = await reconcile({ plan, previousKinds, stored, cluster }, options, signal);
+  const found = await reconcile({ part, plan, previousKinds, stored, cluster }, options, signal);
   const isNew = live === undefined || recordOf(live.object).revisions[0]?.revision !== revision;
   return { ...found, isNew };
 }
@@ -97,6 +100,7 @@ function texts(value: unknown): Readonly<Record<string, string>> {
 }
 
 interface Planned {
+  readonly part: OwnPart;
   readonly plan: OperatorPlan;
   readonly previousKinds: Awaited<ReturnType<typeof servedKinds>>;
   readonly stored: StoredObject;
@@ -104,7 +108,7 @@ interface Planned {
 }
 
 async function reconcile(
-  { plan, previousKinds, stored, cluster }: Planned,
+  { part, plan, previousKinds, stored, cluster }: Planned,
   { members: _, runtimeNamespace: __, resources: ___, ...options }: PlanOptions,
   signal: AbortSignal,
 ): Promise<Pick<InstallPlan, 'resource' | 'problems'>> {
@@ -115,6 +119,7 @@ async function reconcile(
     cluster: createDefinitionViewCluster({
       cluster,
       name,
+      part,
       acquireDefinitions: () =>
         new OverlayInformer(new EmptyInformer({ gvk: definitionGvk }), [stored]),
       isReadOnly: true,
@@ -138,7 +143,7 @@ async function reconcile(
     }
     const writes = cluster.takeWrites();
     const resource = resourcePlan({ plan, resource: stored.object, writes, record });
-    const problems = operator.problems().map(({ what, message }) => `install: ${what}: ${message}`);
+    const problems = operator.problems().map(({ what, message }) => `${part}: ${what}: ${message}`);
     return { resource, problems };
   } finally {
     operator.stop();

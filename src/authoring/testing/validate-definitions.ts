@@ -7,12 +7,13 @@ import {
 } from '#check';
 import { bundledSchemas, type SchemaSource } from '#compile';
 import { arrangeDiagnostics } from '#definition';
+import { AdmissionCheck } from './validation/admission/check-admission.ts';
 import { checkChildren } from './validation/check-children.ts';
 import { checkCrd } from './validation/check-crd.ts';
 import { ObjectCheck } from './validation/check-object.ts';
 import { CheckServer } from './validation/check-server.ts';
 
-/** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid, and about their children. */
+/** Checks definitions without a cluster, and asks a simulated server about the CRDs of those that are valid, their children and rules. */
 export class DefinitionValidator {
   readonly #schemas: SchemaSource = bundledSchemas();
   readonly #check: ManifestCheck;
@@ -42,9 +43,11 @@ export class DefinitionValidator {
     this.#server = server;
     this.#objects ??= new ObjectCheck([]);
     const objects = this.#objects;
+    const admission = new AdmissionCheck(server);
     const found = accepted.map((each) => {
       const inChildren = checkChildren(each, objects, diagnostics);
-      return { each, rejected: [...checkCrd(each.located, server), ...inChildren] };
+      const inRules = admission.check(each);
+      return { each, rejected: [...checkCrd(each.located, server), ...inChildren, ...inRules] };
     });
     return {
       accepted: found.filter(({ rejected }) => rejected.length === 0).map(({ each }) => each),

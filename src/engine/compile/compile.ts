@@ -1,4 +1,6 @@
 import type { AcceptedWarning, Diagnostic, LocatedDefinition } from '#definition';
+import { checkAdmissionRules } from './admission/check-admission.ts';
+import { offlineAdmissionPlan } from './admission/compile-admission.ts';
 import type { CoverageRecorder } from './coverage.ts';
 import { analyse, createPlan } from './create-plan.ts';
 import { createDiagnostics } from './diagnostics.ts';
@@ -34,8 +36,12 @@ export function compile(
   const options = { schemas, coverage, parser, diagnostics };
   const analysis = analyse(located, options);
   const install = located.definition.install && analyseInstall(located, options);
+  checkAdmissionRules(located, analysis.types.resource, diagnostics);
   const { diagnostics: found, accepted } = diagnostics.finish(located.acceptedWarnings ?? []);
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found, accepted };
-  const plan = createPlan(analysis, install && createInstallPlan(install));
+  const plan = createPlan(analysis, {
+    install: install && createInstallPlan(install),
+    admission: offlineAdmissionPlan(located, schemas),
+  });
   return { plan, diagnostics: found, accepted };
 }

@@ -60,11 +60,17 @@ export function analyse(
   return { ...context, tiers: orderChildren(parts, diagnostics) };
 }
 
-/**
- * The plan of a definition without errors.
- * @param install The plan of its own objects. @default undefined: it has none
- */
-export function createPlan({ tiers, ...context }: Analysis, install?: OperatorPlan): OperatorPlan {
+/** The plans of what belongs to a definition itself. Undefined: it has none. */
+interface OwnPlans {
+  readonly install?: OperatorPlan | undefined;
+  readonly admission?: OperatorPlan | undefined;
+}
+
+/** The plan of a definition without errors. */
+export function createPlan(
+  { tiers, ...context }: Analysis,
+  { install, admission }: OwnPlans = {},
+): OperatorPlan {
   const { definition, parts, types, scope, schemas, diagnostics } = context;
   const secrets = traceSecrets(context, { into: 'messages' });
   const planned = { ...context, secrets };
@@ -100,6 +106,7 @@ export function createPlan({ tiers, ...context }: Analysis, install?: OperatorPl
     needsFinalizer: needsFinalizer({ definition, scope, schemas }),
     ...(reporting && { reporting }),
     ...(install && { install }),
+    ...(admission && { admission }),
     exampleManifests: () =>
       parts.objects.map(({ definition: { id }, template }) => ({
         child: id,

@@ -1,3 +1,9 @@
+export {
+  type AdmissionPlace,
+  admissionDefinitionOf,
+  admissionKinds,
+  compileAdmission,
+} from './admission/compile-admission.ts';
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
 export { isHidden } from './analysis/secret-flow.ts';
 export { type CompileResult, compile } from './compile.ts';
@@ -21,7 +27,12 @@ export {
   compileInstall,
   type InstallCompileResult,
 } from './install/compile-install.ts';
-export { deletionLimitOf, installDefinitionOf, installGvk } from './install/install-definition.ts';
+export {
+  deletionLimitOf,
+  installDefinitionOf,
+  installGvk,
+  installKind,
+} from './install/install-definition.ts';
 export {
   ExpressionError,
   expressionAt,

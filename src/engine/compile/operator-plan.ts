@@ -63,6 +63,8 @@ export interface OperatorPlan {
   readonly reporting?: ReportingPlan;
   /** The objects of the definition itself, as the children of a resource that stands for it. @default undefined: none */
   readonly install?: OperatorPlan;
+  /** Its admission policies, as these children. Only kinds and names are reliable. @default undefined: none */
+  readonly admission?: OperatorPlan;
   /** Examples of the manifests of each child, for checks. @default undefined: the plan renders nothing */
   readonly exampleManifests?: () => readonly ChildExamples[];
   /** Starts a phase of a reconcile. Cheap; never shared between reconciles. */

@@ -41,6 +41,9 @@ export {
 } from './member-clusters.ts';
 export { namedPath } from './named-path.ts';
 export type {
+  AdmissionDefinition,
+  AdmissionOperation,
+  AdmissionRule,
   Cascade,
   ChildDefinition,
   ChildLifecycle,

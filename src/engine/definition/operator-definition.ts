@@ -19,6 +19,8 @@ export interface OperatorDefinition {
   readonly children: readonly ChildDefinition[];
   /** Objects of the definition itself, at least one. @default undefined: none */
   readonly install?: readonly ChildDefinition[];
+  /** Rules that the API server enforces. @default undefined: none */
+  readonly admission?: AdmissionDefinition;
   /** @default undefined: only the children are deleted */
   readonly onDelete?: OnDeleteDefinition;
   /** Templates by status field, without the fields that Homeostat always writes. */
@@ -33,6 +35,30 @@ export interface OperatorDefinition {
   /** What happens to the children, and to objects of `install`, when a user deletes the definition. @default 'Retain' */
   readonly removalPolicy: RemovalPolicy;
 }
+
+/** Rules of a kind that the API server enforces, also while the runtime is down. */
+export interface AdmissionDefinition {
+  /** At least one. */
+  readonly rules: readonly AdmissionRule[];
+  /** What happens to a request that breaks a rule. */
+  readonly action: 'Deny' | 'Warn' | 'Audit';
+  /** What happens if a rule cannot be evaluated. @default 'Fail' for `crd`, 'Ignore' for `for` */
+  readonly failurePolicy: 'Fail' | 'Ignore';
+}
+
+export interface AdmissionRule {
+  /** A CEL expression that is true for a request that is permitted. */
+  readonly rule: string;
+  /** One line. */
+  readonly message: string;
+  /** At least one. @default ['Create', 'Update'] */
+  readonly on: readonly AdmissionOperation[];
+  /** The field that the message is about, such as `spec.size`. @default undefined: none */
+  readonly field?: string;
+}
+
+/** A request that a rule checks. */
+export type AdmissionOperation = 'Create' | 'Update' | 'Delete';
 
 /** A YAML tree as written. Its string leaves may contain expressions. */
 export type Template = unknown;

@@ -20,6 +20,7 @@ import type {
   RolloutOptions,
   SelectorTemplate,
 } from './operator-definition.ts';
+import { resolveAdmission } from './resolve-admission.ts';
 import {
   resolveCrossNamespace,
   resolveNamespaces,
@@ -51,6 +52,7 @@ export function resolveDefinition(
   const reads = resolveAll(mapsAt(document, '/spec/reads'), resolveRead);
   const children = resolveAll(mapsAt(document, '/spec/children'), resolveChild);
   const install = resolveAll(mapsAt(document, '/spec/install'), resolveChild);
+  const admission = resolveAdmission(document, kind.source === 'for');
   const onDelete = resolveOnDelete(document);
   const parts = {
     vars: mapAt(document, '/spec/vars'),
@@ -58,6 +60,7 @@ export function resolveDefinition(
     children: children.map(({ value }) => value),
     // Left out where it is not used, so that the revision of such a definition does not change.
     ...(install.length > 0 && { install: install.map(({ value }) => value) }),
+    ...(admission && { admission }),
     ...(onDelete && { onDelete: onDelete.definition }),
     status: resolveStatus(mapAt(document, '/spec/status')),
     ...optionalParts(mapAt(document, '/spec')),

@@ -42,10 +42,17 @@ export interface ClusterFailure {
   readonly message: string;
 }
 
-/** Why the objects of a definition itself (`install`) are not as it desires. */
+/** Why the objects of a definition itself (`install`, `admission`) are not as it desires. */
 export interface InstallView {
   /** CamelCase. */
-  readonly reason: 'Installing' | 'InstallFailing' | 'InstallNotReady' | 'DeletionsHeld';
+  readonly reason:
+    | 'Installing'
+    | 'InstallFailing'
+    | 'InstallNotReady'
+    | 'ApplyingAdmission'
+    | 'AdmissionFailing'
+    | 'AdmissionNotReady'
+    | 'DeletionsHeld';
   readonly message: string;
   /** Whether a user must act. */
   readonly isStuck: boolean;
@@ -92,6 +99,8 @@ export interface DefinitionView extends DefinitionCounts {
   readonly isSettling?: true;
   /** @default undefined: its own objects are as it desires, or it has none */
   readonly install?: InstallView;
+  /** @default undefined: its policies are as it desires, or it has none */
+  readonly admission?: InstallView;
 }
 
 /** A file with errors. */

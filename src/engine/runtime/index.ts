@@ -14,6 +14,7 @@ export type {
   DesiredDefinition,
   Rejection,
 } from './desired-definition.ts';
+export { compileOwn } from './install/compile-own.ts';
 export { createDefinitionViewCluster } from './install/definition-view-cluster.ts';
 export { recordedInstallKinds } from './install/recorded-kinds.ts';
 export { LeaderElector } from './leadership/leader-elector.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '#util/json.ts';
 import type { DefinitionView } from './definition-view.ts';
 import type { DefinitionFacts } from './definitions/definition-conditions.ts';
 import { problemsPart } from './definitions/problems-part.ts';
-import { installPart } from './install/install-part.ts';
+import { admissionPart, installPart } from './install/install-part.ts';
 import { clustersPart, clustersStatus } from './members/clusters-part.ts';
 import { rolloutPart, rolloutStatus } from './rollout/rollout-part.ts';
 import type { Summary, ViewPart } from './view-part.ts';
@@ -13,6 +13,7 @@ export const viewParts: readonly ViewPart[] = [
   problemsPart,
   clustersPart,
   installPart,
+  admissionPart,
 ];
 
 /** The fields of all parts in the status of a definition. Pure. */

@@ -13,7 +13,12 @@ export { isAlive, withFolderLock } from './folder-lock.ts';
 export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
 export { InstantVolumes } from './instant-volumes.ts';
 export { startMemberPlane } from './member-plane.ts';
-export { PlaneClient, type PlaneRequest, PlaneRequestError } from './plane-client.ts';
+export {
+  type PlaneAnswer,
+  PlaneClient,
+  type PlaneRequest,
+  PlaneRequestError,
+} from './plane-client.ts';
 export { endedStatus, runningStatus } from './pod-status.ts';
 export { type RuntimeDoor, SandboxPlane, startSandboxPlane } from './sandbox-plane.ts';
 export { launchNow, type ProcessEnd, type SupervisedProcess } from './supervised-process.ts';

@@ -5,10 +5,12 @@ import { dataTable } from '../parts/data-table.ts';
 import { type Content, section, stateText } from '../parts/elements.ts';
 import { h } from '../preact.ts';
 
-/** The objects of a definition itself, as its status has them. Nothing: it has none. */
+/** The objects of a definition itself and its policies, as its status has them. Nothing: it has none. */
 export function installedObjects({ status }: KubeObject): Content {
-  const install = isJsonObject(status) && isJsonObject(status.install) ? status.install : {};
-  const rows = Array.isArray(install.children) ? install.children.filter(isJsonObject) : [];
+  const own = isJsonObject(status) ? [status.install, status.admission] : [];
+  const rows = own.flatMap((each) =>
+    isJsonObject(each) && Array.isArray(each.children) ? each.children.filter(isJsonObject) : [],
+  );
   if (rows.length === 0) return null;
   return section(
     'Objects of the definition',

@@ -55,8 +55,10 @@ export function definitionRights(
   const guessed = new Set<string>();
   for (const plan of plans) {
     const resourceOf = (gvk: Gvk) => notePlural(gvk, pluralOf(gvk), guessed);
-    if (plan.install !== undefined && !inMembers) {
-      const installed = installRights(plan.install, plan.definition.name, resourceOf);
+    for (const own of [plan.install, plan.admission]) {
+      if (own === undefined || inMembers) continue;
+      const about = own === plan.admission ? () => '"admission"' : undefined;
+      const installed = installRights(own, plan.definition.name, resourceOf, about);
       rules.push(...installed.rules);
       notes.push(...installed.notes);
     }

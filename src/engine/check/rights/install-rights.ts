@@ -5,26 +5,30 @@ import { grantedRights } from './granted-rights.ts';
 import { readRights } from './read-rights.ts';
 import { type RequiredRight, type ResourceOf, watchVerbs } from './required-right.ts';
 
-/** On the objects of a definition itself, and what these mean for the cluster. */
+/**
+ * On the objects of a definition itself, and what these mean for the cluster.
+ * @param titleOf an object in the words of `homeostat rights`, by its id
+ */
 export function installRights(
   { children, reads, definition }: OperatorPlan,
   name: string,
   resourceOf: ResourceOf,
+  titleOf: (id: string) => string = installTitle,
 ): { readonly rules: readonly AccessRule[]; readonly notes: readonly string[] } {
   const required = children.flatMap((child): readonly RequiredRight[] => {
     const { gvk, id } = child;
-    const about = { gvk, purpose: 'children', reason: `its ${installTitle(id)}` } as const;
+    const about = { gvk, purpose: 'children', reason: `its ${titleOf(id)}` } as const;
     return [
       { ...about, verbs: watchVerbs },
       { ...about, verbs: ['get', 'create', 'patch', 'delete'], ...literalPlaceOf(child) },
     ];
   });
-  const granted = grantedRights(definition, () => true, installTitle);
+  const granted = grantedRights(definition, () => true, titleOf);
   const meanings = children.flatMap((child) => {
     const meaning = meaningOf(child);
     return meaning === undefined
       ? []
-      : [`${name}: ${installTitle(child.id)} (${child.gvk.kind}): ${meaning}`];
+      : [`${name}: ${titleOf(child.id)} (${child.gvk.kind}): ${meaning}`];
   });
   const rules = [...required, ...readRights(reads)].map(
     ({ gvk, subresource: _, isNamespaced: __, reason, ...right }): AccessRule => ({

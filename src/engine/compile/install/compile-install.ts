@@ -4,7 +4,7 @@ import {
   type LocatedDefinition,
   maxInstalledObjects,
 } from '#definition';
-import { installNameOf } from '#util/stored-names.ts';
+import { installNameOf, type OwnPart } from '#util/stored-names.ts';
 import { createDependencyFinder } from '../analysis/dependencies.ts';
 import { compileDefinition } from '../compiled-templates.ts';
 import type { CoverageRecorder } from '../coverage.ts';
@@ -91,10 +91,10 @@ function inItsWords(finding: Finding): Finding {
 }
 
 /**
- * The plan of the objects of `install`. None of them has an owner reference: they must outlive the object of the definition, which
+ * The plan of the objects of `install`, or of the policies of `admission`. None of them has an owner reference: they must outlive the object of the definition, which
  * `kubectl replace --force` deletes and creates again.
  */
-export function createInstallPlan(analysis: Analysis): OperatorPlan {
+export function createInstallPlan(analysis: Analysis, part: OwnPart = 'install'): OperatorPlan {
   const plan = createPlan(analysis);
   const children = Object.freeze(plan.children.map(detached));
   const tiers = plan.tiers.map((tier) =>
@@ -103,7 +103,7 @@ export function createInstallPlan(analysis: Analysis): OperatorPlan {
   return Object.freeze({
     ...plan,
     file: plan.file,
-    name: installNameOf(plan.name),
+    name: installNameOf(plan.name, part),
     children,
     tiers: Object.freeze(tiers),
     needsFinalizer: children.length > 0,

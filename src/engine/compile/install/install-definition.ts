@@ -28,7 +28,8 @@ const schema = {
   },
 } as const;
 
-const kind: CrdKind = {
+/** The kind of {@link installGvk}. */
+export const installKind: CrdKind = {
   source: 'crd',
   gvk: installGvk,
   plural: 'operatordefinitioninstalls',
@@ -64,7 +65,7 @@ export function installDefinitionOf(
   const derived: OperatorDefinition = {
     name,
     revision,
-    kind,
+    kind: installKind,
     vars: Object.fromEntries(
       Object.entries(vars).filter(([id]) => used === undefined || used.vars.has(id)),
     ),

@@ -1,4 +1,5 @@
 import { checkAcceptedWarnings } from './accepted-warnings.ts';
+import { checkAdmission } from './admission.ts';
 import { checkAfter } from './after.ts';
 import { checkClusters } from './clusters.ts';
 import { checkController, checkSchedule, checkUpdateStrategy } from './controller.ts';
@@ -63,6 +64,7 @@ export const allRules: readonly Rule[] = [
   checkHistory,
   checkClusters,
   checkInstall,
+  checkAdmission,
   checkStatusFields,
   checkConditionsAndEvents,
   checkPatches,

@@ -1,3 +1,4 @@
+import { admission } from './admission-schema.ts';
 import { child } from './child-schema.ts';
 import { controller } from './controller-schema.ts';
 import { crdSchema, schemaNode } from './crd-schema.ts';
@@ -76,6 +77,7 @@ const spec: JsonSchema = objectSchema('The operator.', {
     ...listSchema('Objects of the definition itself, such as roles and alert rules.', installed),
     maxItems: maxInstalled,
   },
+  admission,
   status: {
     ...mapSchema(
       'Status fields of the resource.',

@@ -8,6 +8,7 @@ import {
 import { type LocatedDefinition, statusClaimOf } from '#definition';
 import { type EventRecorder, KubeError, type Reader, type Writer } from '#kube/roles.ts';
 import type { KubeObject } from '#util/kube-object.ts';
+import type { OwnPart } from '#util/stored-names.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DefinitionOrigin, DesiredDefinition } from '../desired-definition.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
@@ -22,7 +23,7 @@ import type { StatusEvent } from '../view-part.ts';
 import { type Decision, type DefinitionTask, decide, type FinalizeTask } from './decide.ts';
 import { DefinitionReporter } from './definition-reporter.ts';
 import { HandOvers } from './hand-overs.ts';
-import { hasInstall, type InstallTasks, installTaskOf, installViewOf } from './install-tasks.ts';
+import { type InstallTasks, installTaskOf, installViewsOf, ownParts } from './install-tasks.ts';
 import { KindOwners } from './kind-owners.ts';
 import { ObjectOwnership } from './object-ownership.ts';
 import { type DefinitionRecord, recordOf } from './record.ts';
@@ -215,16 +216,17 @@ export class DefinitionsController {
     if (isRecreated && record.origin.source === 'object') await this.#forget(name);
     const before = this.#known.get(name);
     before?.running.recorded(stateIn(record));
-    const decision = this.#decide(record, before?.running);
-    if (decision.kind === 'ignore') {
+    const desired = this.#decide(record, before?.running);
+    if (desired.kind === 'ignore') {
       await this.#forget(name);
       return { kind: 'done' };
     }
     const known = before ?? this.#add(record);
     const { running } = known;
-    const object = await this.#ownership.claim(record, decision, signal);
+    const object = await this.#ownership.claim(record, desired, signal);
     // Another runtime has claimed the object; a watch event follows.
     if (object === undefined) return { kind: 'done' };
+    const decision = this.#policiesFirst(known, record, desired);
     this.#rejections.log(record, decision);
     if (decision.kind !== 'release') this.#want(known, decision);
     // At once, also if the status cannot be written: a pause or an approval needs no record.
@@ -271,31 +273,56 @@ export class DefinitionsController {
   }
 
   /** Nothing is installed before the status records the revision. */
-  #install({ running, task }: Known, { object }: DefinitionRecord, decision: Decision): void {
+  #install(
+    { running, task }: Known,
+    { object }: DefinitionRecord,
+    decision: Decision,
+    parts = ownParts,
+  ): void {
     const removed = decision.kind === 'finalize' ? decision.uninstall?.located : undefined;
     const accepted = acceptedOf(running, task) ?? removed;
-    if (!hasInstall({ object, accepted })) return;
     const { name, isRecorded } = running;
     const isRemoved = this.#isUninstalled(running);
-    const next = installTaskOf({ object, accepted, decision, isRecorded, isRemoved });
-    if (next !== undefined) this.#options.installs?.want(name, next);
+    for (const part of parts) {
+      const next = installTaskOf(part, { object, accepted, decision, isRecorded, isRemoved });
+      if (next !== undefined) this.#options.installs?.want(name, part, next);
+    }
   }
 
   #viewOf({ running, task }: Known): DefinitionView {
     const view = this.#places.viewOf(running, task);
     const object = this.#options.objects.get(running.name);
     const accepted = acceptedOf(running, task);
-    if (object === undefined || !hasInstall({ object, accepted })) return view;
-    const problem = this.#options.installs?.problemOf(running.name);
-    const install = installViewOf({ object, accepted }, problem);
-    return install === undefined ? view : { ...view, install };
+    if (object === undefined) return view;
+    const problemOf = (part: OwnPart) => this.#options.installs?.problemOf(running.name, part);
+    return { ...view, ...installViewsOf({ object, accepted }, problemOf) };
   }
 
   /** Whether the finalizer of the object can be removed. */
   #isFinished(decision: Decision, running: RunningDefinition): boolean {
     if (decision.kind === 'release') return true;
     if (decision.kind !== 'finalize' || decision.reason !== 'Deleted') return false;
-    return this.#isUninstalled(running) && this.#options.installs?.isDone(running.name) !== false;
+    return this.#isUninstalled(running) && ownParts.every((part) => this.#isEnded(running, part));
+  }
+
+  /** Whether the objects of a part are removed, if they are to be. */
+  #isEnded({ name }: RunningDefinition, part: OwnPart): boolean {
+    return this.#options.installs?.isDone(name, part) !== false;
+  }
+
+  /**
+   * Its policies end first: they could deny the deletion of what it created. Until then, resources are only finalized.
+   */
+  #policiesFirst<Next extends Decision>(
+    known: Known,
+    record: DefinitionRecord,
+    decision: Next,
+  ): Next | FinalizeTask {
+    if (decision.kind !== 'finalize' || decision.uninstall === undefined) return decision;
+    this.#install(known, record, decision, ['admission']);
+    if (this.#isEnded(known.running, 'admission')) return decision;
+    const { uninstall: _, ...waiting }: FinalizeTask = decision;
+    return { ...waiting, message: 'Removing its admission policies' };
   }
 
   /** Whether its resources are finalized, and what is deleted with it is deleted. */

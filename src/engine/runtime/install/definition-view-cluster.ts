@@ -14,6 +14,7 @@ import {
   finalizerOf,
   installNameOf,
   installOwnerOf,
+  type OwnPart,
   pausedAnnotation,
 } from '#util/stored-names.ts';
 import { definitionGvk } from '../objects/names.ts';
@@ -23,6 +24,8 @@ export interface DefinitionViewOptions {
   readonly cluster: Cluster;
   /** Name of the definition. */
   readonly name: string;
+  /** Which of its own objects are the children. @default 'install' */
+  readonly part?: OwnPart;
   /** The informer of the objects of definitions. @default that of the cluster */
   readonly acquireDefinitions?: () => Informer;
   /** Whether nothing is written to the object: in a plan. @default false */
@@ -43,12 +46,12 @@ const installType: ResourceType = {
 const installKey = gvkKey(installGvk);
 
 /**
- * A cluster in which the object of one definition looks like a resource of `installGvk`, so that the objects of `install` are reconciled as
- * its children: `status.install` is its status, and its UID and finalizer are the same for every object of this name. Everything else is that
+ * A cluster in which the object of one definition looks like a resource of `installGvk`, so that its own objects are reconciled as its
+ * children: `status.install` is its status (or `status.admission`), and its UID and finalizer are the same for every object of this name. Everything else is that
  * of the cluster.
  */
 export function createDefinitionViewCluster(options: DefinitionViewOptions): Cluster {
-  const { cluster, name, onReleased, isReadOnly = false } = options;
+  const { cluster, name, part = 'install', onReleased, isReadOnly = false } = options;
   const { acquireDefinitions = () => cluster.acquire({ gvk: definitionGvk }) } = options;
   const viewOf = createView(options);
   /** The object as it was shown last. */
@@ -102,7 +105,7 @@ export function createDefinitionViewCluster(options: DefinitionViewOptions): Clu
         apiVersion: apiVersionOf(definitionGvk),
         kind: definitionGvk.kind,
         metadata: { name, uid, ...(annotations && { annotations }) },
-        ...(manifest.status === undefined ? {} : { status: { install: manifest.status } }),
+        ...(manifest.status === undefined ? {} : { status: { [part]: manifest.status } }),
       };
       const { stored, created } = await cluster.apply(sent, write, signal);
       return { stored: view(stored), created };
@@ -143,13 +146,15 @@ function realRef<Ref extends { readonly gvk: Gvk }>(ref: Ref, name: string): Ref
 /** The same state of the object has the same view: the engine compares by identity. */
 function createView({
   name,
+  part = 'install',
   isRemoved,
 }: DefinitionViewOptions): (stored: StoredObject) => StoredObject {
   const known = new WeakMap<StoredObject, StoredObject>();
-  const finalizer = finalizerOf(installNameOf(name));
+  const finalizer = finalizerOf(installNameOf(name, part));
 
   function create({ object, cluster }: StoredObject): StoredObject {
     const { metadata, status } = object;
+    const own = isJsonObject(status) ? status[part] : undefined;
     const { deletionTimestamp, finalizers: _, ownerReferences: __, ...kept } = metadata;
     const { [pausedAnnotation]: ___, ...annotations } = metadata.annotations ?? {};
     const { isPaused } = controlsOf(metadata);
@@ -161,7 +166,7 @@ function createView({
         kind: installGvk.kind,
         metadata: {
           ...kept,
-          uid: installOwnerOf(name),
+          uid: installOwnerOf(name, part),
           annotations: { ...annotations, ...(isPaused && { [pausedAnnotation]: 'true' }) },
           finalizers: [finalizer],
           ...(isRemoved && deletionTimestamp !== undefined && { deletionTimestamp }),
@@ -173,7 +178,7 @@ function createView({
             annotations: authored(metadata.annotations),
           },
         },
-        status: isJsonObject(status) && isJsonObject(status.install) ? status.install : {},
+        status: isJsonObject(own) ? own : {},
       },
     };
   }

@@ -1,22 +1,22 @@
 import { diagnosticText } from '#check';
-import { compileInstall, installDefinitionOf, type OperatorPlan } from '#compile';
+import { installKind, type OperatorPlan } from '#compile';
 import { Controller } from '#controller';
 import { type LocatedDefinition, usedKindsOf } from '#definition';
 import { createFinalizingOperator, createOperator, holdChange } from '#reconcile';
 import { type GroupKind, type Gvk, isSameKind } from '#util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
-import { installNameOf, statusManagerOf } from '#util/stored-names.ts';
+import { installNameOf, type OwnPart, statusManagerOf } from '#util/stored-names.ts';
 import { whenAborted } from '#util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
-import { type InstallTask, statusOfInstall } from '../definitions/install-tasks.ts';
+import { type InstallTask, statusOfOwn } from '../definitions/install-tasks.ts';
 import { errorMessage } from '../error-message.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
-import { fetchSchemas } from '../prepare/prepare-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import { whenNewKind } from '../running/restart-conditions.ts';
 import { servedKinds } from '../served-kinds.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
 import { retryUntilDone } from '../waits.ts';
+import { compileOwn, ownKindsOf } from './compile-own.ts';
 import { createDefinitionViewCluster } from './definition-view-cluster.ts';
 import { createInstallLogger } from './install-logger.ts';
 import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
@@ -24,6 +24,7 @@ import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
 export interface InstallationOptions extends SharedOptions {
   /** Name of the definition. */
   readonly name: string;
+  readonly part: OwnPart;
   readonly objects: OwnObjects;
   readonly listener: ViewListener;
 }
@@ -37,9 +38,11 @@ interface Work {
   readonly ended: Promise<void>;
 }
 
-/** Manages the objects of one definition itself, one task at a time. */
+/** Manages the objects of one part of a definition, one task at a time. */
 export class Installation {
   readonly #options: InstallationOptions;
+  /** In labels, field managers and metrics. */
+  readonly #ownName: string;
   readonly #signal: AbortSignal;
   readonly #metrics: DefinitionMetrics;
   #task: InstallTask = { kind: 'keep' };
@@ -54,10 +57,11 @@ export class Installation {
 
   /** `signal`: stops all work. */
   constructor(options: InstallationOptions, signal: AbortSignal) {
-    const { name, metrics, clock } = options;
+    const { name, part, metrics, clock } = options;
     this.#options = options;
+    this.#ownName = installNameOf(name, part);
     this.#signal = signal;
-    this.#metrics = new DefinitionMetrics(metrics, clock, installNameOf(name));
+    this.#metrics = new DefinitionMetrics(metrics, clock, this.#ownName);
   }
 
   /** Why the objects cannot be managed. Undefined: they are. */
@@ -116,10 +120,8 @@ export class Installation {
 
   /** @returns whether nothing is left to do; false: a kind is served now, and its objects are compared by its schema */
   async #reconcile(located: LocatedDefinition, signal: AbortSignal): Promise<boolean> {
-    const { cluster } = this.#options;
-    const whole = installDefinitionOf(located).definition;
-    const schemas = await fetchSchemas(whole, this.#options, signal);
-    const { plan, diagnostics } = compileInstall(located, schemas, this.#options.coverage);
+    const { cluster, part } = this.#options;
+    const { plan, diagnostics } = await compileOwn[part](located, this.#options, signal);
     if (plan === undefined) {
       this.#setProblem(diagnostics.map(diagnosticText).join('\n'));
       await whenAborted(signal);
@@ -192,7 +194,9 @@ export class Installation {
 
   /** Undefined: the definition has not changed since its objects were as it desires. */
   #createHold(plan: OperatorPlan, onAllowed: (key: string) => void): Hold | undefined {
-    const { name, objects } = this.#options;
+    const { name, part, objects } = this.#options;
+    // A policy holds nothing that is lost with it.
+    if (part === 'admission') return undefined;
     const object = objects.get(name);
     if (object !== undefined && isSettled(object, plan.revision)) return undefined;
     const hold = holdChange({ plan, key: keyOf(undefined, name), onAllowed });
@@ -206,21 +210,20 @@ export class Installation {
     { located }: Extract<InstallTask, { kind: 'remove' }>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { name, cluster, listener, logger } = this.#options;
-    const { kind, children } = installDefinitionOf(located).definition;
-    const kinds = distinctKinds([...this.#knownKinds(), ...children.map(({ gvk }) => gvk)]);
+    const { name, part, cluster, listener, logger } = this.#options;
+    const kinds = distinctKinds([...this.#knownKinds(), ...ownKindsOf(part, located)]);
     const ending = new AbortController();
     const operator = createFinalizingOperator({
       ...this.#operatorOptions(true, () => ending.abort(new Error('No object is left'))),
-      name: installNameOf(name),
-      kind,
+      name: this.#ownName,
+      kind: installKind,
       recordedKinds: kinds,
       previousKinds: await servedKinds(kinds, cluster, signal),
       enqueue: (key, priority) => controller.enqueue(key, priority),
     });
     const controller = new Controller({
       ...this.#options,
-      name: installNameOf(name),
+      name: this.#ownName,
       logger: logger.child({ definition: name }),
       reconciler: operator,
       concurrency: 1,
@@ -239,34 +242,35 @@ export class Installation {
   }
 
   #operatorOptions(isRemoved: boolean, onReleased: () => void) {
-    const { name, cluster, listener, logger, ...options } = this.#options;
+    const { name, part, cluster, listener, logger, ...options } = this.#options;
     return {
       ...options,
       logger: createInstallLogger(logger, name),
-      cluster: createDefinitionViewCluster({ cluster, name, isRemoved, onReleased }),
+      cluster: createDefinitionViewCluster({ cluster, name, part, isRemoved, onReleased }),
       onWatchState: () => listener.counted(),
     };
   }
 
   /** The kinds of the objects that exist or may exist. */
   #knownKinds(): readonly GroupKind[] {
-    const object = this.#options.objects.get(this.#options.name);
-    const revision = object && statusOfInstall(object)?.definitionRevision;
+    const { name, part, objects } = this.#options;
+    const object = objects.get(name);
+    const revision = object && statusOfOwn(object, part)?.definitionRevision;
     if (this.#reported !== undefined && this.#reported === revision) this.#unrecorded = [];
-    return distinctKinds([...recordedInstallKinds(object), ...this.#unrecorded]);
+    return distinctKinds([...recordedInstallKinds(object, part), ...this.#unrecorded]);
   }
 
   /** The definition has no objects of its own any more. */
   async #clearStatus(signal: AbortSignal): Promise<void> {
-    const { name, cluster, objects } = this.#options;
+    const { name, part, cluster, objects } = this.#options;
     const object = objects.get(name);
-    if (object === undefined || statusOfInstall(object) === undefined) return;
+    if (object === undefined || statusOfOwn(object, part) === undefined) return;
     const { apiVersion, kind, metadata } = object;
     await cluster.apply(
       { apiVersion, kind, metadata: { name, uid: metadata.uid ?? '' }, status: {} },
       {
-        flow: { name: installNameOf(name), priority: 'status' },
-        fieldManager: statusManagerOf(installNameOf(name)),
+        flow: { name: this.#ownName, priority: 'status' },
+        fieldManager: statusManagerOf(this.#ownName),
         force: true,
         subresource: 'status',
       },
@@ -285,13 +289,13 @@ function isSameTask(before: InstallTask, next: InstallTask): boolean {
   if (before.kind === 'keep' || next.kind === 'keep') return before.kind === next.kind;
   return (
     before.kind === next.kind &&
-    before.located.definition.revision === next.located.definition.revision
+    before.located?.definition.revision === next.located?.definition.revision
   );
 }
 
 /** Whether the objects were as this revision desires, so that later deletions are not those of a changed definition. */
 function isSettled(object: KubeObject, revision: string): boolean {
-  const status = statusOfInstall(object);
+  const status = statusOfOwn(object, 'install');
   const ready = conditionsOf({ status }).find(({ type }) => type === 'Ready');
   return status?.definitionRevision === revision && ready?.status === 'True';
 }

@@ -1,12 +1,13 @@
-import type { InstallTask, InstallTasks } from '../definitions/install-tasks.ts';
+import type { OwnPart } from '#util/stored-names.ts';
+import { type InstallTask, type InstallTasks, ownParts } from '../definitions/install-tasks.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
 import { Installation, type InstallationOptions } from './installation.ts';
 
-interface InstallationsOptions extends Omit<InstallationOptions, 'name' | 'listener'> {
+interface InstallationsOptions extends Omit<InstallationOptions, 'name' | 'part' | 'listener'> {
   readonly listenerOf: (name: string) => ViewListener;
 }
 
-/** The objects of all definitions themselves. */
+/** The objects of all definitions themselves, of each part. */
 export class Installations implements InstallTasks {
   readonly #options: InstallationsOptions;
   readonly #installations = new Map<string, Installation>();
@@ -16,27 +17,33 @@ export class Installations implements InstallTasks {
     this.#options = options;
   }
 
-  want(name: string, task: InstallTask): void {
-    const known = this.#installations.get(name);
+  want(name: string, part: OwnPart, task: InstallTask): void {
+    const key = keyOf(name, part);
+    const known = this.#installations.get(key);
     if (known === undefined && task.kind === 'keep') return;
     const listener = this.#options.listenerOf(name);
     const installation =
-      known ?? new Installation({ ...this.#options, name, listener }, this.#stopper.signal);
-    this.#installations.set(name, installation);
+      known ?? new Installation({ ...this.#options, name, part, listener }, this.#stopper.signal);
+    this.#installations.set(key, installation);
     installation.want(task);
   }
 
-  problemOf(name: string): string | undefined {
-    return this.#installations.get(name)?.problem;
+  problemOf(name: string, part: OwnPart): string | undefined {
+    return this.#installations.get(keyOf(name, part))?.problem;
   }
 
-  isDone(name: string): boolean {
-    return this.#installations.get(name)?.isDone ?? true;
+  isDone(name: string, part: OwnPart): boolean {
+    return this.#installations.get(keyOf(name, part))?.isDone ?? true;
   }
 
   async forget(name: string): Promise<void> {
-    const known = this.#installations.get(name);
-    this.#installations.delete(name);
-    await known?.stop();
+    const known = ownParts.map((part) => keyOf(name, part));
+    const ended = known.map((key) => this.#installations.get(key)?.stop());
+    for (const key of known) this.#installations.delete(key);
+    await Promise.all(ended);
   }
+}
+
+function keyOf(name: string, part: OwnPart): string {
+  return `${part}/${name}`;
 }

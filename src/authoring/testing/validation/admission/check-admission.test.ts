@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { DefinitionValidator } from '../../validate-definitions.ts';
+
+interface Case {
+  readonly on?: string;
+  readonly field?: string;
+}
+
+function definition(rule: string, { on, field }: Case): string {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: web }
+spec:
+  crd:
+    group: example.com
+    names: { kind: Web, plural: webs }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema:
+          openAPIV3Schema:
+            type: object
+            required: [spec]
+            properties:
+              spec:
+                type: object
+                required: [kind]
+                properties:
+                  kind: { type: string }
+                  size: { type: integer }
+                  mode: { type: string, default: fast }
+                  limits: { type: object, properties: { cpu: { type: string } } }
+                  ports: { type: array, items: { type: object, required: [port], properties: { port: { type: integer }, name: { type: string } } } }
+                  options: { type: object, additionalProperties: { type: string } }
+        subresources: { scale: { specReplicasPath: .spec.size, statusReplicasPath: .status.size } }
+  admission:
+    rules:
+      - message: not permitted
+${on === undefined ? '' : `        "on": [${on}]\n`}${field === undefined ? '' : `        field: ${field}\n`}        rule: ${JSON.stringify(rule)}
+`;
+}
+
+describe('testing/check-admission', () => {
+  const validator = new DefinitionValidator();
+  after(() => validator.close());
+
+  function found(rule: string, more: Case = {}): readonly string[] {
+    const text = definition(`${rule}`, more);
+    return validator
+      .validate([{ file: 'web.yaml', text }])
+      .diagnostics.filter(({ severity }) => severity === 'error')
+      .map(({ column, code, message }) => `${column} ${code} ${message}`);
+  }
+
+  /** The column of a text in the rule. */
+  const at = (rule: string, text: string) => 16 + rule.lastIndexOf(text);
+
+  for (const [rule, text, on] of [
+    ['object.spec.size <= 10', 'size', undefined],
+    ["object.spec.limits.cpu == ''", 'limits', undefined],
+    ["object.spec.limits.cpu == ''", 'cpu', undefined],
+    ["object.metadata.labels['a'] == 'b'", 'labels', undefined],
+    ["'a' in object.metadata.labels", 'labels', undefined],
+    ["has(object.metadata.labels) && object.metadata.labels['a'] == 'b'", "'a'", undefined],
+    ["object.spec.ports.all(p, p.name == 'a')", 'ports', undefined],
+    ["!has(object.spec.ports) || object.spec.ports.all(p, p.name == 'a')", 'name', undefined],
+    ['!has(object.spec.size) && object.spec.size > 1', 'size', undefined],
+    ["object.spec.kind == oldObject.spec.kind && request.name != ''", 'oldObject', undefined],
+    ["object.spec.kind == 'a' && request.name != ''", 'object', 'Delete'],
+    ["has(object.status.conditions) && request.name != ''", 'status', undefined],
+  ] as const) {
+    test(`a value that may be missing needs a guard: ${rule} at ${text}`, () => {
+      const columns = found(rule, { ...(on && { on }) })
+        .filter((each) => each.includes(' optional-parent '))
+        .map((each) => Number(each.split(' ')[0]));
+      assert.ok(columns.includes(at(rule, text)), `${columns} lacks ${at(rule, text)}`);
+    });
+  }
+
+  test('a value that may be missing needs a guard', () => {
+    assert.deepEqual(found('object.spec.size <= 10'), [
+      '28 optional-parent "object.spec.size" may be missing',
+    ]);
+  });
+
+  for (const [rule, on] of [
+    ["object.spec.kind == 'a' && object.spec.mode == 'b'", undefined],
+    ['object.spec.?size.orValue(1) <= 10', undefined],
+    ['!has(object.spec.size) || object.spec.size <= 10', undefined],
+    ['has(object.spec.size) ? object.spec.size <= 10 : true', undefined],
+    ['object.spec.size <= 10 || !has(object.spec.size)', undefined],
+    [
+      "has(object.spec.limits) && has(object.spec.limits.cpu) && object.spec.limits.cpu == 'a'",
+      undefined,
+    ],
+    ["object.spec.?limits.?cpu.orValue('') == 'a'", undefined],
+    ["'a' in object.metadata.?labels.orValue({})", undefined],
+    ["'a' in object.metadata.?labels.orValue({}) && object.metadata.labels['a'] == 'b'", undefined],
+    ["object.metadata.?labels[?'a'].orValue('') == 'b'", undefined],
+    ["object.metadata.name.startsWith('a')", undefined],
+    ["object.spec.?ports.orValue([]).all(p, p.port > 1 && p.?name.orValue('') != '')", undefined],
+    ['oldObject == null || object.spec.kind == oldObject.spec.kind', undefined],
+    ["request.operation == 'CREATE' || object.spec.kind == oldObject.spec.kind", undefined],
+    ['object.spec.kind == oldObject.spec.kind', 'Update'],
+    ["oldObject.spec.kind != 'a'", 'Delete'],
+    ["request.operation != 'DELETE' || oldObject.spec.kind == 'a'", 'Create, Update, Delete'],
+    ["(request.operation == 'DELETE' ? oldObject : object).spec.kind == 'a'", 'Update, Delete'],
+    ["object.spec.?options[?'a'].hasValue()", undefined],
+    ["namespaceObject.metadata.name != 'a' && request.userInfo.username != 'b'", undefined],
+  ] as const) {
+    test(`${rule} is guarded`, () => {
+      assert.deepEqual(found(rule, { ...(on && { on }) }), []);
+    });
+  }
+
+  for (const [rule, expected] of [
+    ["object.spec.knid == 'a'", '28 unknown-path Unknown field "knid"'],
+    ['objekt.spec.kind', /unknown-name .*undeclared reference to 'objekt'/],
+    ['object.spec.kind ==', /expression-syntax .*Syntax error/],
+    ["'a' + 'b'", /wrong-type .*must evaluate to bool/],
+  ] as const) {
+    test(`a mistake is reported: ${rule}`, () => {
+      const [first = ''] = found(rule);
+      if (typeof expected === 'string') assert.equal(first, expected);
+      else assert.match(first, expected);
+    });
+  }
+
+  test('the field of a message exists', () => {
+    assert.deepEqual(found("request.name != 'a'", { field: 'spec.sise' }), [
+      '16 unknown-path Unknown field "sise" in "spec.sise"',
+    ]);
+    assert.deepEqual(found("request.name != 'a'", { field: 'spec.ports[].port' }), []);
+  });
+
+  function warnings(rule: string, more: Case = {}): readonly string[] {
+    const text = definition(rule, more);
+    return validator
+      .validate([{ file: 'web.yaml', text }])
+      .diagnostics.filter(({ severity }) => severity === 'warning')
+      .map(({ message }) => message);
+  }
+
+  test('a rule that the schema can have has a warning', () => {
+    const [message] = warnings("object.spec.kind != 'a'");
+    assert.match(message ?? '', /^This rule looks only at the object/);
+    assert.deepEqual(warnings("object.spec.kind != 'a'", { on: 'Create' }), []);
+    assert.deepEqual(warnings("oldObject.spec.kind != 'a'", { on: 'Delete' }), []);
+    assert.deepEqual(warnings('object.spec.kind != request.name'), []);
+  });
+
+  test('a rule over the replicas of a kind with "scale" has a warning', () => {
+    const [message] = warnings("object.spec.?size.orValue(1) < 5 || request.name == 'a'");
+    assert.match(message ?? '', /^Requests to "scale" change "spec\.size"/);
+  });
+});

@@ -1,0 +1,106 @@
+import { type CheckedDefinition, causesOf } from '#check';
+import {
+  type AdmissionRule,
+  type Diagnostic,
+  type Finding,
+  type LocatedDefinition,
+  locate,
+  valueAt,
+} from '#definition';
+import { type CelParser, createCelParser } from '#sandbox';
+import type { JsonObject } from '#util/json.ts';
+import type { CheckServer } from '../check-server.ts';
+import { guardProblems } from './guard-problems.ts';
+
+const policiesPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+
+/** Checks the expressions of `admission`: what a server would not compile, and what would fail for an object without optional fields. */
+export class AdmissionCheck {
+  readonly #server: CheckServer;
+  readonly #parse: CelParser = createCelParser();
+
+  /** @param server compiles policies */
+  constructor(server: CheckServer) {
+    this.#server = server;
+  }
+
+  check({ located, plan }: CheckedDefinition): readonly Diagnostic[] {
+    const { definition, source } = located;
+    return (definition.admission?.rules ?? []).flatMap((rule, index) => {
+      const path = `/spec/admission/rules/${index}/rule`;
+      const found = this.#compileProblems(rule, textAt(located, path)) ?? [];
+      const findings =
+        found.length > 0 ? found : this.#guardProblems(rule, located, plan.resourceType, path);
+      return findings.map((finding) => locate({ ...finding, path }, source));
+    });
+  }
+
+  /** As the server compiles the rule. */
+  #compileProblems({ message }: AdmissionRule, text: string): readonly Problem[] {
+    const { isAccepted, body } = this.#server.judge(policiesPath, policyWith(text, message));
+    if (isAccepted) return [];
+    const messages = causesOf(body)
+      .filter(({ field }) => field.startsWith('spec.validations[0]'))
+      .map((cause) => cause.message);
+    return messages.map((problem) => problemOf(problem, text));
+  }
+
+  #guardProblems(
+    { on }: AdmissionRule,
+    located: LocatedDefinition,
+    resource: CheckedDefinition['plan']['resourceType'],
+    path: string,
+  ): readonly Problem[] {
+    const parsed = this.#parse(textAt(located, path));
+    if ('problem' in parsed) return [];
+    return guardProblems(parsed.node, { resource, operations: on }).map(
+      ({ offset, ...problem }) => ({ ...problem, at: offset }),
+    );
+  }
+}
+
+type Problem = Omit<Finding, 'path'>;
+
+/** As written: positions count in it. */
+function textAt({ document }: LocatedDefinition, path: string): string {
+  const text = valueAt(document, path);
+  return typeof text === 'string' ? text : '';
+}
+
+function policyWith(expression: string, message: string): JsonObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'rule' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'] },
+        ],
+      },
+      validations: [{ expression, message }],
+    },
+  };
+}
+
+/** The place and the words of the server's compiler. */
+function problemOf(message: string, text: string): Problem {
+  const found = /ERROR: <input>:(\d+):(\d+): ([^\n]*)/.exec(message);
+  const [, line = '1', column = '1', words] = found ?? [];
+  const before = text.split('\n').slice(0, Number(line) - 1);
+  const offset = before.reduce((sum, each) => sum + each.length + 1, 0) + Number(column) - 1;
+  const reason = (words ?? message.replace(/^.*?Invalid value: "(?:[^"\\]|\\.)*": /s, '')).trim();
+  const isSyntax = reason.startsWith('Syntax error');
+  return {
+    code: isSyntax
+      ? 'expression-syntax'
+      : reason.startsWith('undeclared')
+        ? 'unknown-name'
+        : 'wrong-type',
+    at: Math.min(offset, text.length),
+    message: `The API server rejects this rule: ${reason}`,
+    ...(reason.startsWith('undeclared') && {
+      hint: 'A rule has "object", "oldObject", "request" and "namespaceObject"',
+    }),
+  };
+}

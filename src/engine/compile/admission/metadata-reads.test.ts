@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { looksOnlyAtContent, metadataReadsOf } from './metadata-reads.ts';
+import { unionOf } from './unchanged.ts';
+
+describe('compile/metadata-reads', () => {
+  for (const [rule, labels, annotations] of [
+    ['object.spec.size <= 10', [], []],
+    ["'big' in object.metadata.?labels.orValue({})", ['big'], []],
+    ["'big' in object.metadata.labels", ['big'], []],
+    ["has(object.metadata.labels) && object.metadata.labels['a/b'] == 'x'", ['a/b'], []],
+    ["oldObject.metadata.?annotations[?'keep'].orValue('') != 'true'", [], ['keep']],
+    ["oldObject.metadata.?annotations.orValue({})['keep'] == ''", [], ['keep']],
+    [
+      'object.metadata.labels.tier == object.metadata.?labels.?zone.orValue("")',
+      ['tier', 'zone'],
+      [],
+    ],
+    ["object.metadata.labels.all(k, k != 'x')", 'all', []],
+    ['size(object.metadata.annotations) < 5', [], 'all'],
+    ['object.metadata.annotations[object.spec.key] == ""', [], 'all'],
+    ['[object, oldObject].all(o, o.spec.size > 1)', 'all', 'all'],
+    ['object == oldObject', 'all', 'all'],
+    ['object.metadata == oldObject.metadata', 'all', 'all'],
+    ["oldObject == null || object.metadata.name == 'a'", [], []],
+    ["object.spec.template.metadata.labels['a'] == 'labels'", [], []],
+    ["object.spec.labels['a'] == \"object.metadata.labels['b']\"", [], []],
+    ["// object.metadata.labels['a']\nobject.spec.size > 1", [], []],
+    ["object.metadata.labels['it\\'s'] == ''", 'all', []],
+  ] as const) {
+    test(`reads of ${rule}`, () => {
+      assert.deepEqual(metadataReadsOf(rule), { labels, annotations });
+    });
+  }
+
+  test('of several rules, each key counts once, and all keys before some', () => {
+    const reads = ["'b' in object.metadata.labels", "'a' in object.metadata.labels"].map(
+      metadataReadsOf,
+    );
+    assert.deepEqual(unionOf(reads), { labels: ['a', 'b'], annotations: [] });
+    const all = unionOf([...reads, metadataReadsOf('size(object.metadata.labels) > 1')]);
+    assert.deepEqual(all, { labels: 'all', annotations: [] });
+  });
+
+  for (const [rule, expected] of [
+    ['object.spec.size <= 10', true],
+    ["object.metadata.name.startsWith('a') && object.spec.size > oldObject.spec.size", true],
+    ["object.spec.request == 'request'", true],
+    ["'big' in object.metadata.labels", false],
+    ["request.userInfo.username == 'a'", false],
+    ["namespaceObject.metadata.name == 'a'", false],
+    ['object == oldObject', false],
+  ] as const) {
+    test(`${rule} is ${expected ? '' : 'not '}only about the object`, () => {
+      assert.equal(looksOnlyAtContent(rule), expected);
+    });
+  }
+});

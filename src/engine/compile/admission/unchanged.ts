@@ -1,0 +1,59 @@
+import type { KeysRead, MetadataReads } from './metadata-reads.ts';
+
+/**
+ * A CEL expression that is true for an update that changes nothing of what rules read: `spec` (or what the kind has in its place), and these
+ * labels and annotations. Rules then do not apply: an object that breaks a newer rule can still get and lose finalizers and be paused.
+ */
+export function unchangedExpression(
+  contentFields: readonly string[],
+  { labels, annotations }: MetadataReads,
+): string {
+  return [
+    ...contentFields.map((field) => sameField('', field)),
+    ...sameKeys('labels', labels),
+    ...sameKeys('annotations', annotations),
+  ].join(' && ');
+}
+
+/** What several rules read. */
+export function unionOf(all: readonly MetadataReads[]): MetadataReads {
+  const keysOf = (name: 'labels' | 'annotations'): KeysRead =>
+    all.some((each) => each[name] === 'all')
+      ? 'all'
+      : [...new Set(all.flatMap((each) => each[name]))].sort();
+  return { labels: keysOf('labels'), annotations: keysOf('annotations') };
+}
+
+/** A string literal of CEL. */
+export function celString(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+}
+
+function sameField(parent: string, field: string): string {
+  const [now, before] = [`object${parent}.${field}`, `oldObject${parent}.${field}`];
+  return `has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before})`;
+}
+
+function sameKeys(name: 'labels' | 'annotations', keys: KeysRead): readonly string[] {
+  if (keys !== 'all') return keys.map((key) => sameKey(name, key));
+  return [name === 'labels' ? sameField('.metadata', name) : sameAnnotations];
+}
+
+function sameKey(name: string, key: string): string {
+  const literal = celString(key);
+  const [now, before] = [`object.metadata.${name}`, `oldObject.metadata.${name}`];
+  const isIn = (map: string) => `(has(${map}) && ${literal} in ${map})`;
+  return `${isIn(now)} == ${isIn(before)} && (!${isIn(now)} || ${now}[${literal}] == ${before}[${literal}])`;
+}
+
+/** Homeostat's own annotations pause a resource and reconcile it: no rule is about them. */
+const sameAnnotations = [
+  ['object', 'oldObject'],
+  ['oldObject', 'object'],
+]
+  .map(([one, other]) => {
+    const [map, otherMap] = [`${one}.metadata.annotations`, `${other}.metadata.annotations`];
+    const isSame = `k.contains('homeostat.dev/') || (has(${otherMap}) && k in ${otherMap} && ${otherMap}[k] == ${map}[k])`;
+    return `(!has(${map}) || ${map}.all(k, ${isSame}))`;
+  })
+  .join(' && ');

@@ -1,0 +1,44 @@
+import { isJsonObject, type Json } from '#util/json.ts';
+import type {
+  AdmissionDefinition,
+  AdmissionOperation,
+  AdmissionRule,
+} from './operator-definition.ts';
+import { mapAt, mapsAt } from './tree.ts';
+
+/** The requests that a rule can check. */
+export const admissionOperations: readonly AdmissionOperation[] = ['Create', 'Update', 'Delete'];
+
+/**
+ * `spec.admission` with its defaults.
+ * @param isForeign whether the definition uses an existing kind: then a rule that fails must not block its other users
+ */
+export function resolveAdmission(
+  document: Json,
+  isForeign: boolean,
+): AdmissionDefinition | undefined {
+  const rules = mapsAt(document, '/spec/admission/rules').flatMap(({ value }) => ruleOf(value));
+  if (rules.length === 0) return undefined;
+  const { action, failurePolicy } = mapAt(document, '/spec/admission');
+  const isWritten = failurePolicy === 'Fail' || failurePolicy === 'Ignore';
+  return {
+    rules,
+    action: action === 'Warn' || action === 'Audit' ? action : 'Deny',
+    failurePolicy: isWritten ? failurePolicy : isForeign ? 'Ignore' : 'Fail',
+  };
+}
+
+function ruleOf(written: Json): readonly AdmissionRule[] {
+  if (!isJsonObject(written)) return [];
+  const { rule, message, on, field } = written;
+  if (typeof rule !== 'string' || typeof message !== 'string') return [];
+  const chosen = Array.isArray(on) ? admissionOperations.filter((each) => on.includes(each)) : [];
+  return [
+    {
+      rule: rule.trim(),
+      message: message.trim(),
+      on: chosen.length > 0 ? chosen : ['Create', 'Update'],
+      ...(typeof field === 'string' && { field }),
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import type { RuleSection } from './rule.ts';
+
+const file = 'test/integration/admission.test.ts';
+const check = 'src/authoring/testing/validation/admission/check-admission.test.ts';
+
+export const admission: RuleSection = {
+  heading: 'Rules that the API server enforces',
+  page: 'admission.md',
+  rules: [
+    {
+      rule: 'A rule of `admission` rejects a request with its message and field, and costs nothing at rest',
+      shownBy: [`${file} › a rule rejects with its field and message, and nothing is sent at rest`],
+    },
+    {
+      rule: 'Its expression is checked with the schema: names, types, and values that may be missing',
+      shownBy: [`${check} › a value that may be missing needs a guard`],
+    },
+    {
+      rule: 'Forms that have no meaning are rejected',
+      shownBy: ['test/fixtures/invalid/admission.yaml'],
+    },
+    {
+      rule: 'A rule is checked when what it reads changes, and never for an object that is being deleted',
+      shownBy: [
+        `${file} › an object that breaks a newer rule can be annotated, paused, finalized and deleted, but not changed`,
+        `${file} › a rule applies only to changes of what it reads, beside a rule that reads more`,
+        `${file} › the label that a rule reads cannot be removed, other labels can be changed`,
+        'src/engine/compile/admission/metadata-reads.test.ts',
+      ],
+    },
+    {
+      rule: 'A rule for deletions blocks neither the end of a namespace nor the garbage collector',
+      shownBy: [
+        `${file} › a rule for deletions holds for users, and neither blocks the end of a namespace nor the garbage collector`,
+      ],
+    },
+    {
+      rule: 'Requests to `scale` do not reach a rule, and `validate` says so',
+      shownBy: [
+        `${file} › "scale" does not reach a rule, as "validate" says`,
+        `${check} › a rule over the replicas of a kind with "scale" has a warning`,
+      ],
+    },
+    {
+      rule: 'With the `action` `Warn` or `Audit`, requests are permitted',
+      shownBy: [`${file} › "Warn" warns and permits, "Audit" permits`],
+    },
+    {
+      rule: 'Policies follow the definition: edits of others are reverted, and those of another owner are not taken',
+      shownBy: [
+        `${file} › a changed rule replaces the former one, and without rules nothing is left`,
+        `${file} › a policy that another one edits or deletes is restored`,
+        `${file} › a policy of another owner is not taken`,
+        `${file} › a rule that a server cannot compile is named in "Ready"`,
+      ],
+    },
+    {
+      rule: 'Rules stay while the definition is withdrawn, and end with it, first',
+      shownBy: [
+        `${file} › a definition whose manifest is removed keeps its rules, also without the runtime`,
+        `${file} › a deleted definition takes its rules with it, and keeps its resources`,
+        `${file} › at an uninstall the rules end first, so that they deny nothing of it`,
+      ],
+    },
+    {
+      rule: 'Of a kind of others (`for`), only what the definition selects is checked, by default with the `failurePolicy` `Ignore`',
+      shownBy: [`${file} › of a kind of others, only what the definition selects is checked`],
+    },
+  ],
+};
