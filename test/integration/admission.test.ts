@@ -43,7 +43,7 @@ const small = `
         field: spec.size
         message: More than 10 need the label "big"`;
 const keep = `
-      - "on": [Delete]
+      - operations: [Delete]
         rule: "oldObject.metadata.?annotations[?'keep'].orValue('') != 'true'"
         message: Remove the annotation "keep" first`;
 

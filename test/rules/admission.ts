@@ -29,7 +29,7 @@ export const admission: RuleSection = {
       ],
     },
     {
-      rule: 'A rule for deletions blocks neither the end of a namespace nor the garbage collector',
+      rule: 'A rule is for its `operations`, and one for deletions blocks neither the end of a namespace nor the garbage collector',
       shownBy: [
         `${file} › a rule for deletions holds for users, and neither blocks the end of a namespace nor the garbage collector`,
       ],

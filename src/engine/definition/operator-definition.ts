@@ -52,7 +52,7 @@ export interface AdmissionRule {
   /** One line. */
   readonly message: string;
   /** At least one. @default ['Create', 'Update'] */
-  readonly on: readonly AdmissionOperation[];
+  readonly operations: readonly AdmissionOperation[];
   /** The field that the message is about, such as `spec.size`. @default undefined: none */
   readonly field?: string;
 }

@@ -30,14 +30,16 @@ export function resolveAdmission(
 
 function ruleOf(written: Json): readonly AdmissionRule[] {
   if (!isJsonObject(written)) return [];
-  const { rule, message, on, field } = written;
+  const { rule, message, operations, field } = written;
   if (typeof rule !== 'string' || typeof message !== 'string') return [];
-  const chosen = Array.isArray(on) ? admissionOperations.filter((each) => on.includes(each)) : [];
+  const chosen = Array.isArray(operations)
+    ? admissionOperations.filter((each) => operations.includes(each))
+    : [];
   return [
     {
       rule: rule.trim(),
       message: message.trim(),
-      on: chosen.length > 0 ? chosen : ['Create', 'Update'],
+      operations: chosen.length > 0 ? chosen : ['Create', 'Update'],
       ...(typeof field === 'string' && { field }),
     },
   ];

@@ -89,7 +89,7 @@ export function policyBindingOf(
 }
 
 function operationsOf(rules: readonly AdmissionRule[]): readonly AdmissionOperation[] {
-  const all = new Set(rules.flatMap(({ on }) => on));
+  const all = new Set(rules.flatMap(({ operations }) => operations));
   return (['Create', 'Update', 'Delete'] as const).filter((each) => all.has(each));
 }
 
@@ -102,7 +102,7 @@ function commonConditions(
   { contentFields }: AdmissionContext,
 ): readonly JsonObject[] {
   const operations = operationsOf(rules);
-  const ofUpdates = rules.filter(({ on }) => on.includes('Update'));
+  const ofUpdates = rules.filter(({ operations }) => operations.includes('Update'));
   const reads = unionOf(ofUpdates.map(({ rule }) => metadataReadsOf(rule)));
   return [
     {
@@ -131,26 +131,26 @@ function commonConditions(
 
 /** A rule applies to its requests only, and to updates of what it reads: another rule may read other labels. */
 function validationOf(
-  { rule, message, on, field }: AdmissionRule,
+  { rule, message, operations, field }: AdmissionRule,
   all: readonly AdmissionRule[],
   { contentFields, isNamespaced }: AdmissionContext,
 ): JsonObject {
-  const operations = on.map((each) => celString(requestOperation(each))).join(', ');
-  const ofUpdates = all.filter((each) => each.on.includes('Update'));
+  const listed = operations.map((each) => celString(requestOperation(each))).join(', ');
+  const ofUpdates = all.filter((each) => each.operations.includes('Update'));
   const reads = metadataReadsOf(rule);
   const together = unionOf(ofUpdates.map((each) => metadataReadsOf(each.rule)));
   const isNarrower = JSON.stringify(reads) !== JSON.stringify(together);
   const isSkipped =
-    on.includes('Update') && isNarrower
+    operations.includes('Update') && isNarrower
       ? ` || (request.operation == 'UPDATE' && ${unchangedExpression(contentFields, reads)})`
       : '';
   // Conditions of policies do not see the namespace.
   const isEnding =
-    on.includes('Delete') && isNamespaced
+    operations.includes('Delete') && isNamespaced
       ? " || (request.operation == 'DELETE' && has(namespaceObject.metadata.deletionTimestamp))"
       : '';
   return {
-    expression: `!(request.operation in [${operations}])${isSkipped}${isEnding} || (${rule}\n)`,
+    expression: `!(request.operation in [${listed}])${isSkipped}${isEnding} || (${rule}\n)`,
     message: field === undefined ? message : `${field}: ${message}`,
   };
 }

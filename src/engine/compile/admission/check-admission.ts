@@ -53,12 +53,14 @@ function fieldFindings(
 
 /** A rule that a schema can have: the server checks those in every request, also to `status` and `scale`. */
 function schemaFindings(
-  { rule, on }: AdmissionRule,
+  { rule, operations }: AdmissionRule,
   source: OperatorDefinition['kind']['source'],
   path: string,
 ): readonly Finding[] {
   const usesOld = /\boldObject\b/.test(rule);
-  const isOfSchema = usesOld ? on.join() === 'Update' : on.join() === 'Create,Update';
+  const isOfSchema = usesOld
+    ? operations.join() === 'Update'
+    : operations.join() === 'Create,Update';
   if (source !== 'crd' || !isOfSchema || !looksOnlyAtContent(rule)) return [];
   return [
     {
@@ -74,11 +76,11 @@ function schemaFindings(
 
 /** Requests to `scale` have another object. */
 function scaleFindings(
-  { rule, on }: AdmissionRule,
+  { rule, operations }: AdmissionRule,
   replicas: string | undefined,
   path: string,
 ): readonly Finding[] {
-  if (replicas === undefined || !on.includes('Update')) return [];
+  if (replicas === undefined || !operations.includes('Update')) return [];
   const fields = replicas.split('.').filter((step) => step !== '');
   const selection = fields.join('\\s*\\.\\s*\\??\\s*');
   if (!new RegExp(`\\b${selection}\\b`).test(rule)) return [];

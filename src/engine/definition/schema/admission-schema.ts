@@ -23,7 +23,7 @@ const admissionRule: JsonSchema = objectSchema(
     message: stringSchema('What the user reads whose request breaks the rule: one line.', {
       examples: ['More than 10 need the label "big"'],
     }),
-    on: {
+    operations: {
       ...listSchema(
         'The requests that the rule checks.',
         enumSchema('A kind of request.', admissionOperations),

@@ -37,7 +37,7 @@ spec:
   admission:
     rules:
       - message: not permitted
-${on === undefined ? '' : `        "on": [${on}]\n`}${field === undefined ? '' : `        field: ${field}\n`}        rule: ${JSON.stringify(rule)}
+${on === undefined ? '' : `        operations: [${on}]\n`}${field === undefined ? '' : `        field: ${field}\n`}        rule: ${JSON.stringify(rule)}
 `;
 }
 

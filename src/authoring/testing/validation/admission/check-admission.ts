@@ -46,16 +46,17 @@ export class AdmissionCheck {
   }
 
   #guardProblems(
-    { on }: AdmissionRule,
+    { operations }: AdmissionRule,
     located: LocatedDefinition,
     resource: CheckedDefinition['plan']['resourceType'],
     path: string,
   ): readonly Problem[] {
     const parsed = this.#parse(textAt(located, path));
     if ('problem' in parsed) return [];
-    return guardProblems(parsed.node, { resource, operations: on }).map(
-      ({ offset, ...problem }) => ({ ...problem, at: offset }),
-    );
+    return guardProblems(parsed.node, { resource, operations }).map(({ offset, ...problem }) => ({
+      ...problem,
+      at: offset,
+    }));
   }
 }
 

@@ -169,7 +169,7 @@ class GuardWalk {
       hint:
         missing === 'Delete'
           ? 'Use "oldObject" in rules for "Delete", or write "object == null || ..."'
-          : `Write "${name} == null || ...", or limit the rule with "on" to [Update]`,
+          : `Write "${name} == null || ...", or limit the rule with "operations" to [Update]`,
     });
   }
 
