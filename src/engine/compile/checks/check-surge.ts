@@ -1,4 +1,5 @@
 import { pointerTo } from '#util/json.ts';
+import { prunesAfterReady } from '../analysis/prune-time.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { CompiledChild } from '../compiled-templates.ts';
 import type { Reference } from '../language/index.ts';
@@ -8,7 +9,7 @@ import { hasFixedItems } from './check-same-elements.ts';
 
 /**
  * Reports `maxSurge` where it has no effect, as elements keep their names whatever changes, and where it cannot work, as the readiness of
- * earlier objects depends on an element that is no longer in the list.
+ * earlier objects depends on an element that is no longer in the list, or they are kept until all elements are ready.
  */
 export function checkSurge(context: CheckContext): void {
   for (const child of context.parts.children) {
@@ -17,6 +18,7 @@ export function checkSurge(context: CheckContext): void {
       continue;
     checkNames(child, context);
     checkReady(child, context);
+    checkPrune(child, context);
   }
 }
 
@@ -63,4 +65,20 @@ function checkReady({ ready }: CompiledChild, { diagnostics }: CheckContext): vo
       ...positionInLeaf(slot, reference.offset),
     });
   }
+}
+
+/** Elements would wait for the deletion of earlier objects, and these for all elements. */
+function checkPrune(child: CompiledChild, { uses, diagnostics }: CheckContext): void {
+  if (!prunesAfterReady(child, uses)) return;
+  const isDefault = child.definition.prune === undefined;
+  const { pointer } = child;
+  diagnostics.report({
+    code: 'invalid-value',
+    path: isDefault
+      ? pointerTo(pointerTo(pointerTo(pointer, 'updateStrategy'), 'rollingUpdate'), 'maxSurge')
+      : pointerTo(pointer, 'prune'),
+    at: 'key',
+    message: `"maxSurge" cannot work with "prune: AfterReady"${isDefault ? ', the default of a ConfigMap or Secret with "$hash" in its name' : ''}: new elements wait for the deletion of earlier objects`,
+    hint: 'Write "prune: Immediately": with "maxSurge", an earlier object is kept until its successor is ready',
+  });
 }

@@ -4,7 +4,6 @@ import { dependenciesOf } from './dependencies.ts';
 import { repairElements, repairKept } from './repair-waiting.ts';
 import type { ResolvedChild } from './resolve-child.ts';
 import { type ElementApplier, sequenceOf } from './sequence.ts';
-import { surgeOf } from './surge.ts';
 
 /** Applies a resolved child: its elements in the sequence of its plan. */
 export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<ChildResult> {
@@ -22,14 +21,13 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
 async function applierOf(pass: Pass, child: ResolvedChild): Promise<ElementApplier> {
   const { plan } = child;
   const dependencies = await dependenciesOf(pass, child);
-  const isPaced = surgeOf(plan) !== undefined;
   return {
     isHeld: (each) => dependencies(each).length > 0,
     apply(each, waitingFor) {
       const others = dependencies(each);
       const all = waitingFor === undefined ? others : [...others, waitingFor];
-      // One that waits for other children too is a wait of its child, which deletes nothing meanwhile, unless readiness decides about it.
-      const waitsForElements = isPaced || (waitingFor !== undefined && others.length === 0);
+      // One that waits for other children too is a wait of its child, which deletes nothing meanwhile.
+      const waitsForElements = waitingFor !== undefined && others.length === 0;
       return applyResolved(pass, plan, { each, waitingFor: all, waitsForElements });
     },
     keep: (result: ElementResult) => repairKept(pass, result),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { KubeError } from '#kube/roles.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { OperatorHarness } from '../../../../test/support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../../../../test/support/podset-text.ts';
@@ -43,6 +44,8 @@ interface Spec {
   readonly size: number;
   readonly revision: string;
   readonly note?: string;
+  /** The elements without a name. */
+  readonly bad?: readonly number[];
 }
 
 /** Pods with the revision in their names, of a resource that several revisions replace. */
@@ -70,18 +73,18 @@ class Fleet {
   }
 
   async ready(name: string, ready = true): Promise<void> {
-    const pod = this.#pod(name);
+    const pod = this.pod(name);
     this.harness.edit(pod, { status: { phase: ready ? 'Running' : 'Pending' } });
     await this.harness.settle();
   }
 
   /** Somebody else deletes a Pod. */
   async lose(name: string): Promise<void> {
-    this.harness.remove(this.#pod(name));
+    this.harness.remove(this.pod(name));
     await this.harness.settle();
   }
 
-  #pod(name: string): KubeObject {
+  pod(name: string): KubeObject {
     const pod = this.harness.get('v1', 'Pod', name);
     assert.ok(pod, `${name} is not there`);
     return pod;
@@ -96,7 +99,7 @@ class Fleet {
   }
 
   isReady(name: string): boolean {
-    const { status } = this.#pod(name);
+    const { status } = this.pod(name);
     return (status as { phase?: string } | undefined)?.phase === 'Running';
   }
 
@@ -276,6 +279,111 @@ describe('reconcile/child maxSurge', () => {
       (name) => fleet.harness.get('v1', 'Pod', name)?.metadata.labels?.note,
     );
     assert.deepEqual(notes, ['none', 'new', 'none']);
+  });
+
+  test('elements whose objects have finished and are gone count as ready', async () => {
+    const body = pods('maxSurge: 1', 'runs: Once').replace(
+      "phase = 'Running'",
+      "phase in ['Running', 'Succeeded']",
+    );
+    const fleet = await Fleet.with(body, a);
+    const finish = async (name: string) => {
+      fleet.harness.edit(fleet.pod(name), { status: { phase: 'Succeeded' } });
+      await fleet.harness.settle();
+      await fleet.lose(name);
+    };
+    await fleet.want(b);
+    await finish('b-0');
+    assert.equal(fleet.pods, 'a-1 a-2 b-1!');
+    await finish('b-1');
+    assert.equal(fleet.pods, 'a-2 b-2!');
+    await finish('b-2');
+    assert.equal(fleet.pods, '');
+    assert.match(fleet.harness.ready('a'), /^True/);
+  });
+
+  test('while elements wait for another child, objects of a dropped child are kept', async () => {
+    const database = (id: string) => `
+    - id: ${id}
+      ready: \${ $child.status.phase = 'Running' }
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: ${id} }
+        spec: { containers: [{ name: main, image: nginx }] }`;
+    const fleet = await Fleet.with(pods('maxSurge: 1', 'after: [old]') + database('old'), a);
+    for (const name of ['a-0', 'a-1', 'a-2']) await fleet.ready(name);
+    const renamed = pods('maxSurge: 1', 'after: [fresh]').replace('name: "', 'name: "v2-');
+    await fleet.harness.restart(planOfPodSet(renamed + database('fresh')));
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 fresh! old');
+    await fleet.ready('fresh');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 fresh v2-a-0!');
+  });
+
+  test('an element without a name deletes nothing, and takes the place of one object only', async () => {
+    const body = pods('maxSurge: 1').replace(
+      '"${ spec.revision }-${ $item }"',
+      '"${ $item in spec.bad ? spec.none : spec.revision & \'-\' & $string($item) }"',
+    );
+    const fleet = await Fleet.with(body, { ...a, bad: [] });
+    await fleet.want({ revision: 'a', size: 4, bad: [0, 1] });
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 a-3!');
+    await fleet.ready('a-3');
+    await fleet.want({ revision: 'b', size: 4, bad: [0, 1] });
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 a-3 b-2!');
+    await fleet.ready('b-2');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 a-3 b-2');
+    await fleet.atRest();
+  });
+
+  test('earlier objects are in the order of the numbers in their names', async () => {
+    const size = 11;
+    const fleet = await Fleet.with(pods('maxSurge: 1, partition: 9'), { size, revision: 'a' });
+    await fleet.want({ size, revision: 'b' });
+    for (const name of ['b-9', 'b-10']) await fleet.ready(name);
+    const kept = 'a-0 a-1 a-2 a-3 a-4 a-5 a-6 a-7 a-8';
+    assert.equal(fleet.pods, `${kept} b-10 b-9`);
+  });
+
+  test('an object of somebody else with a new name stops the update and is kept', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1'), a);
+    const metadata = { name: 'b-0', namespace: 'default' };
+    fleet.harness.cluster.server.put({ apiVersion: 'v1', kind: 'Pod', metadata });
+    await fleet.want(b);
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0');
+    await fleet.atRest();
+  });
+
+  test('an earlier object that `deleteWhen` keeps does not hold up the others', async () => {
+    const drained = "deleteWhen: ${ $child.metadata.annotations.drained = 'yes' }";
+    const fleet = await Fleet.with(pods('maxSurge: 1', drained), a);
+    await fleet.want(b);
+    await fleet.ready('b-0');
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0');
+    await fleet.atRest();
+    const pod = fleet.pod('a-1');
+    const annotations = { ...pod.metadata.annotations, drained: 'yes' };
+    fleet.harness.edit(pod, { metadata: { ...pod.metadata, annotations } });
+    await fleet.harness.settle();
+    assert.equal(fleet.pods, 'a-0 a-2 b-0 b-1!');
+  });
+
+  test('earlier objects that are released (`deletionPolicy: Orphan`) are not waited for', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1', 'deletionPolicy: Orphan'), a);
+    await fleet.want(b);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2 b-0! b-1! b-2!');
+    await fleet.atRest();
+  });
+
+  test('an element that cannot be created stops the update', async () => {
+    const fleet = await Fleet.with(pods('maxSurge: 1, maxUnavailable: 1'), a);
+    const denied = new KubeError('forbidden', 'exceeded quota', { status: 403 });
+    fleet.harness.cluster.fault = ({ verb, manifest }) =>
+      verb === 'apply' && manifest?.metadata.name.startsWith('b-') === true ? denied : undefined;
+    await fleet.want(b);
+    assert.equal(fleet.pods, 'a-0 a-1 a-2');
   });
 
   test('a child whose `when` is false keeps nothing', async () => {

@@ -3,6 +3,7 @@ import { identityOfObject } from '../identity.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import { unavailable } from '../pass/other-clusters.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
+import { isOrphaned } from '../removal/removal-rules.ts';
 import { objectText } from '../secrecy.ts';
 import { belowPartition } from './apply-rolling.ts';
 import { cachedObject } from './cached-object.ts';
@@ -24,10 +25,13 @@ import {
  */
 export function applySurging(base: Sequence, surge: Surge): Sequence {
   return async (pass, child, applier) => {
-    const earlier = earlierObjects(pass, child.plan);
-    if (earlier.length === 0) return base(pass, child, applier);
+    const found = earlierObjects(pass, child.plan);
+    if (found.length === 0) return base(pass, child, applier);
     const missing = missingElements(pass, child);
-    const standIns = standInsOf(surge, { child, missing, earlier });
+    const standIns = standInsOf(surge, { child, missing, earlier: found });
+    const staying = new Set(standIns.values());
+    // Objects that are released are not waited for: they stay, and no longer belong to the resource.
+    const earlier = found.filter((stored) => staying.has(stored) || !isOrphaned(pass, stored));
     // They are desired: neither deleted nor counted as earlier ones.
     for (const stored of standIns.values())
       pass.findings.desiredObjects.set(identityOfObject(stored), child.plan.id);
@@ -97,7 +101,9 @@ function creatable(
   { child, missing, earlier, standIns, applier }: Found,
 ): ReadonlySet<ResolvedElement> {
   const elements = child.elements.filter((each) => isUsable(pass, each));
-  const existing = elements.length - missing.size + earlier.length;
+  // The objects of elements that could not be rendered are among the earlier ones.
+  const rendered = elements.filter(({ kind }) => kind === 'rendered');
+  const existing = rendered.length - missing.size + earlier.length;
   const room = elements.length + shareOf(surge.maxSurge, elements.length) - existing;
   const waiting = [...missing].filter((each) => !standIns.has(each) && !applier.isHeld(each));
   // With `ordered`, the first one comes first in any case.

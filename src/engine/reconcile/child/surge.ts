@@ -1,11 +1,12 @@
 import type { ChildPlan } from '#compile';
 import type { RollingUpdate } from '#definition';
 import type { StoredObject } from '#kube/roles.ts';
-import { identityOfObject } from '../identity.ts';
+import { identityOfObject, inFixedOrder } from '../identity.ts';
 import { watchesOf } from '../observe/child-watches.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
-import type { ElementResult, Pass } from '../pass/pass.ts';
+import type { ChildResult, ElementResult, Pass } from '../pass/pass.ts';
+import { deletePermission } from '../removal/removal-rules.ts';
 import { isUnreachable } from './element-result.ts';
 import { isReadyNow } from './readiness.ts';
 
@@ -28,13 +29,20 @@ export function shareOf(value: number | string, elements: number): number {
 /** The objects of the child that no element desires, by name, with those that are being deleted. */
 export function earlierObjects(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
   const labelled = watchesOf(pass, plan).flatMap(({ labelledWith }) => labelledWith(pass.uid));
-  return childrenOf(pass, plan, labelled)
-    .filter((stored) => !pass.findings.desiredObjects.has(identityOfObject(stored)))
-    .sort(byName);
+  const { desiredObjects } = pass.findings;
+  return inNameOrder(
+    childrenOf(pass, plan, labelled).filter(
+      (stored) => !desiredObjects.has(identityOfObject(stored)),
+    ),
+  );
 }
 
-function byName({ object: a }: StoredObject, { object: b }: StoredObject): number {
-  return a.metadata.name < b.metadata.name ? -1 : 1;
+/** By name, `a-2` before `a-10`: the order of the elements, if their names end with an index. */
+function inNameOrder(objects: readonly StoredObject[]): readonly StoredObject[] {
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return inFixedOrder(objects).toSorted(({ object: a }, { object: b }) =>
+    compare(a.metadata.name, b.metadata.name),
+  );
 }
 
 /** The earlier objects that an update keeps for last: it deletes from the other end, in the order of the elements that it creates. */
@@ -48,7 +56,7 @@ export function inDeletionOrder(
 /**
  * The earlier objects that are kept for now. One that is ready is deleted when as many others are ready as must be: all elements but
  * `maxUnavailable`. One that is not ready is deleted before, while the others suffice as soon as they are ready again.
- * @param earlier Those that are no longer desired and not being deleted, by name.
+ * @param earlier Those that are no longer desired and not being deleted.
  */
 export async function keptBySurge(
   pass: Pass,
@@ -63,7 +71,7 @@ export async function keptBySurge(
   for (const stored of earlier) {
     if (await isReadyNow(pass, resultOf(plan, stored))) readyEarlier.add(stored);
   }
-  const inOrder = inDeletionOrder(surge, earlier);
+  const inOrder = await deletableFirst(pass, inDeletionOrder(surge, inNameOrder(earlier)));
   for (const stored of inOrder) {
     if (!readyEarlier.has(stored) && ready + kept.size > required) kept.delete(stored);
   }
@@ -71,6 +79,19 @@ export async function keptBySurge(
     if (ready + readyEarlier.size > required && readyEarlier.delete(stored)) kept.delete(stored);
   }
   return [...kept];
+}
+
+/** Those that `deleteWhen` keeps come last, so that they do not hold up the others. */
+async function deletableFirst(
+  pass: Pass,
+  earlier: readonly StoredObject[],
+): Promise<readonly StoredObject[]> {
+  const deletable = new Set<StoredObject>();
+  for (const stored of earlier) {
+    const { kind } = await deletePermission(pass, stored);
+    if (kind === 'granted') deletable.add(stored);
+  }
+  return [...deletable, ...earlier.filter((stored) => !deletable.has(stored))];
 }
 
 interface KeptOptions {
@@ -94,6 +115,16 @@ export function resultOf(
 ): ElementResult {
   const { name, namespace } = live.object.metadata;
   return { plan, element, name, namespace, cluster: live.cluster, live };
+}
+
+/**
+ * Does the element wait although it is known which objects are desired? Then only the readiness of the others decides about earlier objects.
+ */
+export function isPacedWait(
+  { plan, resolution }: ChildResult,
+  { problem }: ElementResult,
+): boolean {
+  return resolution === 'desired' && problem?.reason === 'Waiting' && surgeOf(plan) !== undefined;
 }
 
 /** The earlier objects that still run. */

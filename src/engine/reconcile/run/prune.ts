@@ -1,5 +1,6 @@
 import type { RefAt, StoredObject } from '#kube/roles.ts';
 import { deferralsOf } from '../child/deferral.ts';
+import { isPacedWait } from '../child/surge.ts';
 import {
   childIdOf,
   identityOfObject,
@@ -138,7 +139,8 @@ function isSettled(result: ChildResult | undefined, ref?: RefAt): boolean {
   const isSettledElement = (element: ElementResult) =>
     element.problem === undefined ||
     element.problem.isPartial === true ||
-    (ref !== undefined && isElementElsewhere(element, ref));
+    (ref !== undefined && isElementElsewhere(element, ref)) ||
+    (ref !== undefined && result !== undefined && isPacedWait(result, element));
   return result?.elements.every(isSettledElement) ?? false;
 }
 
