@@ -386,6 +386,44 @@ describe('reconcile/child maxSurge', () => {
     assert.equal(fleet.pods, 'a-0 a-1 a-2');
   });
 
+  test('objects of the kind before are earlier ones, too', async () => {
+    const plan = planOfPodSet(`
+  children:
+    - id: entries
+      forEach: \${ [0..2] }
+      kinds: [v1/ConfigMap, v1/Secret]
+      prune: Immediately
+      ready: \${ $child.metadata.annotations.ready = 'yes' }
+      updateStrategy: { rollingUpdate: { maxSurge: 1 } }
+      template:
+        apiVersion: v1
+        kind: \${ spec.kind }
+        metadata: { name: "entry-\${ $item }" }`);
+    const harness = new OperatorHarness(plan);
+    await harness.start();
+    const resource = harness.podSet('a', { kind: 'ConfigMap' });
+    await harness.settle();
+    const ready = async (kind: string, index: number) => {
+      const object = harness.get('v1', kind, `entry-${index}`);
+      assert.ok(object);
+      const annotations = { ...object.metadata.annotations, ready: 'yes' };
+      harness.edit(object, { metadata: { ...object.metadata, annotations } });
+      await harness.settle();
+    };
+    const found = () => [harness.names('v1', 'ConfigMap'), harness.names('v1', 'Secret')];
+    for (const index of [0, 1, 2]) await ready('ConfigMap', index);
+    harness.edit(resource, { spec: { kind: 'Secret' } });
+    await harness.settle();
+    assert.deepEqual(found(), [['entry-0', 'entry-1', 'entry-2'], ['entry-0']]);
+    await ready('Secret', 0);
+    assert.deepEqual(found(), [
+      ['entry-1', 'entry-2'],
+      ['entry-0', 'entry-1'],
+    ]);
+    for (const index of [1, 2]) await ready('Secret', index);
+    assert.deepEqual(found(), [[], ['entry-0', 'entry-1', 'entry-2']]);
+  });
+
   test('a child whose `when` is false keeps nothing', async () => {
     const fleet = await Fleet.with(pods('maxSurge: 1'), a);
     await fleet.want(b);
