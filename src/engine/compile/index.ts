@@ -84,6 +84,7 @@ export type {
   ReportInput,
   ReportingPlan,
   ReportPhase,
+  TargetNames,
 } from './reporting-plan.ts';
 export {
   type BuiltinDocuments,

@@ -103,11 +103,14 @@ export interface RenderedEvent {
 
 /** A patch of one target. */
 export interface PatchElement {
-  /** Name of the target. Undefined: it is not known, or the resource itself. */
-  readonly name?: string;
+  /** The target, also if nothing is sent to it. Undefined: it is not known, or the resource itself. */
+  readonly target?: TargetNames;
   /** Missing: it has no value of `once`. */
   readonly patch: Rendered<RenderedPatch>;
 }
+
+/** Name and namespace of a target, as in {@link RenderedPatch}. */
+export type TargetNames = Pick<RenderedPatch, 'name' | 'namespace'>;
 
 export interface RenderedPatch {
   /** Kind of the target, if it is computed. */

@@ -18,6 +18,7 @@ import type {
   RenderedEvent,
   RenderedPatch,
   ReportPhase,
+  TargetNames,
 } from '../reporting-plan.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
@@ -142,20 +143,19 @@ export class TemplateReportPhase implements ReportPhase {
 
   async #patchElement(parts: CompiledPatch, element: Element | undefined): Promise<PatchElement> {
     const once = parts.once && (await this.#evaluate(parts.once, { element }));
-    // Without a value it is not sent.
-    if (once !== undefined && once.kind !== 'value') return { patch: once };
+    // Without a value it is not sent. Elements of a list are told apart all the same.
+    const unsent = once?.kind === 'value' ? undefined : once;
+    if (unsent !== undefined && element === undefined) return { patch: unsent };
     const names = await this.#names(parts, element);
-    if (names.kind !== 'value') return { patch: names };
-    const { name } = names.value;
+    if (names.kind !== 'value') return { patch: unsent ?? names };
+    const known = names.value.name === undefined ? {} : { target: names.value };
+    if (unsent !== undefined) return { ...known, patch: unsent };
     const patch = await this.#renderPatch(parts, names.value, element);
-    if (patch.kind === 'value' && once !== undefined) {
+    if (patch.kind === 'value' && once?.kind === 'value') {
       const digest = sha256Hex(canonicalJson(once.value)).slice(0, digestLength);
-      return {
-        ...(name !== undefined && { name }),
-        patch: { kind: 'value', value: { ...patch.value, once: digest } },
-      };
+      return { ...known, patch: { kind: 'value', value: { ...patch.value, once: digest } } };
     }
-    return { ...(name !== undefined && { name }), patch };
+    return { ...known, patch };
   }
 
   /** Name and namespace of the target. */
@@ -233,8 +233,6 @@ const unknownValue: Rendered<never> = { kind: 'waiting', on: [] };
 const digestLength = 16;
 
 const alwaysTrue: Rendered<boolean> = { kind: 'value', value: true };
-
-type TargetNames = Pick<RenderedPatch, 'name' | 'namespace'>;
 
 interface TextOptions {
   readonly check?: TextCheck;

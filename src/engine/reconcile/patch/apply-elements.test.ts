@@ -318,4 +318,68 @@ describe('reconcile/patch of a list of targets', () => {
     assert.deepEqual(dataOf(harness, 'a'), { size: '3' });
     assert.equal(podSet(harness).metadata.annotations?.[patchedAnnotationOf('podset')], undefined);
   });
+
+  test('a definition that keeps the fields from now on withdraws nothing while targets cannot be read', async () => {
+    const { harness } = await applied();
+    const forbidden = new KubeError('forbidden', 'no', { status: 403 });
+    harness.cluster.block('ConfigMap', forbidden);
+    await harness.restart(planOfPodSet(each('create: false')));
+    await harness.settle();
+    assert.match(harness.ready('one'), /^False /);
+    assert.deepEqual([dataOf(harness, 'a'), dataOf(harness, 'b')], [{ size: '3' }, { size: '3' }]);
+    assert.equal(claimsOf(harness).length, 2);
+  });
+
+  test('a definition that keeps the fields from now on withdraws no element with the target of another one', async () => {
+    const { harness, one } = await applied();
+    harness.operator.stop();
+    harness.edit(one, { spec: { targets: targets('a', 'b', 'b') } });
+    await harness.restart(planOfPodSet(each('create: false')));
+    await harness.settle();
+    assert.match(harness.ready('one'), /is used by two elements/);
+    assert.deepEqual(dataOf(harness, 'b'), { size: '3' });
+  });
+
+  test('an element without a value of `once` does not keep what is recorded of removed elements', async () => {
+    const body = each('once: ${ $item.at }', '{ at: "${ $item.at }" }');
+    const harness = await harnessOf(body);
+    configMaps(harness, 'a', 'b', 'c');
+    const spec = (...names: readonly string[]) => ({
+      targets: [...names.map((name) => ({ name, at: 'monday' })), { name: 'c' }],
+    });
+    harness.podSet('one', spec('a', 'b'));
+    await harness.settle();
+    assert.equal(recorded(harness, onceAnnotationOf('podset')).length, 2);
+    harness.edit(podSet(harness), { spec: spec('b') });
+    await harness.settle();
+    assert.equal(recorded(harness, onceAnnotationOf('podset')).length, 1);
+  });
+
+  test('a list of children keeps those of which an element cannot be rendered', async () => {
+    const harness = await harnessOf(`
+  children:
+    - id: maps
+      forEach: \${ spec.maps }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "one-\${ $item.name }" }, data: { v: "\${ $item.v } kg" } }
+  patches:
+    - id: each
+      forEach: \${ children.maps }
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item.metadata.name & '-t' }" }
+      withdraw: true
+      patch: { data: { size: "3" } }
+`);
+    configMaps(harness, 'one-a-t', 'one-b-t');
+    harness.podSet('one', {
+      maps: [
+        { name: 'a', v: 'x' },
+        { name: 'b', v: 'x' },
+      ],
+    });
+    await harness.settle();
+    assert.deepEqual(dataOf(harness, 'one-b-t'), { size: '3' });
+    harness.edit(podSet(harness), { spec: { maps: [{ name: 'a', v: 'x' }, { name: 'b' }] } });
+    await harness.settle();
+    assert.match(harness.ready('one'), /^False RenderFailed/);
+    assert.deepEqual(dataOf(harness, 'one-b-t'), { size: '3' });
+  });
 });

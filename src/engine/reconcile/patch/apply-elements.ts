@@ -1,4 +1,5 @@
-import type { PatchElement, RenderedPatch } from '#compile';
+import type { PatchElement, RenderedPatch, TargetNames } from '#compile';
+import type { RefAt } from '#kube/roles.ts';
 import { type Problem, problemOfValue } from '../failure.ts';
 import { identityOfRef } from '../identity.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -28,8 +29,8 @@ export interface TargetElement {
 export interface TargetElements {
   readonly found: readonly TargetElement[];
   readonly problems: readonly Problem[];
-  /** Has each element a target of its own that is known? */
-  readonly isWhole: boolean;
+  /** The targets of all elements, also of those that are not sent. Undefined: one of them is not known. */
+  readonly targets: readonly RefAt[] | undefined;
 }
 
 interface ElementsOptions {
@@ -46,7 +47,7 @@ export async function applyElements(
   written: PatchOfPass,
   { elements, claims }: ElementsOptions,
 ): Promise<readonly Problem[]> {
-  const { found, problems, isWhole } = findTargets(pass, written, { elements, claims });
+  const { found, problems, targets } = findTargets(pass, written, { elements, claims });
   const unsent = found.filter(
     ({ plan, rendered: { once }, target }) =>
       once === undefined || !isSentFor(pass, sentKeyOf(plan, target.ref), once),
@@ -55,8 +56,9 @@ export async function applyElements(
   const blocker = await recordClaims(pass, written, { prepared: prepared.ready, claims });
   const sent = blocker === undefined ? await sendAll(pass, prepared.ready, claims) : [];
   const all = [...problems, ...prepared.problems, ...(blocker ?? []), ...sent];
-  if (!isWhole || !written.hasOnce) return distinct(all);
-  const keys = new Set(found.map(({ plan, target }) => sentKeyOf(plan, target.ref)));
+  if (targets === undefined || !written.hasOnce) return distinct(all);
+  const plan = withKind(pass, written, {});
+  const keys = new Set(targets.map((ref) => sentKeyOf(plan, ref)));
   const unforgotten = await forgetSent(pass, written, keys);
   return distinct(unforgotten === undefined ? all : [...all, unforgotten]);
 }
@@ -75,10 +77,10 @@ export function findTargets(
 ): TargetElements {
   const found: TargetElement[] = [];
   const problems: Problem[] = [];
-  let isWhole = true;
+  const unsent: (RefAt | undefined)[] = [];
   const withdraws = written.owned?.withdraws === true;
   const { isList } = written;
-  for (const [index, { name, patch }] of elements.entries()) {
+  for (const [index, { target: names, patch }] of elements.entries()) {
     if (patch.kind === 'value') {
       const plan = withKind(pass, written, patch.value);
       const target = targetOf(pass, plan, patch.value);
@@ -91,9 +93,9 @@ export function findTargets(
     } else if (patch.kind === 'waiting' && isList) problems.push(problemOfUnknown(patch));
     else if (patch.kind !== 'missing')
       problems.push(problemOfPatch(written, problemOfUnknown(patch), isList ? index : undefined));
-    isWhole = false;
-    if (name === undefined) claims?.keepAllOf(written);
-    else claims?.keepNamed(written, name);
+    unsent.push(names && refOf(pass, written, names));
+    if (names?.name === undefined) claims?.keepAllOf(written);
+    else claims?.keepNamed(written, names.name);
   }
   const uses = new Map<string, number>();
   for (const { target } of found) {
@@ -103,11 +105,16 @@ export function findTargets(
   const isDuplicate = ({ target }: TargetElement) => (uses.get(identityOfRef(target.ref)) ?? 0) > 1;
   const distinctOnes = found.filter((each) => !isDuplicate(each));
   for (const each of found.filter(isDuplicate)) problems.push(duplicate(each));
-  return {
-    found: distinctOnes,
-    problems,
-    isWhole: isWhole && distinctOnes.length === found.length,
-  };
+  const others = unsent.flatMap((ref) => ref ?? []);
+  const isWhole = others.length === unsent.length;
+  const targets = isWhole ? [...found.map(({ target }) => target.ref), ...others] : undefined;
+  return { found: distinctOnes, problems, targets };
+}
+
+/** Undefined: it may not be patched. */
+function refOf(pass: Pass, written: PatchOfPass, names: TargetNames): RefAt | undefined {
+  const target = targetOf(pass, withKind(pass, written, {}), names);
+  return 'reason' in target ? undefined : target.ref;
 }
 
 function duplicate({ plan, target: { ref } }: TargetElement): Problem {

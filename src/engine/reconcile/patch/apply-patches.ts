@@ -73,6 +73,17 @@ interface PatchContext {
 async function applyPatch(
   pass: Pass,
   written: PatchOfPass,
+  context: PatchContext,
+): Promise<readonly Problem[]> {
+  const problems = await applyAll(pass, written, context);
+  // What an earlier definition owned is given up only once the manager of the definition has all of it.
+  if (problems.length > 0 && written.owned === undefined) context.claims.keepAllOf(written);
+  return problems;
+}
+
+async function applyAll(
+  pass: Pass,
+  written: PatchOfPass,
   { phase, claims }: PatchContext,
 ): Promise<readonly Problem[]> {
   const elements = await phase.patch(written.id);

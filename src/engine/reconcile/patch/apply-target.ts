@@ -95,7 +95,10 @@ export async function sendPrepared(
   { plan, rendered, target, intent, state }: PreparedPatch,
   claims: PatchClaims,
 ): Promise<Problem | undefined> {
-  if (state.kind === 'stale') return undefined;
+  if (state.kind === 'stale') {
+    claims.keepAllOf(plan);
+    return undefined;
+  }
   const live = state.kind === 'present' ? state.live : undefined;
   if (plan.deletes) return deleteTarget(pass, { plan, intent, live }, rendered.once ?? '');
   const { isSelf } = target;
@@ -114,9 +117,7 @@ async function sendUnownedPatch(
 ): Promise<Problem | undefined> {
   const { plan, intent } = desired;
   const wasOwned = claims.digestOf(plan, identityOfRef(intent.ref)) !== undefined;
-  const problem = await sendPatch(pass, { ...desired, takesOver: wasOwned }, live);
-  if (problem !== undefined && wasOwned) claims.keepAllOf(plan);
-  return problem;
+  return sendPatch(pass, { ...desired, takesOver: wasOwned }, live);
 }
 
 function isProblem(result: RenderedPatch['fields'] | Problem): result is Problem {

@@ -30,7 +30,7 @@ export type PatchWithKind = PatchPlan & {
 export function targetOf(
   pass: Pass,
   plan: PatchWithKind,
-  { name, namespace }: RenderedPatch,
+  { name, namespace }: Pick<RenderedPatch, 'name' | 'namespace'>,
 ): PatchTarget | Problem {
   const own = selfRef(pass);
   if (name === undefined) return { ref: own, isSelf: true };
