@@ -23,6 +23,13 @@ describe('compile/metadata-reads', () => {
     ['object == oldObject', 'all', 'all'],
     ['object.metadata == oldObject.metadata', 'all', 'all'],
     ["oldObject == null || object.metadata.name == 'a'", [], []],
+    ['has(object.metadata.labels)', 'all', []],
+    ["'a' + 'b' in object.metadata.labels", 'all', []],
+    [
+      "object.spec.text.matches(r'a\\') || 'b' in object.metadata.labels || object.spec.text == ''",
+      ['b'],
+      [],
+    ],
     ["object.spec.template.metadata.labels['a'] == 'labels'", [], []],
     ["object.spec.labels['a'] == \"object.metadata.labels['b']\"", [], []],
     ["// object.metadata.labels['a']\nobject.spec.size > 1", [], []],

@@ -8,7 +8,7 @@ export interface MetadataReads {
 }
 
 const token =
-  /\/\/[^\n]*|[rR]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]/g;
+  /\/\/[^\n]*|[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"]*"|'[^']*')|(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]/g;
 
 /**
  * What a rule reads of labels and annotations, found in its text: `compile` has no parser for CEL. Where the text leaves it open, all keys
@@ -17,6 +17,7 @@ const token =
 export function metadataReadsOf(rule: string): MetadataReads {
   const tokens = tokensOf(rule);
   const found = { labels: new Set<string>(), annotations: new Set<string>() };
+  const isTested = { labels: false, annotations: false };
   const whole = { labels: false, annotations: false };
   const readAll = () => {
     whole.labels = true;
@@ -38,10 +39,14 @@ export function metadataReadsOf(rule: string): MetadataReads {
       const keys = keysAt(tokens, { start: index, field });
       if (keys === 'all') whole[name] = true;
       else for (const key of keys) found[name].add(key);
+      if (keys.length === 0) isTested[name] = true;
     }
   }
   const keysOf = (name: 'labels' | 'annotations') =>
-    whole[name] ? ('all' as const) : [...found[name]].sort();
+    // A rule that only asks whether there are any reads all of them.
+    whole[name] || (isTested[name] && found[name].size === 0)
+      ? ('all' as const)
+      : [...found[name]].sort();
   return { labels: keysOf('labels'), annotations: keysOf('annotations') };
 }
 
@@ -92,7 +97,8 @@ function keysAt(
   if (isTested && tokens[next] === ')' && next === field + 1) return [];
   if (tokens[start - 1] === 'in') {
     const key = literalOf(tokens[start - 2]);
-    return key === undefined ? 'all' : [key];
+    // `'a' + 'b' in labels`: the key is the sum.
+    return key === undefined || tokens[start - 3] === '+' ? 'all' : [key];
   }
   if (skip('[')) {
     skip('?');
