@@ -114,6 +114,43 @@ describe('testing/check-admission', () => {
     });
   }
 
+  for (const rule of [
+    "!has(object.spec.options) || object.spec.options.all(k, v, size(k) < 9 && v != '')",
+    "sets.contains(['a', 'b'], [object.spec.kind]) && request.name != ''",
+    '!format.dns1123Label().validate(object.spec.kind).hasValue()',
+    "object.spec.?options[?'a'].optMap(v, v.size() > 2).orValue(true)",
+    "oldObject == null || object.spec.?size == oldObject.spec.?size || request.name == 'a'",
+    'lists.range(3).size() == 3 && object.spec.?options.orValue({}).transformList(k, v, k + v).size() < 9',
+  ]) {
+    test(`what only an API server compiles is no mistake: ${rule}`, () => {
+      assert.deepEqual(found(rule), []);
+    });
+  }
+
+  test('of a kind of others, a value that may be missing is a warning: its API server sets defaults', () => {
+    const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: web }
+spec:
+  for: { apiVersion: apps/v1, kind: Deployment }
+  admission:
+    rules:
+      - { message: not permitted, rule: "object.spec.replicas <= 5" }
+      - { message: not permitted, operations: [Delete], rule: "object.spec.paused == true" }
+`;
+    const { diagnostics } = validator.validate([{ file: 'web.yaml', text }]);
+    assert.deepEqual(
+      diagnostics
+        .filter(({ code }) => code === 'optional-parent')
+        .map(({ severity, line, message }) => [severity, line, message]),
+      [
+        ['warning', 8, '"object.spec.replicas" may be missing'],
+        ['error', 9, '"object" is null in a request that deletes the object'],
+        ['warning', 9, '"object.spec.paused" may be missing'],
+      ],
+    );
+  });
+
   for (const [rule, expected] of [
     ["object.spec.knid == 'a'", '28 unknown-path Unknown field "knid"'],
     ['objekt.spec.kind', /unknown-name .*undeclared reference to 'objekt'/],

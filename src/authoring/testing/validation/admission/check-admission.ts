@@ -11,6 +11,7 @@ import { type CelParser, createCelParser } from '#sandbox';
 import type { JsonObject } from '#util/json.ts';
 import type { CheckServer } from '../check-server.ts';
 import { guardProblems } from './guard-problems.ts';
+import { isUnsimulated, unsimulatedNames } from './unsimulated.ts';
 
 const policiesPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 
@@ -42,7 +43,11 @@ export class AdmissionCheck {
     const messages = causesOf(body)
       .filter(({ field }) => field.startsWith('spec.validations[0]'))
       .map((cause) => cause.message);
-    return messages.map((problem) => problemOf(problem, text));
+    const parsed = this.#parse(text);
+    const names = 'problem' in parsed ? new Set<string>() : unsimulatedNames(parsed.node);
+    return messages
+      .map((problem) => problemOf(problem, text))
+      .filter(({ message }) => !isUnsimulated(message, names));
   }
 
   #guardProblems(
@@ -53,10 +58,10 @@ export class AdmissionCheck {
   ): readonly Problem[] {
     const parsed = this.#parse(textAt(located, path));
     if ('problem' in parsed) return [];
-    return guardProblems(parsed.node, { resource, operations }).map(({ offset, ...problem }) => ({
-      ...problem,
-      at: offset,
-    }));
+    const isForeign = located.definition.kind.source === 'for';
+    return guardProblems(parsed.node, { resource, operations, isForeign }).map(
+      ({ offset, ...problem }) => ({ ...problem, at: offset }),
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import type { SchemaType, StructField, StructType } from '#compile';
 import type { AdmissionOperation } from '#definition';
 import { type CelNode, literalOf } from '#sandbox';
 import { didYouMean } from '#util/did-you-mean.ts';
+import { nodesIn } from './cel-nodes.ts';
 import { type Facts, factsWhere, pathOf } from './known-facts.ts';
 
 /** A mistake in an expression. */
@@ -12,12 +13,16 @@ export interface RuleProblem {
   readonly offset: number;
   readonly message: string;
   readonly hint?: string | undefined;
+  /** @default 'error' */
+  readonly severity?: 'warning';
 }
 
 export interface GuardOptions {
   /** The type of `object` and `oldObject`. */
   readonly resource: SchemaType | undefined;
   readonly operations: readonly AdmissionOperation[];
+  /** The kind belongs to others: its API server may set defaults and require fields, which no schema shows. */
+  readonly isForeign: boolean;
 }
 
 /**
@@ -25,7 +30,7 @@ export interface GuardOptions {
  * server with an error that no user understands.
  */
 export function guardProblems(node: CelNode, options: GuardOptions): readonly RuleProblem[] {
-  const walk = new GuardWalk(options.resource);
+  const walk = new GuardWalk(options);
   const facts = { operations: new Set(options.operations), present: new Set<string>() };
   walk.visit(node, { facts, variables: new Map() });
   return walk.problems;
@@ -74,9 +79,12 @@ const ofOptional: ReadonlySet<string> = new Set([
 class GuardWalk {
   readonly problems: RuleProblem[] = [];
   readonly #resource: SchemaType | undefined;
+  /** Of a value that may be missing. */
+  readonly #severity: Pick<RuleProblem, 'severity'>;
 
-  constructor(resource: SchemaType | undefined) {
+  constructor({ resource, isForeign }: GuardOptions) {
     this.#resource = resource;
+    this.#severity = isForeign ? { severity: 'warning' } : {};
   }
 
   visit(node: CelNode, scope: Scope): Value {
@@ -206,6 +214,7 @@ class GuardWalk {
     const object = node.op === '.' ? pathOf(node.args[0]) : undefined;
     const optional = object === undefined ? `.?${name}` : `${object}.?${name}`;
     this.problems.push({
+      ...this.#severity,
       code: 'optional-parent',
       offset: offsetOfName(node, name),
       message: `"${path ?? name}" may be missing`,
@@ -224,6 +233,7 @@ class GuardWalk {
       const path = pathOf(node);
       if (path === undefined || !scope.facts.present.has(path))
         this.problems.push({
+          ...this.#severity,
           code: 'optional-parent',
           offset: key.start,
           message: `The key "${literal}" may be missing`,
@@ -305,9 +315,4 @@ function offsetOfName(node: CelNode, name: string): number {
   const end = node.end > node.start ? node.end : node.start + name.length;
   const at = node.input.lastIndexOf(name, end);
   return at < node.start ? node.start : at;
-}
-
-function nodesIn(args: unknown): readonly CelNode[] {
-  if (Array.isArray(args)) return args.flatMap(nodesIn);
-  return typeof args === 'object' && args !== null && 'op' in args ? [args as CelNode] : [];
 }
