@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { parseYaml } from '#definition';
 import type { KubeObject } from '#util/kube-object.ts';
-import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { type AuditEntry, isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
   customKind,
@@ -99,6 +99,22 @@ shared.describe('integration/definition-removal', () => {
         (object) => object?.metadata.finalizers?.includes(definitionFinalizer) === true,
       );
 
+  /** A definition with a patch of the deletion, its resources `a` and `b`, and the target, which has the name of the definition. */
+  async function withFarewell(name: string, more: string) {
+    const farewell = `  patches:
+    - id: farewell
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: ${name} }
+      patch: { data: { "\${ metadata.name }": "\${ children.near.data.text }" } }
+`;
+    const object = definition(name, { children: near, more: farewell + more });
+    const found = await withResources(object);
+    const { client, namespace } = found;
+    await client.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } });
+    await untilMarked(name);
+    return found;
+  }
+
   test('with removalPolicy Delete the children of all resources go; the resources and the CRD stay', async () => {
     const object = definition('children', { more: removesChildren });
     const { name, client, path, maps } = await withResources(object);
@@ -178,6 +194,53 @@ shared.describe('integration/definition-removal', () => {
     await client.untilGone(definitionPath(name));
     assert.equal(await client.get(crdPath(name)), undefined);
     assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
+  });
+
+  for (const [what, name, more] of [
+    ['removalPolicy Delete', 'farewell', removesChildren],
+    ['crdPolicy.deletion Delete', 'farewellkind', removesCrd],
+    ['both', 'farewellboth', removesChildren + removesCrd],
+  ] as const)
+    test(`with ${what} the patches of the deletion are sent once, before the children go`, async () => {
+      const { namespace, client } = await withFarewell(name, more);
+      const mark = shared.audit.mark();
+      await client.delete(definitionPath(name));
+      await client.untilGone(definitionPath(name));
+      const path = `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+      const board = await client.get(path);
+      assert.deepEqual(board?.data, { [`${name}-a`]: '1', [`${name}-b`]: '1' });
+      const writesOf = (entries: readonly AuditEntry[]) =>
+        entries.filter(
+          (each) => each.verb === 'patch' && each.resource === 'configmaps' && each.name === name,
+        );
+      await shared.audit.untilSeen((entries) => writesOf(entries).length >= 2, { since: mark });
+      assert.equal(writesOf(shared.audit.entries({ since: mark })).length, 2);
+    });
+
+  test('with Retain the patches of the deletion are not sent: a resource that is deleted waits for the definition, or is skipped', async () => {
+    const name = 'farewellkept';
+    const { namespace, client, path } = await withFarewell(name, '');
+    await client.delete(definitionPath(name));
+    await client.untilObject(definitionPath(name), (object) =>
+      /^2 resources have its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    for (const each of ['a', 'b']) {
+      await client.delete(path(each));
+      const held = await client.untilObject(
+        path(each),
+        (object) => conditionOf(object)?.reason === 'DefinitionBroken',
+      );
+      assert.match(conditionOf(held)?.message ?? '', /"at: Deletion"/);
+    }
+    await client.patch(path('a'), {
+      metadata: { annotations: { 'homeostat.dev/skip-on-delete': 'true' } },
+    });
+    await client.untilGone(path('a'));
+    await client.patch(definitionPath(name), abandoned);
+    await client.untilGone(definitionPath(name));
+    await client.untilGone(path('b'));
+    const board = await client.get(`/api/v1/namespaces/${namespace}/configmaps/${name}`);
+    assert.equal(board?.data, undefined);
   });
 
   test('without a word of Delete everything stays, and the object waits for resources that are still to be released', async () => {

@@ -190,6 +190,36 @@ describe('simulation/fuzz', () => {
     assert.equal(failure, undefined);
   });
 
+  test('a resource with patches of its deletion passes all histories', async () => {
+    const patch = (id: string, more: string) => `
+    - id: ${id}
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: ${id} }
+      ${more}`;
+    const text = `${healthy}  patches:${patch(
+      'ledger',
+      'create: true\n      patch: { data: { "${ metadata.name }": "${ $string(children.deployment.spec.replicas) }" } }',
+    )}${patch('missing', 'patch: { data: { a: b } }')}${patch('cache', 'delete: true')}
+`;
+    for (const seed of [1, 2]) {
+      const { runs, failure } = await fuzz(optionsFor(text, { runs: 50, seed }));
+      assert.equal(failure, undefined, JSON.stringify(failure));
+      assert.equal(runs, 50);
+    }
+  });
+
+  test('a patch of the deletion that cannot be rendered is found', async () => {
+    const text = `${healthy}  patches:
+    - id: ledger
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: ledger }
+      create: true
+      patch: { data: { size: "\${ $string($number(metadata.name)) }" } }
+`;
+    const failure = await failureOf(optionsFor(text));
+    assert.equal(failure.rule, 'deletion');
+  });
+
   test('a resource whose deletion is held does not disturb the histories after it', async () => {
     // The names of two resources would conflict.
     const text = healthy

@@ -9,6 +9,14 @@ const webApp = operatorText('web-app');
 const database = operatorText('database');
 const knowledge = await loadKnowledge();
 
+const patches = `  patches:
+    - id: mark
+      forEach: \${ spec.links }
+      target: { apiVersion: v1, kind: ConfigMap, name: "\${ $item.url }" }
+      once: \${ $item.url }
+      patch: { data: { text: "\${ $item.url }" } }
+`;
+
 function hoverAt({ text, offset }: { readonly text: string; readonly offset: number }) {
   const parsed = parseText(text);
   const found = describeAt(parsed, offset, withTexts(knowledge, [parsed]));
@@ -137,6 +145,17 @@ describe('lsp/hover', () => {
     const offset = text.indexOf('$item.url') + '$item.u'.length;
     assert.equal(hoverAt({ text, offset })?.markdown, '**$item.url**: string');
   });
+
+  for (const [where, written, expected] of [
+    ['its target', 'name: "${ $item.u|||rl }"', '**$item.url**: string'],
+    ['its fields', 'text: "${ $item.u|||rl }"', '**$item.url**: string'],
+    ['its `once`', 'once: ${ $item.u|||rl }', '**$item.url**: string'],
+  ] as const)
+    test(`describes the element of a patch in ${where}`, () => {
+      const text = webApp.replace('  children:\n', () => `${patches}  children:\n`);
+      const found = hoverAt(editedText(text, written.replace('|||', ''), written));
+      assert.equal(found?.markdown, expected);
+    });
 
   for (const [name, what] of [
     ['settings', 'The Secret that is read'],
