@@ -39,6 +39,21 @@ const leaver = thingDefinition(
 `,
 );
 
+/** Its child has no owner reference. */
+const keeper = thingDefinition(
+  'keeper',
+  `  children:
+    - id: settings
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: settings }, data: { text: "\${ spec.text }" } }
+  patches:
+    - id: note
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: board }
+      patch: { data: { "\${ metadata.name }": "\${ children.settings.data.text }" } }
+  onDelete: { order: Parallel }
+`,
+);
+
 function mapPath(namespace: string, name: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 }
@@ -51,7 +66,7 @@ const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status 
 
 shared.describe('integration/deletion-patches', () => {
   before(async () => {
-    await startHomeostat({ 'leaver.yaml': leaver });
+    await startHomeostat({ 'leaver.yaml': leaver, 'keeper.yaml': keeper });
   });
 
   test('is sent once in the deletion, before the children are deleted', async () => {
@@ -83,6 +98,21 @@ shared.describe('integration/deletion-patches', () => {
     assert.match(JSON.stringify(service?.status), /192\.0\.2\.1/);
     await client.untilGone(mapPath(namespace, 'settings'));
     await shared.audit.quiet(3_000);
+  });
+
+  test('with onDelete it is sent before the children also in a foreground deletion', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('keeper', namespace);
+    await client.apply(thing('keeper', namespace, { text: 'early' }));
+    await client.untilObject(path, isReady);
+    await client.apply(configMap(namespace, 'board'));
+    const body = { propagationPolicy: 'Foreground' };
+    await client.must({ method: 'DELETE', path, body });
+    await client.untilGone(path);
+    const board = await client.get(mapPath(namespace, 'board'));
+    assert.deepEqual(board?.data, { a: 'b', one: 'early' });
+    await client.untilGone(mapPath(namespace, 'settings'));
   });
 
   test('targets that are gone, and a namespace that is being deleted, hold nothing', async () => {

@@ -5,7 +5,14 @@ import { type DefinitionPlan, type PlannedChange, type PlanOptions, planDefiniti
 import type { KubeObject } from '#util/kube-object.ts';
 import { createSystemRandom } from '#util/random.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
-import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import {
+  conditionOf,
+  statusOf,
+  textMap,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
@@ -69,6 +76,21 @@ const patcher = (more: string, data = '{ a: "1", b: "1" }') =>
 `,
   );
 
+/** Notes the state of its child, when its resource is deleted. */
+const leaver = (patch = '') =>
+  thingDefinition(
+    'leaver',
+    `  children:${textMap('same')}
+${patch}`,
+  );
+
+const farewell = (text: string) => `  patches:
+    - id: farewell
+      at: Deletion
+      target: { apiVersion: v1, kind: ConfigMap, name: board }
+      patch: { data: { "\${ metadata.name }": "\${ ${text} }" } }
+`;
+
 const paced = thingDefinition(
   'paced',
   `  children:
@@ -106,6 +128,7 @@ shared.describe('integration/plan', () => {
       'shop.yaml': running,
       'patcher.yaml': patcher('withdraw: true'),
       'paced.yaml': paced,
+      'leaver.yaml': leaver(),
       'router.yaml': router('192.0.2.1', '192.0.2.2'),
     });
     namespace = await shared.namespace();
@@ -116,6 +139,16 @@ shared.describe('integration/plan', () => {
       metadata: { name: 'noted', namespace },
     });
     await client.apply(thing('patcher', namespace, {}, 'one'));
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'board', namespace },
+    });
+    await client.apply(thing('leaver', namespace, { text: 'last' }, 'one'));
+    await client.untilObject(
+      thingPath('leaver', namespace),
+      (each) => conditionOf(each)?.status === 'True',
+    );
     await client.apply(thing('paced', namespace, { text: 'earlier' }, 'one'));
     await client.untilObject(
       thingPath('paced', namespace, 'one'),
@@ -218,6 +251,58 @@ shared.describe('integration/plan', () => {
     assert.deepEqual(await fieldsOf(patcher('create: false')), []);
     const fewer = patcher('withdraw: true', '{ a: "1" }');
     assert.deepEqual(await fieldsOf(fewer.replace('id: note', 'id: renamed')), ['data.b']);
+  });
+
+  test('a patch of the deletion is planned when it is due, as it is then sent', async () => {
+    const client = shared.client();
+    const path = thingPath('leaver', namespace);
+    const changesOf = async (text: string) => {
+      const { resources, problems } = await planOf(text);
+      assert.deepEqual(problems, []);
+      return resources.flatMap((each) => summary(each).changes);
+    };
+    const sent = leaver(farewell('children.same.data.text'));
+    const failing = leaver(farewell('$string($number(children.same.data.text))'));
+    assert.deepEqual(await changesOf(leaver()), []);
+    // While the resource lives, only its finalizer is written.
+    for (const text of [sent, failing])
+      assert.deepEqual(await changesOf(text), ['change Thing one']);
+    const finalizersAre = (...expected: readonly string[]) =>
+      client.untilObject(path, (each) => {
+        const { finalizers = [] } = each?.metadata ?? {};
+        return finalizers.join() === expected.join();
+      });
+    homeostat.write('leaver.yaml', sent);
+    await finalizersAre('homeostat.dev/leaver');
+    await shared.audit.quiet(1_000);
+    assert.deepEqual(await changesOf(sent), []);
+    assert.deepEqual(await changesOf(leaver()), ['change Thing one']);
+    homeostat.write('leaver.yaml', leaver());
+    await finalizersAre();
+    homeostat.write('leaver.yaml', failing);
+    await finalizersAre('homeostat.dev/leaver');
+    await client.delete(path);
+    await client.untilObject(path, (each) => conditionOf(each)?.reason === 'RenderFailed');
+    await shared.audit.quiet(1_000);
+    assert.deepEqual(await changesOf(failing), []);
+    assert.deepEqual(await changesOf(leaver()), ['change Thing one']);
+    const planned = await changesOf(sent);
+    const mark = shared.audit.mark();
+    homeostat.write('leaver.yaml', sent);
+    await client.untilGone(path);
+    // The garbage collector deletes the child.
+    assert.deepEqual(planned, ['change ConfigMap board', 'change Thing one']);
+    const done = shared.audit
+      .entries({ since: mark })
+      .filter(
+        ({ verb, resource, status, namespace: where }) =>
+          where === namespace &&
+          resource === 'configmaps' &&
+          status < 300 &&
+          /^(?:patch|delete)$/.test(verb),
+      )
+      .map(({ verb, name }) => `${verb} ${name}`);
+    assert.deepEqual([...new Set(done)].toSorted(), ['patch board']);
   });
 
   test('a surge is planned: what is created now, what waits, and what is deleted in the end', async () => {
