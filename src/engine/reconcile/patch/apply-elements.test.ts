@@ -355,6 +355,34 @@ describe('reconcile/patch of a list of targets', () => {
     assert.equal(recorded(harness, onceAnnotationOf('podset')).length, 1);
   });
 
+  test('an id that changes leaves no moment without the fields, also of more elements than can be recorded twice', async () => {
+    const harness = await harnessOf();
+    const names = Array.from({ length: 200 }, (_, index) => `m${index}`);
+    configMaps(harness, ...names);
+    harness.podSet('one', { targets: targets(...names) });
+    await harness.settle();
+    assert.match(harness.ready('one'), /^True AllReady/);
+    const lost = new Set<string>();
+    harness.cluster.onRequest = () => {
+      for (const name of names)
+        if ((dataOf(harness, name) as { size?: string })?.size !== '3') lost.add(name);
+    };
+    await harness.restart(planOfPodSet(each().replace('id: each', 'id: other')));
+    await harness.settle();
+    assert.match(harness.ready('one'), /^True AllReady/);
+    assert.deepEqual([...lost], []);
+    assert.equal(claimsOf(harness).length, 200);
+  });
+
+  test('an id that changes withdraws nothing while the targets cannot be read', async () => {
+    const { harness } = await applied();
+    harness.cluster.block('ConfigMap', new KubeError('forbidden', 'no', { status: 403 }));
+    await harness.restart(planOfPodSet(each().replace('id: each', 'id: other')));
+    await harness.settle();
+    assert.match(harness.ready('one'), /^False /);
+    assert.deepEqual([dataOf(harness, 'a'), dataOf(harness, 'b')], [{ size: '3' }, { size: '3' }]);
+  });
+
   test('a list of children keeps those of which an element cannot be rendered', async () => {
     const harness = await harnessOf(`
   children:

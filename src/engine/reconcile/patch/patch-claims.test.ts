@@ -124,7 +124,7 @@ describe('reconcile/claims of patches', () => {
     assert.equal(reads, 0);
     assert.match(
       harness.ready('one'),
-      /Expected at most 250 entries in "patched.homeostat.dev\/podset", found 3001/,
+      /Expected at most 500 entries in "patched.homeostat.dev\/podset", found 3001/,
     );
     harness.remove(one);
     await harness.settle();

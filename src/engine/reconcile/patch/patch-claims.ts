@@ -14,6 +14,9 @@ import { editAnnotation } from '../resource/write-metadata.ts';
 /** Maximum number of claims. Users of the resource can write its annotations, and each claim costs a read. */
 const maxClaims = 250;
 
+/** As many are read: while a patch with a new id takes over, an object has two claims. */
+const maxReadClaims = 2 * maxClaims;
+
 /** Maximum length of their annotation. A resource may have 256 KiB of annotations. */
 const maxLength = 65_536;
 
@@ -85,12 +88,35 @@ export class PatchClaims {
     if (this.excess !== undefined) return [];
     return [...this.#recorded.keys()].flatMap((text) => {
       const claim = this.#wanted.has(text) ? undefined : parseClaim(text);
-      return claim === undefined || this.#isKept(claim) ? [] : [claim];
+      if (claim === undefined || this.#isKept(claim) || this.#isAwaited(claim)) return [];
+      return [claim];
     });
   }
 
   #isKept({ id, object }: PatchClaim): boolean {
     return this.#keptPatches.has(id) || this.#keptNames.get(id)?.has(object.name) === true;
+  }
+
+  /** Is another patch about to take the fields over? Its id is new, and it has no claim yet. */
+  #isAwaited({ id, identity }: PatchClaim): boolean {
+    if (!this.#isGone(id)) return false;
+    return [...this.#wanted].some((text) => !this.#recorded.has(text) && isAbout(text, identity));
+  }
+
+  /** Does the definition no longer have this patch? */
+  #isGone(id: string): boolean {
+    const { reporting } = this.#pass.context.plan;
+    return reporting?.patches.some((patch) => patch.id === id) !== true;
+  }
+
+  /** What these claims take over: it is dropped once they have been applied. */
+  #takenOver(claims: readonly NewClaim[]): Digests {
+    const identities = new Set(claims.map(({ identity }) => identity));
+    const isTaken = (text: string) => {
+      const claim = parseClaim(text);
+      return claim !== undefined && identities.has(claim.identity) && this.#isGone(claim.id);
+    };
+    return new Map([...this.#recorded].filter(([text]) => isTaken(text)));
   }
 
   /** The claims on an object. */
@@ -103,8 +129,12 @@ export class PatchClaims {
   limitOf(claims: readonly NewClaim[]): Problem | undefined {
     const all = withChanges(this.#recorded, this.#changesOf(claims));
     const hasNew = all.size > this.#recorded.size;
-    if (hasNew && all.size > maxClaims) return this.#tooMany(all.size);
-    const { length } = formatDigests(all) ?? '';
+    const taken = this.#takenOver(claims);
+    const left = new Map([...all].filter(([text]) => !taken.has(text)));
+    if (hasNew && left.size > maxClaims) return this.#tooMany(left.size);
+    // An earlier takeover has not ended.
+    if (hasNew && all.size > maxReadClaims) return this.#tooMany(all.size);
+    const { length } = formatDigests(left) ?? '';
     return hasNew && length > maxLength ? this.#tooLong(length) : undefined;
   }
 
@@ -175,9 +205,9 @@ export class PatchClaims {
   /** Why the claims are not read: there are more than we record. Undefined: they are. */
   get excess(): Problem | undefined {
     const { size } = this.#recorded;
-    if (size <= maxClaims) return undefined;
+    if (size <= maxReadClaims) return undefined;
     return problemOfValue(
-      `metadata.annotations: Expected at most ${maxClaims} entries in "${this.#name}", found ${size}; patches cannot be withdrawn. Remove the entries of objects that do not exist`,
+      `metadata.annotations: Expected at most ${maxReadClaims} entries in "${this.#name}", found ${size}; patches cannot be withdrawn. Remove the entries of objects that do not exist`,
     );
   }
 
@@ -233,6 +263,10 @@ const statusSuffix = '/status';
 
 function textOf({ id, setsStatus }: ClaimingPatch, identity: string): string {
   return `${id}${setsStatus ? statusSuffix : ''} ${identity}`;
+}
+
+function isAbout(text: string, identity: string): boolean {
+  return text.slice(text.indexOf(' ') + 1) === identity;
 }
 
 function parseClaim(text: string): PatchClaim | undefined {
