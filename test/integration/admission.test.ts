@@ -36,6 +36,8 @@ const schema = `
             type: object
             properties:
               spec: { type: object, properties: { size: { type: integer }, text: { type: string } } }
+              my-field: { type: string }
+              in: { type: string }
         subresources: { scale: { specReplicasPath: .spec.size, statusReplicasPath: .status.size } }`;
 
 const small = `

@@ -9,7 +9,7 @@ export function unchangedExpression(
   { labels, annotations }: MetadataReads,
 ): string {
   return [
-    ...contentFields.map((field) => sameField('', field)),
+    ...contentFields.map(sameContent),
     ...sameKeys('labels', labels),
     ...sameKeys('annotations', annotations),
   ].join(' && ');
@@ -28,6 +28,19 @@ export function unionOf(all: readonly MetadataReads[]): MetadataReads {
 export function celString(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 }
+
+/** Names that CEL cannot select, such as `my-field` and `in`, are keys: the object is a map. */
+function sameContent(field: string): string {
+  if (/^[A-Za-z_]\w*$/.test(field) && !reservedWords.has(field)) return sameField('', field);
+  const literal = celString(field);
+  const isIn = (map: string) => `${literal} in ${map}`;
+  return `(${isIn('object')}) == (${isIn('oldObject')}) && (!(${isIn('object')}) || object[${literal}] == oldObject[${literal}])`;
+}
+
+const reservedWords: ReadonlySet<string> = new Set([
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function'],
+  ...['if', 'import', 'let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+]);
 
 function sameField(parent: string, field: string): string {
   const [now, before] = [`object${parent}.${field}`, `oldObject${parent}.${field}`];
