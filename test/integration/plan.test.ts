@@ -80,7 +80,7 @@ const patcher = (more: string, data = '{ a: "1", b: "1" }') =>
 const leaver = (patch = '') =>
   thingDefinition(
     'leaver',
-    `  children:${textMap('same')}
+    `  children:${textMap('state')}
 ${patch}`,
   );
 
@@ -261,8 +261,8 @@ shared.describe('integration/plan', () => {
       assert.deepEqual(problems, []);
       return resources.flatMap((each) => summary(each).changes);
     };
-    const sent = leaver(farewell('children.same.data.text'));
-    const failing = leaver(farewell('$string($number(children.same.data.text))'));
+    const sent = leaver(farewell('children.state.data.text'));
+    const failing = leaver(farewell('$string($number(children.state.data.text))'));
     assert.deepEqual(await changesOf(leaver()), []);
     // While the resource lives, only its finalizer is written.
     for (const text of [sent, failing])
