@@ -7,6 +7,7 @@ import {
   type InformerQuery,
   type KubeCluster,
   KubeError,
+  type MetadataPatch,
   type ObjectRef,
   pathOf,
   type ReplaceOptions,
@@ -262,7 +263,9 @@ export class DryRunCluster implements RuntimeCluster {
     if (live === undefined || live.metadata.uid !== uid) return undefined;
     const patch = change(live.metadata);
     const type = this.#cluster.resourceFor(ref.gvk);
-    if (patch === undefined || this.#added.has(keyOf(ref)) || type === undefined) return undefined;
+    if (patch === undefined) return undefined;
+    if (this.#added.has(keyOf(ref))) return this.#editAdded(live, patch);
+    if (type === undefined) return undefined;
     const { body } = await this.#cluster.api.request(
       {
         method: 'PATCH',
@@ -314,6 +317,12 @@ export class DryRunCluster implements RuntimeCluster {
     return { stored: { object: after, cluster: undefined, appliedBy: [] }, created: false };
   }
 
+  /** The server does not have the object: what is recorded in it is part of its creation. */
+  #editAdded(live: KubeObject, metadata: MetadataPatch): StoredObject {
+    const object = merged(live, { metadata }) as KubeObject;
+    return { object, cluster: undefined, appliedBy: [] };
+  }
+
   /** An object in a namespace that would be created first cannot be sent: its manifest stands for it. */
   async #dryRun(
     manifest: KubeObject,
@@ -344,11 +353,12 @@ function hasNoFields({ apiVersion: _, kind: __, metadata, ...content }: KubeObje
   return Object.keys(content).length === 0 && Object.keys(fields).length === 0;
 }
 
-/** Maps are merged, other values replaced. */
+/** Maps are merged, other values replaced; null removes a field. */
 function merged(before: unknown, after: unknown): unknown {
   if (!isJsonObject(before) || !isJsonObject(after)) return after;
   const changed = Object.entries(after).map(([key, value]) => [key, merged(before[key], value)]);
-  return { ...before, ...Object.fromEntries(changed) };
+  const all = Object.entries({ ...before, ...Object.fromEntries(changed) });
+  return Object.fromEntries(all.filter(([key, value]) => value !== null || !(key in after)));
 }
 
 function withoutManagedFields({ metadata, ...object }: KubeObject): KubeObject {

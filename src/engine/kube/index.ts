@@ -53,6 +53,7 @@ export {
   KubeError,
   type KubeErrorCode,
   type ManagedFieldsEntry,
+  type MetadataPatch,
   type ObjectRef,
   type PassToken,
   type Reader,
