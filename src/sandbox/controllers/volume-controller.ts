@@ -11,22 +11,30 @@ import { pods } from './pod-simulator.ts';
 export const claims = '/persistentvolumeclaims';
 export const volumes = '/persistentvolumes';
 
+interface VolumeControllerOptions {
+  /** Are there volumes? Without them, claims stay pending. */
+  readonly provisions: boolean;
+}
+
 /** Binds every claim to a volume at once, and removes the finalizers of unused claims and volumes. */
 export class VolumeController {
   readonly #client: ControllerClient;
+  readonly #provisions: boolean;
 
-  constructor(client: ControllerClient) {
+  constructor(client: ControllerClient, { provisions }: VolumeControllerOptions) {
     this.#client = client;
+    this.#provisions = provisions;
   }
 
   /** Binds a claim, or removes its finalizer. */
   reconcile(key: string): void {
     const place = { collection: claims, key };
     const claim = this.#client.find(place);
-    if (claim === undefined) this.#release(key);
-    else if (isTerminating(claim)) {
+    if (claim !== undefined && isTerminating(claim)) {
       if (!this.#isUsed(claim)) this.#removeFinalizer(place, 'kubernetes.io/pvc-protection');
-    } else if (partOf(claim, 'status').phase !== 'Bound') this.#bind(claim);
+    } else if (!this.#provisions) return;
+    else if (claim === undefined) this.#release(key);
+    else if (partOf(claim, 'status').phase !== 'Bound') this.#bind(claim);
     else this.#grow(claim);
   }
 

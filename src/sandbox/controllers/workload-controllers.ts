@@ -14,18 +14,8 @@ import { ReplicaSetController, replicaSets } from './replica-set-controller.ts';
 import { StatefulSetController, statefulSets } from './stateful-set-controller.ts';
 import { claims, VolumeController } from './volume-controller.ts';
 
-/** Their status changes still trigger their owners. */
-const noNodeReconcilers: readonly (readonly [string, Reconciler])[] = [[pods, { reconcile() {} }]];
-
-function nodeReconcilers(
-  client: ControllerClient,
-  simulator: PodSimulator,
-): readonly (readonly [string, Reconciler])[] {
-  return [
-    [pods, simulator],
-    [claims, new VolumeController(client)],
-  ];
-}
+/** Status changes of Pods still trigger their owners. */
+const noNode: Reconciler = { reconcile() {} };
 
 interface Reconciler {
   reconcile(key: string): void;
@@ -66,7 +56,8 @@ export class WorkloadControllers {
     const later = (collection: string) => (key: string, ms: number) =>
       this.#queue.addAfter(`${collection} ${key}`, ms);
     this.#reconcilers = new Map<string, Reconciler>([
-      ...(runsPods ? nodeReconcilers(client, this.#pods) : noNodeReconcilers),
+      [pods, runsPods ? this.#pods : noNode],
+      [claims, new VolumeController(client, { provisions: runsPods })],
       [replicaSets, new ReplicaSetController(client, later(replicaSets))],
       [deployments, new DeploymentController(client, later(deployments))],
       [jobs, new JobController(client, later(jobs))],
