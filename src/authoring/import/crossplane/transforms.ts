@@ -1,4 +1,5 @@
 import type { SchemaType } from '#compile';
+import { escapedPattern } from '#util/escaped-pattern.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { level, literalExpression, operand, quoted } from '../cel/jsonata.ts';
 import {
@@ -128,9 +129,9 @@ function textTransformed(settings: JsonObject, value: Value, notes: Set<string>)
     case 'Convert':
       return convertedText(String(convert), value, notes);
     case 'TrimPrefix':
-      return derived(value, `$replace(${text}, /^${escapedPattern(String(trim))}/, "")`, textType);
+      return derived(value, `$replace(${text}, /^${literalPattern(String(trim))}/, "")`, textType);
     case 'TrimSuffix':
-      return derived(value, `$replace(${text}, /${escapedPattern(String(trim))}$/, "")`, textType);
+      return derived(value, `$replace(${text}, /${literalPattern(String(trim))}$/, "")`, textType);
     case 'Regexp':
       return extracted(isJsonObject(regexp) ? regexp : {}, value, text);
     case 'Join': {
@@ -178,8 +179,9 @@ function extracted({ match, group = 0 }: JsonObject, value: Value, text: string)
   return orError(value, part, textType, `The text does not match ${String(match)}`);
 }
 
-function escapedPattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+/** The body of a regular expression literal. */
+function literalPattern(text: string): string {
+  return escapedPattern(text).replaceAll('/', '\\/');
 }
 
 /** A Go pattern as a literal of JSONata; flags only at its start. */

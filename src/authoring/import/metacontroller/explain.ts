@@ -1,4 +1,5 @@
 import { deepEqual } from '#util/deep-equal.ts';
+import { escapedPattern } from '#util/escaped-pattern.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { atom } from '../cel/cel-context.ts';
 import { step } from '../cel/jsonata.ts';
@@ -193,7 +194,7 @@ function isPlausible(expression: string, value: Json, path: readonly string[]): 
 }
 
 function pattern(value: Json): RegExp {
-  const text = String(value).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const text = escapedPattern(String(value));
   return new RegExp(`(?<![A-Za-z0-9])${text}(?![A-Za-z0-9])`);
 }
 

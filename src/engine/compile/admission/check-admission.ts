@@ -1,5 +1,6 @@
 import type { AdmissionRule, Finding, LocatedDefinition, OperatorDefinition } from '#definition';
 import { didYouMean } from '#util/did-you-mean.ts';
+import { escapedPattern } from '#util/escaped-pattern.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
@@ -82,7 +83,7 @@ function scaleFindings(
 ): readonly Finding[] {
   if (replicas === undefined || !operations.includes('Update')) return [];
   const fields = replicas.split('.').filter((step) => step !== '');
-  const selection = fields.join('\\s*\\.\\s*\\??\\s*');
+  const selection = fields.map(escapedPattern).join('\\s*\\.\\s*\\??\\s*');
   if (!new RegExp(`\\b${selection}\\b`).test(rule)) return [];
   return [
     {

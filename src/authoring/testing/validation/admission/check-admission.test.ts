@@ -127,6 +127,12 @@ describe('testing/check-admission', () => {
     });
   }
 
+  test('a path of "scale" is a text, also with characters of regular expressions', () => {
+    const rule = "object.spec.kind != '(' || request.name == 'a'";
+    const text = definition(rule, {}).replace('.spec.size, ', '".spec.(size", ');
+    assert.deepEqual(validator.validate([{ file: 'web.yaml', text }]).diagnostics, []);
+  });
+
   test('of a kind of others, a value that may be missing is a warning: its API server sets defaults', () => {
     const text = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
