@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { matchesGlob } from './glob.ts';
+import { globPattern, matchesGlob } from './glob.ts';
 
 describe('util/glob', () => {
   for (const [text, globs, expected] of [
@@ -24,6 +24,10 @@ describe('util/glob', () => {
   ] as const) {
     test(`"${text}" ${expected ? 'matches' : 'does not match'} ${JSON.stringify(globs)}`, () => {
       assert.equal(matchesGlob(text, globs), expected);
+      assert.equal(
+        globs.some((glob) => new RegExp(`^(?:${globPattern(glob)})$`).test(text)),
+        expected,
+      );
     });
   }
 

@@ -1,3 +1,5 @@
+import { escapedPattern } from './escaped-pattern.ts';
+
 /**
  * Whether the whole text matches one of the globs. `*` matches any characters, `?` exactly one. Namespace names need
  * no further syntax.
@@ -27,6 +29,11 @@ function matches(text: string, glob: string): boolean {
   }
   while (glob[inGlob] === '*') inGlob++;
   return inGlob === glob.length;
+}
+
+/** A regular expression for {@link matchesGlob} with one glob, without anchors. */
+export function globPattern(glob: string): string {
+  return escapedPattern(glob).replaceAll('\\*', '.*').replaceAll('\\?', '.');
 }
 
 /** Prefix reserved for Kubernetes: `kube-system`, `kube-public`, `kube-node-lease`. */

@@ -5,10 +5,12 @@ import type {
   OperatorDefinition,
   ServedNamespaces,
 } from '#definition';
+import { deepEqual } from '#util/deep-equal.ts';
+import { globPattern } from '#util/glob.ts';
 import type { Json, JsonObject } from '#util/json.ts';
 import type { LabelRequirement, LabelSelector } from '#util/label-selector.ts';
 import { admissionPolicyNameOf } from '#util/stored-names.ts';
-import { metadataReadsOf } from './metadata-reads.ts';
+import { type MetadataReads, metadataReadsOf } from './metadata-reads.ts';
 import { celString, unchangedExpression, unionOf } from './unchanged.ts';
 
 /** What of the cluster the policy of a definition depends on. */
@@ -44,6 +46,8 @@ export function validatingPolicyOf(
   const { group, version } = kind.gvk;
   const namespaces = isForeign ? namespaceSelector(context) : undefined;
   const objects = isForeign ? objectSelector(kind.selector) : undefined;
+  const ofUpdates = rules.filter(({ operations }) => operations.includes('Update'));
+  const updateReads = unionOf(ofUpdates.map(({ rule }) => metadataReadsOf(rule)));
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
@@ -65,11 +69,11 @@ export function validatingPolicyOf(
         ],
       },
       matchConditions: [
-        ...commonConditions(rules, context),
+        ...commonConditions(rules, updateReads, context),
         ...(isForeign ? annotationConditions(kind.annotationSelector) : []),
         ...(isForeign ? namespaceConditions(controller.namespaces) : []),
       ],
-      validations: rules.map((rule) => validationOf(rule, rules, context)),
+      validations: rules.map((rule) => validationOf(rule, updateReads, context)),
     },
   };
 }
@@ -99,25 +103,24 @@ function requestOperation(operation: AdmissionOperation): string {
 
 function commonConditions(
   rules: readonly AdmissionRule[],
+  updateReads: MetadataReads,
   { contentFields }: AdmissionContext,
 ): readonly JsonObject[] {
   const operations = operationsOf(rules);
-  const ofUpdates = rules.filter(({ operations }) => operations.includes('Update'));
-  const reads = unionOf(ofUpdates.map(({ rule }) => metadataReadsOf(rule)));
   return [
     {
       name: 'not-being-deleted',
       expression:
         "request.operation == 'DELETE' ? !has(oldObject.metadata.deletionTimestamp) : !has(object.metadata.deletionTimestamp)",
     },
-    ...(ofUpdates.length === 0
-      ? []
-      : [
+    ...(operations.includes('Update')
+      ? [
           {
             name: 'changed',
-            expression: `request.operation != 'UPDATE' || !(${unchangedExpression(contentFields, reads)})`,
+            expression: `request.operation != 'UPDATE' || !(${unchangedExpression(contentFields, updateReads)})`,
           },
-        ]),
+        ]
+      : []),
     ...(operations.includes('Delete')
       ? [
           {
@@ -129,17 +132,18 @@ function commonConditions(
   ];
 }
 
-/** A rule applies to its requests only, and to updates of what it reads: another rule may read other labels. */
+/**
+ * A rule applies to its requests only, and to updates of what it reads: another rule may read other labels.
+ * @param updateReads what all rules for updates read
+ */
 function validationOf(
   { rule, message, operations, field }: AdmissionRule,
-  all: readonly AdmissionRule[],
+  updateReads: MetadataReads,
   { contentFields, isNamespaced }: AdmissionContext,
 ): JsonObject {
   const listed = operations.map((each) => celString(requestOperation(each))).join(', ');
-  const ofUpdates = all.filter((each) => each.operations.includes('Update'));
   const reads = metadataReadsOf(rule);
-  const together = unionOf(ofUpdates.map((each) => metadataReadsOf(each.rule)));
-  const isNarrower = JSON.stringify(reads) !== JSON.stringify(together);
+  const isNarrower = !deepEqual(reads, updateReads);
   const isSkipped =
     operations.includes('Update') && isNarrower
       ? ` || (request.operation == 'UPDATE' && ${unchangedExpression(contentFields, reads)})`
@@ -228,11 +232,4 @@ function namespaceConditions(namespaces: ServedNamespaces | undefined): readonly
   return [
     { name: 'served-namespaces', expression: `!has(request.namespace) || (${parts.join(' && ')})` },
   ];
-}
-
-function globPattern(glob: string): string {
-  return glob
-    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
 }
