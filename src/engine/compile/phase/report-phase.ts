@@ -143,7 +143,7 @@ export class TemplateReportPhase implements ReportPhase {
 
   async #patchElement(parts: CompiledPatch, element: Element | undefined): Promise<PatchElement> {
     const once = parts.once && (await this.#evaluate(parts.once, { element }));
-    // Without a value it is not sent. Elements of a list are told apart all the same.
+    // Without a value it is not sent. The target of an element is evaluated in any case: it identifies the element.
     const unsent = once?.kind === 'value' ? undefined : once;
     if (unsent !== undefined && element === undefined) return { patch: unsent };
     const names = await this.#names(parts, element);

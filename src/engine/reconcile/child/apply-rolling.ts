@@ -7,7 +7,6 @@ import { outdatedElement } from './outdated-element.ts';
 import { isReadyNow } from './readiness.ts';
 import type { ResolvedElement } from './resolve-child.ts';
 import type { ElementApplier, Sequence } from './sequence.ts';
-import { shareOf } from './surge.ts';
 
 /** An element of a rolling update. */
 interface Slot {
@@ -78,6 +77,12 @@ async function updateOutdated(
     if (await isReadyNow(pass, slot.result)) unready.delete(index);
     else unready.set(index, slot.result);
   }
+}
+
+/** A number, or a percentage of the elements. It is rounded up, so that an update always proceeds. */
+export function shareOf(value: number | string, elements: number): number {
+  if (typeof value === 'number') return value;
+  return Math.ceil((Number.parseInt(value, 10) * elements) / 100);
 }
 
 /** The notice of an element that keeps an earlier object. */

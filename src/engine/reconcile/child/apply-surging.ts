@@ -5,18 +5,11 @@ import { unavailable } from '../pass/other-clusters.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { isOrphaned } from '../removal/removal-rules.ts';
 import { objectText } from '../secrecy.ts';
-import { belowPartition } from './apply-rolling.ts';
+import { belowPartition, shareOf } from './apply-rolling.ts';
 import { cachedObject } from './cached-object.ts';
 import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
 import type { ElementApplier, Sequence } from './sequence.ts';
-import {
-  earlierObjects,
-  inDeletionOrder,
-  remaining,
-  resultOf,
-  type Surge,
-  shareOf,
-} from './surge.ts';
+import { earlierObjects, inDeletionOrder, remaining, resultOf, type Surge } from './surge.ts';
 
 /**
  * Creates elements beside the objects of earlier names, at most `maxSurge` beyond the number of elements; `deferral.ts` keeps the earlier

@@ -7,6 +7,7 @@ import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership-claims.ts';
 import type { ChildResult, ElementResult, Pass } from '../pass/pass.ts';
 import { deletePermission } from '../removal/removal-rules.ts';
+import { shareOf } from './apply-rolling.ts';
 import { isUnreachable } from './element-result.ts';
 import { isReadyNow } from './readiness.ts';
 
@@ -18,12 +19,6 @@ export function surgeOf({ isList, updateStrategy }: ChildPlan): Surge | undefine
   const { rollingUpdate } = updateStrategy;
   if (!isList || rollingUpdate?.maxSurge === undefined) return undefined;
   return { ...rollingUpdate, maxSurge: rollingUpdate.maxSurge };
-}
-
-/** A number, or a percentage of the elements. It is rounded up, so that an update always proceeds. */
-export function shareOf(value: number | string, elements: number): number {
-  if (typeof value === 'number') return value;
-  return Math.ceil((Number.parseInt(value, 10) * elements) / 100);
 }
 
 /** The objects of the child that no element desires, by name, with those that are being deleted. */
@@ -39,6 +34,7 @@ export function earlierObjects(pass: Pass, plan: ChildPlan): readonly StoredObje
 
 /** By name, `a-2` before `a-10`: the order of the elements, if their names end with an index. */
 function inNameOrder(objects: readonly StoredObject[]): readonly StoredObject[] {
+  if (objects.length < 2) return objects;
   const { compare } = new Intl.Collator('en', { numeric: true });
   return inFixedOrder(objects).toSorted(({ object: a }, { object: b }) =>
     compare(a.metadata.name, b.metadata.name),

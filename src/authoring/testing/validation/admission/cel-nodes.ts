@@ -3,5 +3,9 @@ import type { CelNode } from '#sandbox';
 /** The nodes in the arguments of a node. */
 export function nodesIn(args: unknown): readonly CelNode[] {
   if (Array.isArray(args)) return args.flatMap(nodesIn);
-  return typeof args === 'object' && args !== null && 'op' in args ? [args as CelNode] : [];
+  return isCelNode(args) ? [args] : [];
+}
+
+export function isCelNode(value: unknown): value is CelNode {
+  return typeof value === 'object' && value !== null && 'op' in value;
 }

@@ -1,5 +1,6 @@
 import type { AdmissionOperation } from '#definition';
 import { type CelNode, literalOf } from '#sandbox';
+import { isCelNode } from './cel-nodes.ts';
 
 /** What is known where an expression is evaluated: which requests it can be, and which values exist. */
 export interface Facts {
@@ -111,11 +112,7 @@ function ancestorsOf(node: CelNode): readonly string[] {
   if (node.op === 'id') return [path];
   const object =
     node.op === 'rcall' ? node.args[1] : Array.isArray(node.args) ? node.args[0] : undefined;
-  return [...(isNode(object) ? ancestorsOf(object) : []), path];
-}
-
-function isNode(value: unknown): value is CelNode {
-  return typeof value === 'object' && value !== null && 'op' in value;
+  return [...(isCelNode(object) ? ancestorsOf(object) : []), path];
 }
 
 function common(a: Facts, b: Facts): Facts {
