@@ -35,6 +35,7 @@ export {
 } from './install/install-definition.ts';
 export {
   ExpressionError,
+  escapedLeaf,
   expressionAt,
   type LanguageName,
   type LeafParser,

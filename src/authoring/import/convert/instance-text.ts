@@ -1,3 +1,4 @@
+import { escapedLeaf } from '#compile';
 import type { KubeObject } from '#util/kube-object.ts';
 import { contains, type Instance, positionOf } from './instance-name.ts';
 
@@ -221,17 +222,13 @@ function withParts(text: string, parts: readonly ComputedPart[]): string {
     const before = text.slice(position, start);
     // `$${` would be an escape.
     const isDollar = before.endsWith('$');
-    result += escaped(isDollar ? before.slice(0, -1) : before);
+    result += escapedLeaf(isDollar ? before.slice(0, -1) : before);
     result += isDollar ? `\${ "$" & ${expression} }` : `\${ ${expression} }`;
     position = end;
   }
-  return result + escaped(text.slice(position));
+  return result + escapedLeaf(text.slice(position));
 }
 
 function hasMarks(text: string): boolean {
   return /\$\{|\{\{/.test(text);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('${', '$$${').replaceAll('{{', '\\{{');
 }

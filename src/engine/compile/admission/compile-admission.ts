@@ -10,6 +10,7 @@ import { analyse } from '../create-plan.ts';
 import { createDiagnostics } from '../diagnostics.ts';
 import { createInstallPlan, type InstallCompileResult } from '../install/compile-install.ts';
 import { installDefinitionOf } from '../install/install-definition.ts';
+import { escapedLeaf } from '../language/index.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import { createDefaultLeafParser } from '../plain-expressions.ts';
 import { resourceSchema, type SchemaSource } from '../schema-source.ts';
@@ -128,8 +129,7 @@ function childOf(id: string, manifest: JsonObject): ChildDefinition {
 
 /** Texts of rules are no expressions of Homeostat. */
 function literal(value: Json): Json {
-  if (typeof value === 'string')
-    return value.replaceAll('${', () => '$${').replaceAll('{{', () => '\\{{');
+  if (typeof value === 'string') return escapedLeaf(value);
   if (Array.isArray(value)) return value.map(literal);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

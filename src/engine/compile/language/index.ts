@@ -16,6 +16,7 @@ export type {
   Scope,
 } from './leaf.ts';
 export { createLeafParser } from './leaf-parser.ts';
+export { escapedLeaf } from './leaf-text.ts';
 export { type ListPath, listSources } from './list-results.ts';
 export { comparedWithNull } from './nulls.ts';
 export type { Operand, OperandType } from './operands.ts';

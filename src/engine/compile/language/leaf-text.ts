@@ -25,6 +25,11 @@ type LeafText =
   | { readonly kind: 'template'; readonly text: string; readonly removed: readonly number[] }
   | { readonly kind: 'problem'; readonly problem: LeafProblem };
 
+/** The string leaf that results in this text: its marks of expressions and templates have no meaning. */
+export function escapedLeaf(text: string): string {
+  return text.replaceAll('${', () => '$${').replaceAll('{{', () => '\\{{');
+}
+
 /** Splits a string leaf into literal parts and expressions, and resolves escapes. */
 export function splitLeaf(text: string): LeafText {
   const parts: (string | ExpressionPart)[] = [];
