@@ -32,6 +32,8 @@ const config = (fields: JsonObject): JsonObject => ({
   ...fields,
 });
 
+const message = /^request to convert CR to an invalid group\/version: .*\.io\/v1alpha1$/;
+
 /** An object that clients wrote in both versions, of which one is then removed. */
 const wroteBoth: readonly ContractStep[] = [
   post(crds, crd({ versions: [version('v1'), version('v1alpha1')] }), { status: 201 }),
@@ -54,13 +56,24 @@ const removed: readonly ContractStep[] = [
     { status: 200, differs: { status: whenServed.status } },
   ),
   { until: old, expect: { status: 404 } },
+  // A server answers for the removed version with what it has last read of the CRD, and for the others, for a moment longer,
+  // with the storage of before.
+  {
+    untilAnswer: apply({
+      to: one,
+      by: 'other',
+      force: true,
+      query: '&dryRun=All',
+      body: config({ spec: { mode: 'a' } }),
+      expect: { status: 500, message },
+    }),
+  },
 ];
 
 const owners = {
   'maker (Update)': ['.spec.size', '.spec/'],
   'runtime (Apply of status)': ['.status.phase'],
 };
-const message = /^request to convert CR to an invalid group\/version: .*\.io\/v1alpha1$/;
 
 /** Objects whose managedFields name a version that their CRD no longer has. */
 export const removedVersions: readonly ContractCase[] = [
