@@ -16,6 +16,7 @@ import {
   type RuntimeView,
 } from '#runtime';
 import type { LogMessage, ReadableMetricRegistry } from '#telemetry';
+import { anySignal } from '#util/any-signal.ts';
 import { startHealth } from './health.ts';
 import type { LeaderElection } from './leader-election.ts';
 import { memberClients } from './member-clients.ts';
@@ -157,7 +158,7 @@ class RuntimeSupervisor {
     const cutOff = election.onLost(() => cluster.dropPendingWrites());
     try {
       this.#runtime = createRuntime(cluster, memberClients(this.#serving));
-      await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
+      await this.#runtime.run(anySignal([signal, lost.signal]));
     } finally {
       await cluster.close();
       cutOff();

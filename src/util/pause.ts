@@ -1,3 +1,4 @@
+import { anySignal } from './any-signal.ts';
 import type { Clock } from './clock.ts';
 
 /** Resolves after `ms`, or when the signal aborts. Never rejects. */
@@ -25,7 +26,7 @@ export class Waker {
     if (!this.#isAwake && !signal.aborted) {
       const woken = new AbortController();
       this.#endPause = () => woken.abort();
-      await pause(this.#clock, ms, AbortSignal.any([signal, woken.signal]));
+      await pause(this.#clock, ms, anySignal([signal, woken.signal]));
       this.#endPause = undefined;
     }
     const wasAwake = this.#isAwake;

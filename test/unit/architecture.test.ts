@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { belowSource, folderOf, rooms } from '../../scripts/imports/rooms.ts';
 import { features } from '../../scripts/measure/footprint.ts';
@@ -47,5 +47,13 @@ describe('unit/architecture', () => {
       assert.ok(page.includes(`**\`${room}\`**`), `ARCHITECTURE.md does not explain ${folder}`);
       assert.ok(existsSync(`${folder}/README.md`), `${folder} has no README.md`);
     }
+  });
+
+  test('signals are combined by `anySignal` alone: that of Node loses aborts', () => {
+    const files = globSync(['src/**/*.ts', 'test/**/*.ts', 'scripts/**/*.{ts,mjs}']);
+    const combining = files.filter((file) =>
+      readFileSync(file, 'utf8').includes(`AbortSignal.${'any'}(`),
+    );
+    assert.deepEqual(combining, ['src/util/any-signal.ts']);
   });
 });

@@ -7,6 +7,7 @@ import {
   errorFromResponse,
 } from '#kube';
 import type { ApiAnswer, Sandbox } from '#sandbox';
+import { anySignal } from '#util/any-signal.ts';
 import { parseJson } from '#util/exact-json.ts';
 
 export interface SandboxClientOptions {
@@ -46,7 +47,7 @@ export class SandboxClient implements ClosableApiClient {
     if (typeof answer.body === 'string' && !isSuccess(answer.status))
       throw errorOf(answer, answer.body);
     const chunks = typeof answer.body === 'string' ? single(answer.body) : answer.body;
-    return stream(chunks, AbortSignal.any([signal, this.#closing.signal]));
+    return stream(chunks, anySignal([signal, this.#closing.signal]));
   }
 
   suspectOutage(): void {

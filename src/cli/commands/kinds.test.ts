@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ApiClient, KindInfo } from '#kube';
+import { anySignal } from '#util/any-signal.ts';
 import { apiVersionOf, gvkKey } from '#util/gvk.ts';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
 import { CliError } from '../exit-code.ts';
@@ -17,7 +18,7 @@ const api: ApiClient = {
   },
   stream: () => Promise.reject(new Error('Expected no stream')),
 };
-const kinds = await loadKinds(api, AbortSignal.any([]));
+const kinds = await loadKinds(api, anySignal([]));
 
 /** A kind of somebody's CRD, by the name of the CRD. */
 function kindOf(crd: string, ...shortNames: readonly string[]): KindInfo {

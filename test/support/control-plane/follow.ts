@@ -1,3 +1,4 @@
+import { anySignal } from '#util/any-signal.ts';
 import { parseJson } from '#util/exact-json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from './plane-client.ts';
@@ -69,7 +70,7 @@ interface WatchOptions {
 async function watch({ client, options, state, version }: WatchOptions): Promise<boolean> {
   const query = `${options.path.includes('?') ? '&' : '?'}watch=1&resourceVersion=${version}`;
   const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const signal = anySignal([options.signal, stop.signal]);
   try {
     for await (const event of watchEvents(client, options.path + query, signal)) {
       if (event.type === 'ERROR') return false;

@@ -1,3 +1,4 @@
+import { anySignal } from '#util/any-signal.ts';
 import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
 import { patienceMs } from '../patience.ts';
 import type { PlaneClient } from './plane-client.ts';
@@ -25,7 +26,7 @@ export async function until<T>(task: UntilTask<T>): Promise<T> {
   const { client, path, listPath, check, limit = AbortSignal.timeout(patienceMs) } = task;
   let last: readonly KubeObject[] | undefined;
   let found: { readonly value: T } | undefined;
-  const signal = task.signal === undefined ? limit : AbortSignal.any([limit, task.signal]);
+  const signal = task.signal === undefined ? limit : anySignal([limit, task.signal]);
   try {
     await client.follow({
       path: listPath,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { anySignal } from '#util/any-signal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
 import { patienceMs } from '../patience.ts';
@@ -40,7 +41,7 @@ export async function untilState(
   const { client, namespace, collections } = options;
   const states = new Map<string, readonly KubeObject[]>();
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.limitMs ?? patienceMs)]);
+  const signal = anySignal([stop.signal, AbortSignal.timeout(options.limitMs ?? patienceMs)]);
   let last: StateView | undefined;
   let met: StateView | undefined;
   const follow = async ([root, plural]: readonly [string, string]) =>

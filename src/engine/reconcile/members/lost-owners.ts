@@ -1,5 +1,6 @@
 import type { CacheEvent } from '#kube/roles.ts';
 import { type MetricRegistry, metricCatalogue } from '#telemetry/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { errorLogFields } from '#util/homeostat-error.ts';
 import type { KubeObject } from '#util/kube-object.ts';
@@ -84,7 +85,7 @@ export class LostOwners {
     const end = () => stopper.abort(new Error('Disconnected'));
     const waker = new Waker(this.#context.clock);
     this.#searches.set(name, { connection, labels, end, waker });
-    const signal = AbortSignal.any([this.#stopper.signal, stopper.signal]);
+    const signal = anySignal([this.#stopper.signal, stopper.signal]);
     const kinds = kindsPlacedIn(this.#context.plan, name, labels);
     this.#search(name, kinds, { waker, signal }).catch((error: unknown) => {
       if (signal.aborted) return;

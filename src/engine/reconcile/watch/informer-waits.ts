@@ -1,4 +1,5 @@
 import type { Informer } from '#kube/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import type { Clock } from '#util/clock.ts';
 import { orAborted } from '#util/when-aborted.ts';
 
@@ -47,7 +48,7 @@ export async function settledSoon(
   if (open.length === 0) return;
   const enough = new AbortController();
   const cancel = clock.after(timeoutMs, () => enough.abort());
-  const either = AbortSignal.any([signal, enough.signal]);
+  const either = anySignal([signal, enough.signal]);
   try {
     await Promise.all(open.map((informer) => settled(informer, either)));
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { OperatorDefinition } from '#definition';
+import { anySignal } from '#util/any-signal.ts';
 import type { FinalizationOptions } from './finalization.ts';
 import { splitKinds } from './finalization.ts';
 import { type FinalizeKindsOptions, finalizeKinds } from './finalize-kinds.ts';
@@ -30,7 +31,7 @@ export class FinalizeBeside {
     if (signal.aborted || this.#running?.revision === revision) return;
     await this.stop();
     const stopper = new AbortController();
-    const ending = AbortSignal.any([signal, stopper.signal]);
+    const ending = anySignal([signal, stopper.signal]);
     const { namespaces } = controller;
     const { own: kinds } = splitKinds(this.#options.kinds(), definition);
     const ended = this.#finalize({ kinds, ...(namespaces && { namespaces }) }, ending);
@@ -66,7 +67,7 @@ export class FinalizeBeside {
   ): Promise<void> {
     let ending: AbortSignal;
     do {
-      ending = AbortSignal.any([signal, this.#options.pauseChange()]);
+      ending = anySignal([signal, this.#options.pauseChange()]);
       const isPaused = this.#options.isPaused();
       const options = { ...this.#options, ...kinds, isPaused, onRemaining: () => {} };
       await finalizeKinds(options, ending).catch(() => {});

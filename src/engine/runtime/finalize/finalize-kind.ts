@@ -2,6 +2,7 @@ import type { OperatorPlan } from '#compile';
 import { Controller } from '#controller';
 import type { ServedKind, ServedNamespaces } from '#definition';
 import { createFinalizingOperator, finalizerOf, type Operator, type Uninstall } from '#reconcile';
+import { anySignal } from '#util/any-signal.ts';
 import type { GroupKind } from '#util/gvk.ts';
 import { HomeostatError } from '#util/homeostat-error.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -103,7 +104,7 @@ export async function finalizeKind(
   try {
     await operator.start(signal);
     assertListed(operator);
-    const running = controller.run(AbortSignal.any([signal, emptied.signal]));
+    const running = controller.run(anySignal([signal, emptied.signal]));
     report();
     await running;
   } finally {

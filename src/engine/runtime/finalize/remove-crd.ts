@@ -1,6 +1,7 @@
 import type { CrdDefinition } from '#definition';
 import { type Informer, KubeError } from '#kube/roles.ts';
 import { untilInformer } from '#reconcile';
+import { anySignal } from '#util/any-signal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import {
   acquireCrd,
@@ -39,7 +40,7 @@ export async function removeCrd(
   const reason = reasonToKeep(stored.object, options);
   if (reason !== undefined) return reason;
   const ending = new AbortController();
-  const both = AbortSignal.any([signal, ending.signal]);
+  const both = anySignal([signal, ending.signal]);
   await withSynced(acquireCrd(cluster, name), signal, async (crds) => {
     const working = options.finalizeResources(both);
     const deleted = deleteAndWait(stored.object, { crds, options }, both);

@@ -3,6 +3,7 @@ import { installKind, type OperatorPlan } from '#compile';
 import { Controller } from '#controller';
 import { type LocatedDefinition, usedKindsOf } from '#definition';
 import { createFinalizingOperator, createOperator, holdChange } from '#reconcile';
+import { anySignal } from '#util/any-signal.ts';
 import { type GroupKind, type Gvk, isSameKind } from '#util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
 import { installNameOf, type OwnPart, statusManagerOf } from '#util/stored-names.ts';
@@ -85,7 +86,7 @@ export class Installation {
     this.#isDone = false;
     this.#problem = undefined;
     const stopper = new AbortController();
-    const signal = AbortSignal.any([this.#signal, stopper.signal]);
+    const signal = anySignal([this.#signal, stopper.signal]);
     const ended = (last?.ended ?? Promise.resolve()).then(() => this.#run(task, signal));
     this.#work = { stopper, ended };
   }
@@ -137,7 +138,7 @@ export class Installation {
       (gvk) => cluster.resourceFor(gvk) === undefined,
     );
     const ending = new AbortController();
-    const attempt = AbortSignal.any([signal, ending.signal]);
+    const attempt = anySignal([signal, ending.signal]);
     let isReleased = false;
     whenNewKind(unknown, this.#options, attempt).then(
       (reason) => reason !== undefined && ending.abort(new Error(reason)),
@@ -229,7 +230,7 @@ export class Installation {
       concurrency: 1,
       maxDelayMs: 300_000,
     });
-    const attempt = AbortSignal.any([signal, ending.signal]);
+    const attempt = anySignal([signal, ending.signal]);
     try {
       await operator.start(attempt);
       await controller.run(attempt);

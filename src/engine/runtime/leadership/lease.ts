@@ -1,5 +1,6 @@
 import type { ApiClient, ApiRequest } from '#kube';
 import { KubeError } from '#kube/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import type { Clock } from '#util/clock.ts';
 import { apiVersionOf } from '#util/gvk.ts';
 import { HomeostatError } from '#util/homeostat-error.ts';
@@ -63,7 +64,7 @@ export class LeaseClient {
       const flow = { name: 'leader-election', priority: 'object' } as const;
       const { body } = await api.request(
         { ...request, timeoutMs, lane: 'lease', flow },
-        AbortSignal.any([signal, timeout.signal]),
+        anySignal([signal, timeout.signal]),
       );
       return body as KubeObject;
     } finally {

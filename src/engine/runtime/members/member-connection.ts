@@ -2,6 +2,7 @@ import type { ClusterConfig, KubeCluster, KubeClusterOptions, ServerNote } from 
 import type { InformerState } from '#kube/roles.ts';
 import { rightText, untilInformer } from '#reconcile';
 import type { Logger } from '#telemetry/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import { backoffMs } from '#util/backoff.ts';
 import type { Clock } from '#util/clock.ts';
 import { deepEqual } from '#util/deep-equal.ts';
@@ -139,7 +140,7 @@ export class MemberConnection {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const access = this.#access;
-      const ending = AbortSignal.any([signal, this.#changed.signal]);
+      const ending = anySignal([signal, this.#changed.signal]);
       this.#connecting = access && this.#connect(access, ending);
       await (this.#connecting ?? whenAborted(ending));
     }
@@ -196,7 +197,7 @@ export class MemberConnection {
       onServerNote: (note) => notes.add(note),
       onThrottled: (isThrottled) => this.#noteThrottled(isThrottled),
     });
-    const ending = AbortSignal.any([signal, lost.signal]);
+    const ending = anySignal([signal, lost.signal]);
     try {
       const found = await this.#contact(cluster, ending);
       await admit(found.uid);
@@ -262,7 +263,7 @@ export class MemberConnection {
       fieldSelector: `metadata.name=${systemNamespace}`,
     });
     const checking = new AbortController();
-    const either = AbortSignal.any([signal, checking.signal]);
+    const either = anySignal([signal, checking.signal]);
     try {
       return await Promise.race([
         untilInformer(informer, either, () => {

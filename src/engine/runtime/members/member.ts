@@ -2,6 +2,7 @@ import { selectsMember } from '#definition';
 import { KubeError, type MemberCluster } from '#kube/roles.ts';
 import { rightText } from '#reconcile';
 import { type MetricRegistry, metricCatalogue, silentMetrics } from '#telemetry/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { gvkOf } from '#util/gvk.ts';
 import { conditionsOf } from '#util/kube-object.ts';
@@ -103,7 +104,7 @@ export class Member {
       },
       onConnected: (connected, ending) => this.#runDefinitions(connected, ending),
     });
-    this.#ended = this.#connection.run(AbortSignal.any([options.signal, this.#stopper.signal]));
+    this.#ended = this.#connection.run(anySignal([options.signal, this.#stopper.signal]));
   }
 
   get record(): ClusterRecord {

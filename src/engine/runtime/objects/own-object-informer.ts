@@ -1,6 +1,7 @@
 import type { CacheEvent, Informer } from '#kube/roles.ts';
 import { isKindMissing, untilInformer } from '#reconcile';
 import type { Logger } from '#telemetry/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import type { Clock } from '#util/clock.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { errorMessage } from '../error-message.ts';
@@ -102,7 +103,7 @@ export class OwnObjectInformer implements OwnObjects {
     if (isMissing()) {
       const late = new AbortController();
       const cancel = clock.after(listAfterMs, () => late.abort());
-      const waiting = AbortSignal.any([signal, late.signal]);
+      const waiting = anySignal([signal, late.signal]);
       await untilInformer(objects, waiting, () => !isMissing() || undefined).catch(() => {});
       cancel();
     }

@@ -2,6 +2,7 @@ import { Controller, type ReconcileContext, type ReconcileResult } from '#contro
 import { definesCrd, type OperatorDefinition } from '#definition';
 import { createOperator, type Operator, type OperatorOptions, SharedHistory } from '#reconcile';
 import type { Logger } from '#telemetry/roles.ts';
+import { anySignal } from '#util/any-signal.ts';
 import { whenCrdLost } from '../crd/wait-for-crd.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import { previousKindsOf } from '../prepare/prepare-definition.ts';
@@ -161,7 +162,7 @@ export class ActiveRevisions {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { cluster } = this.#options;
-    const all = AbortSignal.any([signal, this.#aborter.signal]);
+    const all = anySignal([signal, this.#aborter.signal]);
     // Without valid credentials the retry delays have grown.
     const unsubscribe = cluster.onAuthenticated(() => this.#controller.retryNow());
     this.#watchRevision(this.newest);
@@ -295,7 +296,7 @@ async function startAll(
   signal: AbortSignal,
 ): Promise<void> {
   const failure = new AbortController();
-  const both = AbortSignal.any([signal, failure.signal]);
+  const both = anySignal([signal, failure.signal]);
   const starts = revisionOperators.map(({ operator }) => operator.start(both));
   try {
     await Promise.all(starts);

@@ -1,4 +1,5 @@
 import type { LocatedDefinition } from '#definition';
+import { anySignal } from '#util/any-signal.ts';
 import { whenAborted } from '#util/when-aborted.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
@@ -97,8 +98,8 @@ export class DefinitionRun {
     let active: ActiveRevisions | undefined;
     let failures = 0;
     while (!signal.aborted) {
-      const attempt = AbortSignal.any([signal, this.#revisionChange.signal]);
-      const ending = active === undefined ? attempt : AbortSignal.any([attempt, active.ending]);
+      const attempt = anySignal([signal, this.#revisionChange.signal]);
+      const ending = active === undefined ? attempt : anySignal([attempt, active.ending]);
       let isDone = false;
       let error: unknown;
       try {

@@ -1,6 +1,7 @@
 import type { LocatedDefinition } from '#definition';
 import type { KubeError } from '#kube/roles.ts';
 import type { Readiness } from '#reconcile';
+import { anySignal } from '#util/any-signal.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { invariant } from '#util/homeostat-error.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
@@ -191,7 +192,7 @@ export class RunningDefinition {
     this.#run = run;
     this.#finalization = finalization;
     const stopper = new AbortController();
-    const signal = AbortSignal.any([this.#signal, stopper.signal]);
+    const signal = anySignal([this.#signal, stopper.signal]);
     const ended = (before?.ended ?? Promise.resolve()).then(async () => {
       if (signal.aborted || task.kind === 'wait') return;
       if (task.kind === 'finalize') return finalization?.run(task, signal);
