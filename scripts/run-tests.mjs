@@ -1,5 +1,5 @@
 // Runs suites of tests, one after the other, and prints one closing line with the counts of all:
-// `node scripts/run-tests.mjs unit|integration|sandbox|faults|contract[,SUITE...] [PATH-PART...] [--name PATTERN] [--seed N]`.
+// `node scripts/run-tests.mjs unit|integration|sandbox|faults|contract[,SUITE...] [PATH-PART...] [--name PATTERN] [--seed N] [--again N]`.
 import { fileURLToPath } from 'node:url';
 import { readArguments } from './test/arguments.mjs';
 import { runSuite } from './test/run-suite.mjs';
@@ -33,7 +33,7 @@ function argumentsOrExit() {
   } catch (error) {
     console.error(error.message);
     console.error(
-      'Usage: npm test -- [SUITE[,SUITE...] [PATH-PART...]] [--name PATTERN] [--seed N]',
+      'Usage: npm test -- [SUITE[,SUITE...] [PATH-PART...]] [--name PATTERN] [--seed N] [--again N]',
     );
     process.exit(1);
   }

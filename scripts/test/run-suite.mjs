@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { runInFileProcesses } from './file-processes.mjs';
+import { runAgain } from './run-again.mjs';
 import { runInSharedProcesses } from './shared-processes.mjs';
 import { selectTests, suites } from './suites.mjs';
 import { closingLine, Tally } from './tally.mjs';
@@ -32,7 +33,7 @@ async function runScript(name, script, signal) {
 }
 
 /** Runs one suite and prints what failed and how many passed. When the signal aborts, all that it has started is killed. */
-export async function runSuite(name, { filters, name: pattern, seed }, signal) {
+export async function runSuite(name, { filters, name: pattern, seed, again }, signal) {
   const suite = suites[name];
   if (suite.script !== undefined) return runScript(name, suite.script, signal);
   const { files, leftOut } = selectTests(suite, filters);
@@ -51,9 +52,15 @@ export async function runSuite(name, { filters, name: pattern, seed }, signal) {
   const startedMs = performance.now();
   const tally = new Tally();
   await run({ suite, files, pattern, seed, leftOut, tally, signal });
+  await runAgain(again, tally, (failed, second) =>
+    runInFileProcesses({ suite, files: failed, pattern, leftOut, tally: second, signal }),
+  );
   if (tally.total === 0) tally.failures.push(`${name}: no test ran`);
   if (tally.failed > 0) console.log(`\nFailed in suite "${name}":`);
   for (const failure of tally.failures) console.log(`  ✖ ${failure}`);
+  if (tally.passedAgain.length > 0)
+    console.log(`\nPassed in suite "${name}" when run again, to be mended:`);
+  for (const failure of tally.passedAgain) console.log(`  ! ${failure}`);
   if (files.length > fewFiles) console.log(`Slowest files: ${tally.slowestFiles(slowFiles)}`);
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
   console.log(`Suite "${name}": ${closingLine(tally)} (${files.length} files, ${seconds} s)\n`);

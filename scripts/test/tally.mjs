@@ -4,6 +4,8 @@ export class Tally {
   skipped = 0;
   /** One text each: file and name. */
   failures = [];
+  /** Failures of a first run that a second one does not have. */
+  passedAgain = [];
   /** Milliseconds by file. */
   times = new Map();
 

@@ -107,6 +107,45 @@ describe('scripts/run-tests', () => {
     assert.equal(status, 1);
   });
 
+  const passesTheSecondTime = `import { existsSync, writeFileSync } from 'node:fs';
+    const mark = new URL('mark-of-' + import.meta.url.split('/').at(-1), import.meta.url);
+    test('passes the second time', () => {
+      if (existsSync(mark)) return;
+      writeFileSync(mark, '');
+      throw new Error('first');
+    });`;
+
+  test('a failed file is run again when that is asked for, and it is listed', () => {
+    const files = { 'b.test.ts': `${passing} ${passesTheSecondTime}` };
+    const { status, stdout, closing } = runOf('again', files, '--again', '1');
+    assert.match(
+      stdout,
+      /when run again, to be mended:\n {2}! src\/b\.test\.ts > passes the second/,
+    );
+    assert.equal(closing, '10 passed, 0 failed, 0 skipped');
+    assert.equal(status, 0);
+    assert.equal(runOf('once', files).status, 1);
+  });
+
+  test('what fails again is a failure, and so are more files than may run again', () => {
+    const fails = `${passing} test('no', () => { throw new Error('boom') });`;
+    const flaky = `${passing} ${passesTheSecondTime}`;
+    const both = runOf('fails-again', { 'b.test.ts': fails, 'c.test.ts': flaky }, '--again', '2');
+    assert.match(both.stdout, /✖ src\/b\.test\.ts > no/);
+    assert.equal(both.closing, '11 passed, 1 failed, 0 skipped');
+    assert.equal(both.status, 1);
+    const many = runOf('too-many', { 'b.test.ts': flaky, 'c.test.ts': flaky }, '--again', '1');
+    assert.equal(many.closing, '10 passed, 2 failed, 0 skipped');
+    assert.equal(many.status, 1);
+  });
+
+  test('a process that ended early is not run again', () => {
+    const text = `${passing} test('leaves', () => process.exit(0));`;
+    const { status, stdout } = runOf('exit-again', { 'b.test.ts': text }, '--again', '9');
+    assert.doesNotMatch(stdout, /Running again/);
+    assert.equal(status, 1);
+  });
+
   test('runs the tests of one name only', () => {
     const text = `${passing} test('also', () => { throw new Error('not this') });`;
     const { status, closing } = runOf('named', { 'b.test.ts': text }, '--name', '^passes');
