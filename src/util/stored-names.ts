@@ -237,6 +237,10 @@ export const rejectedAnnotation = 'homeostat.dev/rejected';
 export const withdrawnAnnotation = 'homeostat.dev/withdrawn';
 /** Annotation on an `OperatorDefinition` that is being deleted, `"true"`: orphan its resources. */
 export const abandonAnnotation = 'homeostat.dev/abandon';
+/** On a CRD whose versions differ: the rules between them, the current and the previous ones by digest. */
+export const conversionsAnnotation = 'homeostat.dev/conversions';
+/** On a resource: fields that the version cannot express in which it is stored or read, by version and path. */
+export const preservedAnnotation = 'homeostat.dev/preserved';
 /** Finalizer on every `OperatorDefinition` that a runtime owns. */
 export const definitionFinalizer = 'homeostat.dev/definition';
 

@@ -5,6 +5,7 @@ import { folderOf } from '../../scripts/imports/rooms.ts';
 
 describe('unit/browser-bundle', () => {
   for (const room of [
+    'conversion',
     'definition',
     'compile',
     'check',

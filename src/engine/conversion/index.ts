@@ -1,0 +1,17 @@
+export { checkConversion } from './check-conversion.ts';
+export type {
+  ConversionProblem,
+  ConversionRules,
+  FieldForm,
+  FieldRule,
+  VersionRules,
+} from './conversion-rules.ts';
+export {
+  type Converted,
+  type Converter,
+  type ConverterOptions,
+  createConverter,
+  type YamlText,
+} from './converter.ts';
+export { type ParsedRules, parseConversionRules } from './parse-rules.ts';
+export { digestOf, readRules, type StoredRules, writeRules } from './rules-text.ts';
