@@ -11,6 +11,7 @@ const topics: Readonly<Record<LogTopic, string>> = {
   definitions: 'Definitions',
   rollouts: 'Roll-outs',
   resources: 'Resources',
+  conversions: 'Conversions between versions',
   cluster: 'API server and watches',
   rights: 'Rights and Events',
 };

@@ -325,6 +325,33 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    title: 'Conversions between versions',
+    panels: [
+      {
+        title: 'Converted objects by definition and version',
+        unit: 'ops',
+        queries: [
+          [
+            rate(m.conversions.name, '', 'definition, version, result'),
+            '{{definition}} {{version}} {{result}}',
+          ],
+        ],
+      },
+      {
+        title: 'Duration of a request to the webhook',
+        unit: 's',
+        queries: [
+          [quantile(0.99, m.conversionSeconds.name, '', 'definition'), '{{definition}} p99'],
+        ],
+      },
+      {
+        title: 'Life of the certificate that is left',
+        unit: 's',
+        queries: [[`min(${m.conversionCertificateExpiry.name} > 0) - time()`, 'certificate']],
+      },
+    ],
+  },
+  {
     title: 'Process',
     panels: [
       {

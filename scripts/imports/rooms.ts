@@ -5,7 +5,7 @@
 export const floors: Readonly<Record<string, readonly string[]>> = {
   engine: [
     ...['files', 'telemetry', 'conversion', 'definition', 'compile', 'check', 'kube', 'controller'],
-    ...['reconcile', 'http-objects', 'runtime', 'http'],
+    ...['reconcile', 'http-objects', 'conversion-webhook', 'runtime', 'http'],
   ],
   authoring: ['plan', 'simulation', 'testing', 'render', 'fuzz', 'import', 'dev', 'lsp', 'library'],
   console: ['web', 'console', 'playground'],
@@ -45,6 +45,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   controller: ['util', 'telemetry/roles'],
   reconcile: ['util', 'definition', 'compile', 'controller', 'kube/roles', 'telemetry/roles'],
   'http-objects': ['util', 'compile/language', 'controller', 'kube/roles', 'telemetry/roles'],
+  'conversion-webhook': ['util', 'conversion', 'kube/roles', 'telemetry/roles'],
   sandbox: ['util', 'conversion', 'kube/roles'],
   runtime: engine(),
   plan: [...engine(), 'runtime'],
@@ -99,6 +100,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
       'http-objects',
       'http-objects/kinds',
       'http-objects/spec',
+      'conversion-webhook',
       'lsp',
       'console',
       'console/node',
@@ -124,6 +126,8 @@ export const packages: Readonly<Record<string, string>> = {
   undici: 'kube',
   '@kubernetes/client-node': 'kube',
   '@marcbachmann/cel-js': 'sandbox',
+  '@peculiar/x509': 'conversion-webhook/certificates/x509.ts',
+  'reflect-metadata': 'conversion-webhook/certificates/x509.ts',
   express: 'http',
   'fast-check': 'fuzz',
   'vscode-languageserver-protocol': 'lsp/protocol.ts',

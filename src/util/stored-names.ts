@@ -215,6 +215,11 @@ export const recordKeysNamespaces = ['homeostat-system', 'kube-system', 'default
 export const recordKeysType = 'homeostat.dev/history-keys';
 export const recordKeysManager = 'homeostat.history-keys';
 
+/** The Secret with the certificates of the conversion webhook, its type, and its field manager. Definitions may neither read nor write it. */
+export const webhookSecretName = 'homeostat-conversion';
+export const webhookSecretType = 'homeostat.dev/conversion-certificates';
+export const webhookSecretManager = 'homeostat.conversion-certificates';
+
 /** The field manager of a definition's records. */
 export function recordManagerOf(definition: string): string {
   return `homeostat/${definition}.history`;

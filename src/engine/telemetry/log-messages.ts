@@ -8,7 +8,14 @@ export interface LogMessageSpec {
   readonly action?: string;
 }
 
-export type LogTopic = 'process' | 'definitions' | 'rollouts' | 'resources' | 'cluster' | 'rights';
+export type LogTopic =
+  | 'process'
+  | 'definitions'
+  | 'rollouts'
+  | 'resources'
+  | 'conversions'
+  | 'cluster'
+  | 'rights';
 
 /** A message that the runtime logs. Variable parts are fields of the log line. */
 export type LogMessage = keyof typeof logMessages;
@@ -540,6 +547,44 @@ export const logMessages = {
   'Recording an Event failed': {
     topic: 'rights',
     meaning: 'Internal error in the recording of Events.',
+    action: reportBug,
+  },
+  'The conversion webhook listens': {
+    topic: 'conversions',
+    meaning: 'The process has a certificate and converts objects for the API server.',
+  },
+  'The conversion webhook ends': {
+    topic: 'conversions',
+    meaning:
+      'The process stops. Until no client is sent to it any more, it still converts; then its connections end.',
+  },
+  'Wrote the certificates of the conversion webhook': {
+    topic: 'conversions',
+    meaning:
+      'A step of issuing or renewing certificates is stored in the Secret (`step`, see `docs/decisions/0035`).',
+  },
+  'Cannot write the certificates of the conversion webhook, will retry': {
+    topic: 'conversions',
+    meaning:
+      'A write of the Secret with the certificates failed. The certificate that is served stays the same until it expires.',
+    action: 'Check the rights of the process to this Secret in the namespace of the runtime.',
+  },
+  'The certificate of the webhook cannot be read': {
+    topic: 'conversions',
+    meaning:
+      'The directory of `--webhook-cert-dir` has no whole pair of `tls.crt` and `tls.key` (`reason`). The last whole pair is served.',
+    action: 'Check the program that writes the files, for example cert-manager.',
+  },
+  'A conversion cannot be done': {
+    topic: 'conversions',
+    meaning:
+      'A request of the API server was answered with an error (`reason`): the CRD or its rules are not known, or an object cannot be written in this version. The client of the API server sees the same message.',
+    action:
+      'With a reason that names a digest: the CRD was changed by hand. With one that names an object: see "conversions" in the documentation of definitions.',
+  },
+  'A request to the conversion webhook failed': {
+    topic: 'conversions',
+    meaning: 'Internal error in a conversion.',
     action: reportBug,
   },
 } as const satisfies Readonly<Record<string, LogMessageSpec>>;

@@ -15,6 +15,9 @@ const reconcileBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 
 const requestBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** A conversion of one object takes less than a millisecond; that of a list takes longer. */
+const conversionBuckets = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5];
+
 const definitionStates = [
   'starting',
   'waiting',
@@ -390,6 +393,26 @@ export const metricCatalogue = {
     type: 'gauge',
     name: 'homeostat_http_oldest_observation_seconds',
     help: 'Longest time since an HttpObject was last observed by this process; 0: none was',
+    labels: [],
+  },
+  conversions: {
+    type: 'counter',
+    name: 'homeostat_conversions_total',
+    help: 'Objects that the API server sent to the conversion webhook, by the version that it asked for; `rejected`: the object cannot be written in this version; `failed`: the request is wrong (without a definition: its CRD or rules are not known), or an error',
+    labels: ['definition', 'version', 'result'],
+    values: { result: ['converted', 'rejected', 'failed'] },
+  },
+  conversionSeconds: {
+    type: 'histogram',
+    name: 'homeostat_conversion_request_duration_seconds',
+    help: 'Time from the last byte of a request to the conversion webhook to its response',
+    labels: ['definition'],
+    bucketsSeconds: conversionBuckets,
+  },
+  conversionCertificateExpiry: {
+    type: 'gauge',
+    name: 'homeostat_conversion_certificate_expiration_timestamp_seconds',
+    help: 'When the certificate expires that the conversion webhook of this process serves; 0: it serves none',
     labels: [],
   },
   buildInfo: {
