@@ -244,7 +244,12 @@ export const withdrawnAnnotation = 'homeostat.dev/withdrawn';
 export const abandonAnnotation = 'homeostat.dev/abandon';
 /** On a CRD whose versions differ: the rules between them, the current and the previous ones by digest. */
 export const conversionsAnnotation = 'homeostat.dev/conversions';
-/** On a resource: fields that the version cannot express in which it is stored or read, by version and path. */
+/**
+ * The start of annotations on a resource: each has one value that the object's version cannot express. One annotation for each value, so that
+ * server-side apply can remove one without the others.
+ */
+export const preservedPrefix = 'preserved.homeostat.dev/';
+/** On a resource, annotation or label, `incomplete`: such values did not fit into annotations. Written only on objects that are read. */
 export const preservedAnnotation = 'homeostat.dev/preserved';
 /** Finalizer on every `OperatorDefinition` that a runtime owns. */
 export const definitionFinalizer = 'homeostat.dev/definition';

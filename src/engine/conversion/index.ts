@@ -11,7 +11,7 @@ export {
   type Converter,
   type ConverterOptions,
   createConverter,
-  type YamlText,
 } from './converter.ts';
 export { type ParsedRules, parseConversionRules } from './parse-rules.ts';
 export { digestOf, readRules, type StoredRules, writeRules } from './rules-text.ts';
+export type { YamlText } from './value-forms.ts';

@@ -1,0 +1,6 @@
+export {
+  type Proof,
+  type ProofOptions,
+  proveRoundTrips,
+  type RoundTripFailure,
+} from './prove-round-trips.ts';

@@ -1,0 +1,42 @@
+import { isJsonObject } from '#util/json.ts';
+import { fieldNode, itemNode, type SchemaNode } from './schema-node.ts';
+import { setField } from './set-field.ts';
+
+/**
+ * A value without the nulls that the API server removes: those of fields and keys that are not nullable. They occur in the partial objects that
+ * server-side apply converts. Parts without any are the same ones.
+ */
+export function withoutNulls<T>(value: T, node: SchemaNode | undefined): T {
+  if (node === undefined || node.kind === 'any') return value;
+  if (Array.isArray(value)) return withoutNullsInItems(value, itemNode(node)) as T;
+  return isJsonObject(value) ? (withoutNullsInFields(value, node) as T) : value;
+}
+
+function withoutNullsInItems(list: readonly unknown[], node: SchemaNode | undefined): unknown {
+  if (node?.kind === 'scalar') return list;
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = withoutNulls(list[index], node);
+    if (item === list[index]) continue;
+    copy ??= [...list];
+    copy[index] = item;
+  }
+  return copy ?? list;
+}
+
+function withoutNullsInFields(value: object, node: SchemaNode): unknown {
+  const source = value as Readonly<Record<string, unknown>>;
+  let isSame = true;
+  const kept: [string, unknown][] = [];
+  for (const name of Object.keys(source)) {
+    const own = fieldNode(node, name);
+    const field = withoutNulls(source[name], own);
+    if (field !== source[name]) isSame = false;
+    if (field === null && own !== undefined && !own.isNullable) isSame = false;
+    else kept.push([name, field]);
+  }
+  if (isSame) return value;
+  const copy = {};
+  for (const [name, field] of kept) setField(copy, name, field);
+  return copy;
+}
