@@ -1,116 +1,34 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { parseYaml } from '#definition';
-import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { test } from 'node:test';
+import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import {
-  isEstablished,
-  type PlaneAnswer,
-  useControlPlane,
-} from '../support/control-plane/index.ts';
-import {
-  conditionOf,
-  statusOf,
-  thing,
-  thingDefinition,
-  thingPath,
-} from '../support/definitions.ts';
+  bindingPath,
+  isDenied,
+  keepRule as keep,
+  messageOf,
+  policyPath,
+  ruled,
+  smallRule as small,
+  useAdmission,
+} from '../support/admission.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { definitionPath as pathOf, useDefinitionObjects } from '../support/definition-objects.ts';
+import { conditionOf, statusOf, thing, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
-import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
-import { hasReason, isReady } from '../support/installing.ts';
-import { patienceMs } from '../support/patience.ts';
+import { isReady } from '../support/installing.ts';
 
 const shared = useControlPlane({ audit: true });
 const launch = useRuntimes(shared);
 
-const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
-const definitionsCrd =
-  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
-const group = '/apis/admissionregistration.k8s.io/v1';
-const policyPath = (name: string) => `${group}/validatingadmissionpolicies/${name}.homeostat.dev`;
-const bindingPath = (name: string) =>
-  `${group}/validatingadmissionpolicybindings/${name}.homeostat.dev`;
-const pathOf = (name: string) => `${collection}/${name}`;
-
-const schema = `
-            type: object
-            properties:
-              spec: { type: object, properties: { size: { type: integer }, text: { type: string } } }
-              my-field: { type: string }
-              in: { type: string }
-        subresources: { scale: { specReplicasPath: .spec.size, statusReplicasPath: .status.size } }`;
-
-const small = `
-      - rule: "object.?spec.?size.orValue(1) <= 10 || 'big' in object.metadata.?labels.orValue({})"
-        field: spec.size
-        message: More than 10 need the label "big"`;
-const keep = `
-      - operations: [Delete]
-        rule: "oldObject.metadata.?annotations[?'keep'].orValue('') != 'true'"
-        message: Remove the annotation "keep" first`;
-
-/** A definition with these rules, and further fields of \`admission\` and of \`spec\`. */
-function ruled(name: string, rules: string, { admission = '', spec = '' } = {}): string {
-  const body = rules === '' ? '' : `  admission:\n    rules:${rules}\n${admission}`;
-  return thingDefinition(name, `${body}${spec}`, { schema });
-}
-
 shared.describe('integration/admission', () => {
-  let homeostat: HomeostatRuntime;
-
-  before(async () => {
-    homeostat = await begin();
-    await shared.client().untilObject(definitionsCrd, isEstablished);
-    await shared.client().untilList(collection, () => true);
-  });
-
-  async function begin() {
-    const runtime = launch({
-      definitions: { 'none.txt': '' },
-      flags: ['--sources', 'directories,objects', '--withdraw-after', '2s'],
-    });
-    await runtime.whenLogged('Starting');
-    return runtime;
-  }
-
-  const apply = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
-  const untilReady = (name: string) => shared.client().untilObject(pathOf(name), isReady);
+  const { apply, untilReady, untilReason, runtime, begin } = useDefinitionObjects(shared, launch);
+  const { untilAnswer, untilEnforced, untilPermitted } = useAdmission(shared);
   const untilThere = (path: string) =>
     shared.client().untilObject(path, (each) => each !== undefined);
   const patch = (path: string, body: unknown) => shared.client().patch(path, body);
   const annotate = (path: string, annotations: JsonObject) =>
     patch(path, { metadata: { annotations } });
-
-  /** Dry-runs an apply until the answer is as expected: the server takes a changed policy a moment later. */
-  async function untilAnswer(
-    object: KubeObject,
-    isExpected: (answer: PlaneAnswer) => boolean,
-  ): Promise<PlaneAnswer> {
-    const client = shared.client();
-    const path = `${await client.pathOf(object)}?fieldManager=test&dryRun=All`;
-    const deadline = performance.now() + patienceMs;
-    for (;;) {
-      const answer = await client.request({
-        method: 'PATCH',
-        path,
-        body: object,
-        contentType: 'application/apply-patch+yaml',
-      });
-      if (isExpected(answer)) return answer;
-      if (performance.now() > deadline)
-        throw new Error(`Found ${answer.status} ${JSON.stringify(answer.body)}`);
-      await client.sleep(50);
-    }
-  }
-
-  const isDenied = ({ status }: PlaneAnswer) => status === 422 || status === 403;
-  const messageOf = ({ body }: PlaneAnswer) =>
-    isJsonObject(body as JsonObject) ? String((body as JsonObject).message) : '';
-  /** Until a Thing of this size is rejected. */
-  const untilEnforced = (name: string, namespace: string, size = 11) =>
-    untilAnswer(thing(name, namespace, { size }, 'probe'), isDenied);
-  const untilPermitted = (name: string, namespace: string, size = 11) =>
-    untilAnswer(thing(name, namespace, { size }, 'probe'), ({ status }) => status < 300);
 
   test('a rule rejects with its field and message, and nothing is sent at rest', async () => {
     const namespace = await shared.namespace();
@@ -299,16 +217,16 @@ shared.describe('integration/admission', () => {
       },
       validations: [{ expression: 'true' }],
     };
-    await shared.client().create(`${group}/validatingadmissionpolicies`, {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: 'foreign.homeostat.dev' },
-      spec,
-    });
-    await apply(ruled('foreign', small));
-    const conflict = await shared
+    await shared
       .client()
-      .untilObject(pathOf('foreign'), (object) => hasReason(object, 'AdmissionNotReady'));
+      .create('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: 'foreign.homeostat.dev' },
+        spec,
+      });
+    await apply(ruled('foreign', small));
+    const conflict = await untilReason('foreign', 'AdmissionNotReady');
     assert.match(conditionOf(conflict)?.message ?? '', /^Conflict: /);
     const kept = await shared.client().get(policyPath('foreign'));
     assert.equal(kept?.metadata.labels, undefined);
@@ -319,23 +237,21 @@ shared.describe('integration/admission', () => {
 
   test('a rule that a server cannot compile is named in "Ready"', async () => {
     await apply(ruled('broken', small.replace('object.?spec', 'objekt.?spec')));
-    const broken = await shared
-      .client()
-      .untilObject(pathOf('broken'), (object) => hasReason(object, 'AdmissionNotReady'));
+    const broken = await untilReason('broken', 'AdmissionNotReady');
     assert.match(conditionOf(broken)?.message ?? '', /undeclared reference to 'objekt'/);
   });
 
   test('a definition whose manifest is removed keeps its rules, also without the runtime', async () => {
     const namespace = await shared.namespace();
-    homeostat.write('filed.yaml', ruled('filed', small, { spec: '  removalPolicy: Delete\n' }));
+    runtime().write('filed.yaml', ruled('filed', small, { spec: '  removalPolicy: Delete\n' }));
     await untilReady('filed');
     await untilEnforced('filed', namespace);
-    homeostat.remove('filed.yaml');
-    await shared.client().untilObject(pathOf('filed'), (object) => hasReason(object, 'Withdrawn'));
+    runtime().remove('filed.yaml');
+    await untilReason('filed', 'Withdrawn');
     await shared.audit.quiet(2_000);
-    await homeostat.stop();
+    await runtime().stop();
     await untilEnforced('filed', namespace);
-    homeostat = await begin();
+    await begin();
   });
 
   test('a deleted definition takes its rules with it, and keeps its resources', async () => {

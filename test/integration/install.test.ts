@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { parseYaml } from '#definition';
+import { test } from 'node:test';
 import type { KubeObject } from '#util/kube-object.ts';
-import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { definitionPath as pathOf, useDefinitionObjects } from '../support/definition-objects.ts';
 import { conditionOf, customKind, statusOf, thing, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
-import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
-import { hasReason, installedMap, installing, installOf, isReady } from '../support/installing.ts';
+import { installedMap, installing, installOf, isReady } from '../support/installing.ts';
 
 const shared = useControlPlane({ audit: true });
 const launch = useRuntimes(shared);
 
-const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
-const definitionsCrd =
-  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
-const pathOf = (name: string) => `${collection}/${name}`;
 const mapPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 const removes = '  removalPolicy: Delete\n';
@@ -22,27 +17,7 @@ const textOf = (map: KubeObject | undefined) =>
   (map?.data as { readonly text?: string } | undefined)?.text;
 
 shared.describe('integration/install', () => {
-  let homeostat: HomeostatRuntime;
-
-  before(async () => {
-    homeostat = await begin();
-    await shared.client().untilObject(definitionsCrd, isEstablished);
-    await shared.client().untilList(collection, () => true);
-  });
-
-  async function begin() {
-    const runtime = launch({
-      definitions: { 'none.txt': '' },
-      flags: ['--sources', 'directories,objects', '--withdraw-after', '2s'],
-    });
-    await runtime.whenLogged('Starting');
-    return runtime;
-  }
-
-  const apply = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
-  const untilReady = (name: string) => shared.client().untilObject(pathOf(name), isReady);
-  const untilReason = (name: string, reason: string) =>
-    shared.client().untilObject(pathOf(name), (object) => hasReason(object, reason));
+  const { apply, untilReady, untilReason, runtime, begin } = useDefinitionObjects(shared, launch);
   const untilMap = (namespace: string, name: string, text = 'one') =>
     shared.client().untilObject(mapPath(namespace, name), (map) => textOf(map) === text);
   const untilGone = (path: string) =>
@@ -80,8 +55,8 @@ shared.describe('integration/install', () => {
     await shared.audit.quiet(3_000);
     assert.deepEqual(shared.audit.atRest({ since }), []);
     // A line may arrive after the status.
-    await homeostat.whenLogged('Reconciled');
-    const lines = homeostat.entries.filter(
+    await runtime().whenLogged('Reconciled');
+    const lines = runtime().entries.filter(
       ({ msg, name }) => msg === 'Reconciled' && name === 'first',
     );
     assert.deepEqual(
@@ -365,8 +340,8 @@ shared.describe('integration/install', () => {
     await apply(installing('held', maps(1), limit));
     const held = await untilReason('held', 'DeletionsHeld');
     assert.match(conditionOf(held)?.message ?? '', /^install: /);
-    await homeostat.stop();
-    homeostat = await begin();
+    await runtime().stop();
+    await begin();
     await shared.audit.quiet(3_000);
     for (const id of ['m1', 'm2', 'm3']) await untilMap(namespace, `held-${id}`);
     const revision = String(statusOf(await untilReason('held', 'DeletionsHeld')).revision);
@@ -418,10 +393,10 @@ shared.describe('integration/install', () => {
 
   test('a definition whose manifest is removed keeps its objects', async () => {
     const namespace = await shared.namespace();
-    homeostat.write('filed.yaml', installing('filed', installedMap('a', namespace), removes));
+    runtime().write('filed.yaml', installing('filed', installedMap('a', namespace), removes));
     await untilReady('filed');
     const map = await untilMap(namespace, 'filed-a');
-    homeostat.remove('filed.yaml');
+    runtime().remove('filed.yaml');
     await untilReason('filed', 'Withdrawn');
     await shared.audit.quiet(2_000);
     const after = await shared.client().get(mapPath(namespace, 'filed-a'));
@@ -433,9 +408,9 @@ shared.describe('integration/install', () => {
     await apply(installing('restarted', installedMap('a', namespace)));
     await untilReady('restarted');
     await shared.audit.quiet(3_000);
-    await homeostat.stop();
+    await runtime().stop();
     const since = shared.audit.mark();
-    homeostat = await begin();
+    await begin();
     await shared.audit.quiet(8_000);
     // Of a slow start, the status of the definition itself says that it is starting.
     const writes = shared.audit

@@ -1,10 +1,11 @@
 import type { RuleSection } from './rule.ts';
 
 const file = 'test/integration/admission.test.ts';
+const defaults = 'test/integration/admission-defaults.test.ts';
 const check = 'src/authoring/testing/validation/admission/check-admission.test.ts';
 
 export const admission: RuleSection = {
-  heading: 'Rules that the API server enforces',
+  heading: 'Rules and defaults that the API server enforces',
   page: 'admission.md',
   rules: [
     {
@@ -17,7 +18,10 @@ export const admission: RuleSection = {
     },
     {
       rule: 'Forms that have no meaning are rejected',
-      shownBy: ['test/fixtures/invalid/admission.yaml'],
+      shownBy: [
+        'test/fixtures/invalid/admission.yaml',
+        'test/fixtures/invalid/admission-defaults.yaml',
+      ],
     },
     {
       rule: 'A rule is checked when what it reads changes, and never for an object that is being deleted',
@@ -65,6 +69,30 @@ export const admission: RuleSection = {
     {
       rule: 'Of a kind of others (`for`), only what the definition selects is checked, by default with the `failurePolicy` `Ignore`',
       shownBy: [`${file} › of a kind of others, only what the definition selects is checked`],
+    },
+    {
+      rule: 'A default sets a field that a request leaves out, with its parents, before the rules',
+      shownBy: [
+        `${defaults} › a value is set where a request leaves it out, from the first request on, and nothing is sent at rest`,
+        `${defaults} › parents are created and existing ones are kept; keys are escaped; a later value sees earlier ones`,
+        `${defaults} › rules see the values of defaults, and hold before them`,
+        `${defaults} › of a kind of others, only what the definition selects gets values, also constant ones`,
+        'src/authoring/testing/validation/admission/check-defaults.test.ts',
+        'src/engine/definition/admission-path.test.ts',
+      ],
+    },
+    {
+      rule: 'Defaults are set with a change of the `spec`, and never in an object that is being deleted',
+      shownBy: [
+        `${defaults} › a removed value is set again; what changes nothing in the spec leaves an older object as it is`,
+      ],
+    },
+    {
+      rule: 'Defaults follow the definition, and a value that fails is reported',
+      shownBy: [
+        `${defaults} › without defaults nothing is left, and a value that fails rejects the request`,
+        `${defaults} › a value that the server cannot compile is named in "Ready", and the rules hold`,
+      ],
     },
   ],
 };

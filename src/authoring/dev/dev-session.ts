@@ -17,6 +17,7 @@ import {
   type DefinitionSource,
   type DefinitionView,
   type DesiredDefinition,
+  hasPendingPolicies,
   isStarting,
   type ParsedManifest,
   queuesOf,
@@ -57,6 +58,8 @@ export interface DevSessionOptions {
   /** Namespace of the ConfigMaps with definitions. */
   readonly definitionsNamespace: string;
   readonly check: ManifestCheck;
+  /** See `SharedOptions`: a simulated cluster needs none. @default that of a real cluster */
+  readonly schemaDelayMs?: number;
   /** Where samples are; undefined = none are applied. */
   readonly samplesFolder: string | undefined;
   /** Apply the samples at the start? Those that are saved later are applied in any case. */
@@ -162,7 +165,8 @@ export class DevSession {
 
   /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, logger, capacity, sources, check, observer } = this.#options;
+    const { cluster, clock, random, logger, capacity, sources, check, observer, schemaDelayMs } =
+      this.#options;
     const metrics = createMetricRegistry();
     const runtime = new ClusterRuntime({
       cluster,
@@ -177,6 +181,7 @@ export class DevSession {
       ...(observer && { observer }),
       // The schema changes often during development, and the samples are applied again.
       allowBreakingChanges: true,
+      ...(schemaDelayMs !== undefined && { schemaDelayMs }),
       readsObjects: true,
       guardedNamespaces: new Set(),
       definitionsNamespace: this.#options.definitionsNamespace,
@@ -311,7 +316,7 @@ export class DevSession {
 
   /** One that runs in members never starts in a session without them. */
   #isPending(view: DefinitionView, desired: DesiredByName): boolean {
-    if (!isStarting(view)) return false;
+    if (!isStarting(view) && !hasPendingPolicies(view)) return false;
     const definition = desired.get(view.name)?.located.definition;
     return this.#options.members !== undefined || definition?.controller.clusters === undefined;
   }

@@ -29,6 +29,7 @@ export function createClusterOperators({
     ...options,
     timeSlicer: unlimitedTimeSlicer,
     readsObjects: false,
+    schemaDelayMs: 0,
     guardedNamespaces: new Set(),
     definitionsNamespace: undefined,
     members: { secrets: { namespace: runtimeNamespace, allowed: ['*'] }, connect },

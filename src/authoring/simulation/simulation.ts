@@ -13,7 +13,14 @@ import {
 } from '#compile';
 import { type LocatedDefinition, parseYaml, type TestHttpApi } from '#definition';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '#kube';
-import { type ClusterRuntime, clusterGvk, ensureClusterKind, isStarting } from '#runtime';
+import {
+  type ClusterRuntime,
+  clusterGvk,
+  type DefinitionView,
+  ensureClusterKind,
+  hasPendingPolicies,
+  isStarting,
+} from '#runtime';
 import { type ApiAnswer, createSandbox, type Sandbox } from '#sandbox';
 import { type Logger, silentMetrics } from '#telemetry';
 import type { Gvk } from '#util/gvk.ts';
@@ -208,7 +215,7 @@ export class Simulation {
   /** Lets time pass until every definition runs or waits, also in its members. Returns why one does not; undefined: all do. */
   async untilStarted(): Promise<string | undefined> {
     const views = () => this.runtime?.view.definitions ?? [];
-    await this.advanceUntil(() => views().length > 0 && !views().some(isStarting), startLimitMs);
+    await this.advanceUntil(() => views().length > 0 && !views().some(isPreparing), startLimitMs);
     const stopped = views().find(
       ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',
     );
@@ -338,6 +345,10 @@ export class Simulation {
   #noteActivity(): void {
     this.#requests += 1;
   }
+}
+
+function isPreparing(view: DefinitionView): boolean {
+  return isStarting(view) || hasPendingPolicies(view);
 }
 
 /** Added to the seed of the simulation for those of its members, whose UIDs must differ. */

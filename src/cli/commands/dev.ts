@@ -192,6 +192,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
+    ...(devCluster !== undefined && { schemaDelayMs: 0 }),
     // Without simulated members the kind is served, so that definitions which use it run. On a real cluster, members are not connected.
     ...(devCluster !== undefined && {
       members: {

@@ -1,5 +1,6 @@
 import type { AcceptedWarning, Diagnostic, LocatedDefinition } from '#definition';
 import { checkAdmissionRules } from './admission/check-admission.ts';
+import { checkAdmissionDefaults } from './admission/check-defaults.ts';
 import { offlineAdmissionPlan } from './admission/compile-admission.ts';
 import type { CoverageRecorder } from './coverage.ts';
 import { analyse, createPlan } from './create-plan.ts';
@@ -37,6 +38,7 @@ export function compile(
   const analysis = analyse(located, options);
   const install = located.definition.install && analyseInstall(located, options);
   checkAdmissionRules(located, analysis.types.resource, diagnostics);
+  checkAdmissionDefaults(located, analysis.types.resource, diagnostics);
   const { diagnostics: found, accepted } = diagnostics.finish(located.acceptedWarnings ?? []);
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found, accepted };
   const plan = createPlan(analysis, {

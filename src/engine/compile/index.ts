@@ -1,8 +1,11 @@
+export { typeOfDefault } from './admission/check-defaults.ts';
 export {
   type AdmissionPlace,
   admissionDefinitionOf,
-  admissionKinds,
+  admissionKindsOf,
   compileAdmission,
+  defaultPoliciesOf,
+  mutatingPolicyGvk,
 } from './admission/compile-admission.ts';
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
 export { isHidden } from './analysis/secret-flow.ts';

@@ -4,6 +4,7 @@ export {
   warningCodes,
   withoutAccepted,
 } from './accepted-warnings.ts';
+export { defaultPathText, listDefaultHint } from './admission-path.ts';
 export { isStandardStatusSchema, standardStatusSchemas } from './crd/standard-status.ts';
 export { isDataObject } from './data-kinds.ts';
 export {
@@ -41,6 +42,7 @@ export {
 } from './member-clusters.ts';
 export { namedPath } from './named-path.ts';
 export type {
+  AdmissionDefault,
   AdmissionDefinition,
   AdmissionOperation,
   AdmissionRule,

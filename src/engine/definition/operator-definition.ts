@@ -36,14 +36,23 @@ export interface OperatorDefinition {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Rules of a kind that the API server enforces, also while the runtime is down. */
+/** Rules and defaults of a kind that the API server enforces, also while the runtime is down. At least one of both. */
 export interface AdmissionDefinition {
-  /** At least one. */
   readonly rules: readonly AdmissionRule[];
+  /** In the order in which they are set: a later one sees the values of earlier ones. */
+  readonly defaults: readonly AdmissionDefault[];
   /** What happens to a request that breaks a rule. */
   readonly action: 'Deny' | 'Warn' | 'Audit';
-  /** What happens if a rule cannot be evaluated. @default 'Fail' for `crd`, 'Ignore' for `for` */
+  /** What happens if a rule or a default cannot be evaluated. @default 'Fail' for `crd`, 'Ignore' for `for` */
   readonly failurePolicy: 'Fail' | 'Ignore';
+}
+
+/** A value for a field that a request leaves out. */
+export interface AdmissionDefault {
+  /** The names of the fields that lead to it, and of keys in maps: at least one. */
+  readonly steps: readonly string[];
+  /** A CEL expression. */
+  readonly value: string;
 }
 
 export interface AdmissionRule {

@@ -1,5 +1,7 @@
 import { isJsonObject, type Json } from '#util/json.ts';
+import { defaultPathSteps } from './admission-path.ts';
 import type {
+  AdmissionDefault,
   AdmissionDefinition,
   AdmissionOperation,
   AdmissionRule,
@@ -18,14 +20,25 @@ export function resolveAdmission(
   isForeign: boolean,
 ): AdmissionDefinition | undefined {
   const rules = mapsAt(document, '/spec/admission/rules').flatMap(({ value }) => ruleOf(value));
-  if (rules.length === 0) return undefined;
+  const defaults = mapsAt(document, '/spec/admission/defaults').flatMap(({ value }) =>
+    defaultOf(value),
+  );
+  if (rules.length === 0 && defaults.length === 0) return undefined;
   const { action, failurePolicy } = mapAt(document, '/spec/admission');
   const isWritten = failurePolicy === 'Fail' || failurePolicy === 'Ignore';
   return {
     rules,
+    defaults,
     action: action === 'Warn' || action === 'Audit' ? action : 'Deny',
     failurePolicy: isWritten ? failurePolicy : isForeign ? 'Ignore' : 'Fail',
   };
+}
+
+function defaultOf(written: Json): readonly AdmissionDefault[] {
+  if (!isJsonObject(written)) return [];
+  const { path, value } = written;
+  const steps = typeof path === 'string' ? defaultPathSteps(path) : undefined;
+  return steps === undefined || typeof value !== 'string' ? [] : [{ steps, value: value.trim() }];
 }
 
 function ruleOf(written: Json): readonly AdmissionRule[] {

@@ -134,6 +134,11 @@ export function isStarting({
   return isSettling === true || kind === 'starting' || kind === 'syncing';
 }
 
+/** Whether the policies of a definition are not applied yet: requests do not meet them. */
+export function hasPendingPolicies({ admission }: Pick<DefinitionView, 'admission'>): boolean {
+  return admission?.reason === 'ApplyingAdmission';
+}
+
 /** Numbers of resources in the work queues, by definition. */
 export function queuesOf({
   definitions,

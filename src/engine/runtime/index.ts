@@ -4,6 +4,7 @@ export { applyCrd } from './crd/install-crd.ts';
 export { DefinitionMetrics } from './definition-metrics.ts';
 export {
   type DefinitionView,
+  hasPendingPolicies,
   isStarting,
   queuesOf,
   type RuntimeView,

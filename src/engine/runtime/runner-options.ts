@@ -40,6 +40,8 @@ export interface SharedOptions {
   readonly ownSchema?: (gvk: Gvk) => KindSchema | undefined;
   /** Allows breaking changes of CRDs, for simulated clusters. @default false */
   readonly allowBreakingChanges?: boolean;
+  /** Time between a kind being served and a policy that changes its objects, in ms: a simulated cluster needs none. @default 10_000 */
+  readonly schemaDelayMs?: number;
   /** Records what the definitions evaluate, for tests of definitions. @default undefined: nothing is recorded */
   readonly coverage?: CoverageRecorder;
   /** Records reconciles for people who look at them. @default undefined: nothing is recorded */

@@ -6,9 +6,9 @@ import type { Clock } from '#util/clock.ts';
 import { type Gvk, groupKindKey, gvkOf } from '#util/gvk.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 
-/** Whether a definition uses members or objects behind HTTP, which only the whole runtime serves. Pure. */
+/** Whether a definition uses members, objects behind HTTP, or policies, which only the whole runtime serves. Pure. */
 export function needsRuntime(definition: OperatorDefinition): boolean {
-  return usesClusters(definition) || usesHttp(definition);
+  return usesClusters(definition) || usesHttp(definition) || definition.admission !== undefined;
 }
 
 /** Whether a definition uses objects behind HTTP. Pure. */

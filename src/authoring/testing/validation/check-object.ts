@@ -1,6 +1,7 @@
 import { type Cause, causesOf, findingOf, rejectionFinding } from '#check';
 import {
   createDefaultLeafParser,
+  defaultPoliciesOf,
   type LeafParser,
   type SchemaType,
   type StructType,
@@ -57,8 +58,10 @@ export class ObjectCheck {
   /** @param areAllKindsKnown false: other definitions could not be read, and an unknown kind may be one of theirs */
   constructor(definitions: readonly LocatedDefinition[], areAllKindsKnown = true) {
     this.#areAllKindsKnown = areAllKindsKnown;
-    for (const { definition } of definitions)
+    for (const { definition } of definitions) {
       if (definition.kind.source === 'crd') this.serve(definition.kind.crd);
+      for (const policy of defaultPoliciesOf(definition)) this.#server.enforce(policy);
+    }
     if (definitions.some(({ definition }) => usesClusters(definition))) this.#serveClusters();
     for (const kind of httpKinds) this.kinds.add(createOwnCrd(kind) as unknown as JsonObject);
   }
@@ -108,7 +111,7 @@ export class ObjectCheck {
     return withoutConsequences(findings);
   }
 
-  /** The object as the server would store it, with the defaults of its schema. Undefined: the server rejects it. */
+  /** The object as the server would store it, with the defaults of its schema and of its definition. Undefined: the server rejects it. */
   admitted(object: KubeObject): KubeObject | undefined {
     const known = this.kinds.find(object.apiVersion, object.kind);
     if (known === undefined) return undefined;

@@ -4,7 +4,7 @@ import { type CreateVerdict, createSandbox, type Sandbox } from '#sandbox';
 import { createSeededRandom, SimulationClock } from '#simulation';
 import type { JsonObject } from '#util/json.ts';
 
-/** A simulated API server that judges manifests. Only CRDs are stored. */
+/** A simulated API server that judges manifests. Only CRDs and policies are stored. */
 export class CheckServer {
   readonly #clock = new SimulationClock();
   readonly #sandbox: Sandbox;
@@ -32,8 +32,20 @@ export class CheckServer {
 
   /** Serves the kind of a CRD from now on, unless the server rejects the CRD. */
   install(crd: unknown): void {
+    this.#store(crdPath, crd);
+  }
+
+  /** Sets defaults from now on, unless the server rejects the policy: it would be rejected as an object of its definition, too. */
+  enforce(policy: JsonObject): void {
+    this.#store(
+      `${policiesPath}/${String(policy.kind).toLowerCase().replace(/y$/, 'ie')}s`,
+      policy,
+    );
+  }
+
+  #store(path: string, object: unknown): void {
     const headers = { 'content-type': 'application/json' };
-    this.#sandbox.handle({ method: 'POST', path: crdPath, headers, body: JSON.stringify(crd) });
+    this.#sandbox.handle({ method: 'POST', path, headers, body: JSON.stringify(object) });
   }
 
   close(): void {
@@ -44,3 +56,4 @@ export class CheckServer {
 
 /** The collection of CRDs. */
 export const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const policiesPath = '/apis/admissionregistration.k8s.io/v1';

@@ -96,6 +96,28 @@ describe('check/rights/install', () => {
     );
   });
 
+  test('rules and defaults for the API server are limited to their policies, and their meaning is said once', () => {
+    const admission = `  admission:
+    defaults: [{ path: spec.image, value: object.metadata.name }]
+    rules: [{ rule: "request.name != 'a'", message: Not permitted }]
+`;
+    const found = rightsOf('', admission);
+    assert.deepEqual(found.notes, [
+      'thing: "admission" (MutatingAdmissionPolicy): it changes objects in the requests of all users that it matches',
+      'thing: "admission" (ValidatingAdmissionPolicy): it decides about the requests of all users that it matches, and may block them',
+    ]);
+    for (const kind of ['mutating', 'validating'])
+      for (const resource of [`${kind}admissionpolicies`, `${kind}admissionpolicybindings`])
+        assert.deepEqual(rulesOn(found, resource), [
+          { verbs: 'list watch', names: undefined, namespaces: undefined },
+          {
+            verbs: 'get create patch delete',
+            names: ['thing.homeostat.dev'],
+            namespaces: undefined,
+          },
+        ]);
+  });
+
   test('a computed target of an aggregated role is not quoted', () => {
     const label = `"${rbac}/aggregate-to-\${ $item }": "true"`;
     const roles = `

@@ -24,12 +24,7 @@ export function installRights(
     ];
   });
   const granted = grantedRights(definition, () => true, titleOf);
-  const meanings = children.flatMap((child) => {
-    const meaning = meaningOf(child);
-    return meaning === undefined
-      ? []
-      : [`${name}: ${titleOf(child.id)} (${child.gvk.kind}): ${meaning}`];
-  });
+  const meanings = meaningsOf(children, titleOf);
   const rules = [...required, ...readRights(reads)].map(
     ({ gvk, subresource: _, isNamespaced: __, reason, ...right }): AccessRule => ({
       ...right,
@@ -38,7 +33,26 @@ export function installRights(
       reason: `${name}: ${reason}`,
     }),
   );
-  return { rules: [...rules, ...granted.rules], notes: [...granted.notes, ...meanings] };
+  return {
+    rules: [...rules, ...granted.rules],
+    notes: [...granted.notes, ...meanings.map((meaning) => `${name}: ${meaning}`)],
+  };
+}
+
+/** A policy and its binding of the same title mean the same: it is said once. */
+function meaningsOf(
+  children: readonly ChildPlan[],
+  titleOf: (id: string) => string,
+): readonly string[] {
+  const found = new Map<string, string>();
+  for (const child of children) {
+    const meaning = meaningOf(child);
+    const title = titleOf(child.id);
+    const key = `${title} ${meaning ?? ''}`;
+    if (meaning !== undefined && !found.has(key))
+      found.set(key, `${title} (${child.gvk.kind}): ${meaning}`);
+  }
+  return [...found.values()];
 }
 
 /** An object of `install`, in the words of `homeostat rights`. */

@@ -3,30 +3,21 @@ import type {
   AdmissionOperation,
   AdmissionRule,
   OperatorDefinition,
-  ServedNamespaces,
 } from '#definition';
 import { deepEqual } from '#util/deep-equal.ts';
-import { globPattern } from '#util/glob.ts';
-import type { Json, JsonObject } from '#util/json.ts';
-import type { LabelRequirement, LabelSelector } from '#util/label-selector.ts';
+import type { JsonObject } from '#util/json.ts';
 import { admissionPolicyNameOf } from '#util/stored-names.ts';
 import { type MetadataReads, metadataReadsOf } from './metadata-reads.ts';
+import {
+  type AdmissionContext,
+  apiVersion,
+  changedCondition,
+  conditionsOfKind,
+  matchConstraintsOf,
+  notBeingDeleted,
+  requestOperation,
+} from './policy-match.ts';
 import { celString, unchangedExpression, unionOf } from './unchanged.ts';
-
-/** What of the cluster the policy of a definition depends on. */
-export interface AdmissionContext {
-  /** The kind in paths of the API. */
-  readonly plural: string;
-  /** Whether its objects are in namespaces. */
-  readonly isNamespaced: boolean;
-  /** The fields beside `metadata` and `status` that rules may read. */
-  readonly contentFields: readonly string[];
-  /** Namespaces of the runtime and its definitions: their objects of a kind of others are never blocked. */
-  readonly guardedNamespaces: Iterable<string>;
-}
-
-export const admissionGroup = 'admissionregistration.k8s.io';
-const apiVersion = `${admissionGroup}/v1`;
 
 /** The users that delete what is in a namespace that is deleted, and what has lost its owner: they cannot answer a denial. */
 const collectors = [
@@ -38,40 +29,22 @@ const collectors = [
 
 /** The ValidatingAdmissionPolicy of the rules of a definition. Pure. */
 export function validatingPolicyOf(
-  { name, kind, controller }: OperatorDefinition,
+  definition: OperatorDefinition,
   { rules, failurePolicy }: AdmissionDefinition,
   context: AdmissionContext,
 ): JsonObject {
-  const isForeign = kind.source === 'for';
-  const { group, version } = kind.gvk;
-  const namespaces = isForeign ? namespaceSelector(context) : undefined;
-  const objects = isForeign ? objectSelector(kind.selector) : undefined;
   const ofUpdates = rules.filter(({ operations }) => operations.includes('Update'));
   const updateReads = unionOf(ofUpdates.map(({ rule }) => metadataReadsOf(rule)));
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: admissionPolicyNameOf(name) },
+    metadata: { name: admissionPolicyNameOf(definition.name) },
     spec: {
       failurePolicy,
-      matchConstraints: {
-        matchPolicy: 'Equivalent',
-        ...(namespaces && { namespaceSelector: namespaces }),
-        ...(objects && { objectSelector: objects }),
-        resourceRules: [
-          {
-            apiGroups: [group],
-            apiVersions: [version],
-            resources: [context.plural],
-            operations: operationsOf(rules).map(requestOperation),
-            scope: '*',
-          },
-        ],
-      },
+      matchConstraints: matchConstraintsOf(definition, operationsOf(rules), context),
       matchConditions: [
         ...commonConditions(rules, updateReads, context),
-        ...(isForeign ? annotationConditions(kind.annotationSelector) : []),
-        ...(isForeign ? namespaceConditions(controller.namespaces) : []),
+        ...conditionsOfKind(definition),
       ],
       validations: rules.map((rule) => validationOf(rule, updateReads, context)),
     },
@@ -97,10 +70,6 @@ function operationsOf(rules: readonly AdmissionRule[]): readonly AdmissionOperat
   return (['Create', 'Update', 'Delete'] as const).filter((each) => all.has(each));
 }
 
-function requestOperation(operation: AdmissionOperation): string {
-  return operation.toUpperCase();
-}
-
 function commonConditions(
   rules: readonly AdmissionRule[],
   updateReads: MetadataReads,
@@ -108,19 +77,8 @@ function commonConditions(
 ): readonly JsonObject[] {
   const operations = operationsOf(rules);
   return [
-    {
-      name: 'not-being-deleted',
-      expression:
-        "request.operation == 'DELETE' ? !has(oldObject.metadata.deletionTimestamp) : !has(object.metadata.deletionTimestamp)",
-    },
-    ...(operations.includes('Update')
-      ? [
-          {
-            name: 'changed',
-            expression: `request.operation != 'UPDATE' || !(${unchangedExpression(contentFields, updateReads)})`,
-          },
-        ]
-      : []),
+    notBeingDeleted,
+    ...(operations.includes('Update') ? [changedCondition(contentFields, updateReads)] : []),
     ...(operations.includes('Delete')
       ? [
           {
@@ -157,79 +115,4 @@ function validationOf(
     expression: `!(request.operation in [${listed}])${isSkipped}${isEnding} || (${rule}\n)`,
     message: field === undefined ? message : `${field}: ${message}`,
   };
-}
-
-/** Every namespace has the label of its name. */
-function namespaceSelector({ guardedNamespaces }: AdmissionContext): JsonObject {
-  const values = [...new Set(['kube-system', ...guardedNamespaces])].sort();
-  return {
-    matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values }],
-  };
-}
-
-function objectSelector(selector: LabelSelector | undefined): JsonObject | undefined {
-  if (selector === undefined) return undefined;
-  const { matchLabels, matchExpressions = [] } = selector;
-  return {
-    ...(matchLabels && Object.keys(matchLabels).length > 0 && { matchLabels }),
-    ...(matchExpressions.length > 0 && {
-      matchExpressions: matchExpressions.map(
-        ({ key, operator, values = [] }): Json => ({
-          key,
-          operator,
-          ...(values.length > 0 && { values }),
-        }),
-      ),
-    }),
-  };
-}
-
-/** The object that a request is about; a deletion has only the stored one. */
-const subject = "(request.operation == 'DELETE' ? oldObject : object)";
-
-function annotationConditions(selector: LabelSelector | undefined): readonly JsonObject[] {
-  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  const requirements: readonly LabelRequirement[] = [
-    ...Object.entries(matchLabels).map(([key, value]) => ({
-      key,
-      operator: 'In' as const,
-      values: [value],
-    })),
-    ...matchExpressions,
-  ];
-  if (requirements.length === 0) return [];
-  const expression = requirements.map(requirementExpression).join(' && ');
-  return [{ name: 'selected-annotations', expression }];
-}
-
-function requirementExpression({ key, operator, values = [] }: LabelRequirement): string {
-  const annotations = `${subject}.metadata.annotations`;
-  const literal = celString(key);
-  const exists = `(has(${annotations}) && ${literal} in ${annotations})`;
-  const isOne = `${annotations}[${literal}] in [${values.map(celString).join(', ')}]`;
-  switch (operator) {
-    case 'Exists':
-      return exists;
-    case 'DoesNotExist':
-      return `!${exists}`;
-    case 'In':
-      return `${exists} && ${isOne}`;
-    case 'NotIn':
-      return `!(${exists} && ${isOne})`;
-  }
-}
-
-function namespaceConditions(namespaces: ServedNamespaces | undefined): readonly JsonObject[] {
-  if (namespaces === undefined) return [];
-  const { include, exclude } = namespaces;
-  const matches = (globs: readonly string[]) =>
-    `request.namespace.matches(${celString(`^(?:${globs.map(globPattern).join('|')})$`)})`;
-  const parts = [
-    ...(include === undefined ? [] : [matches(include)]),
-    ...(exclude.length === 0 ? [] : [`!${matches(exclude)}`]),
-  ];
-  if (parts.length === 0) return [];
-  return [
-    { name: 'served-namespaces', expression: `!has(request.namespace) || (${parts.join(' && ')})` },
-  ];
 }

@@ -14,21 +14,30 @@ import { escapedLeaf } from '../language/index.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import { createDefaultLeafParser } from '../plain-expressions.ts';
 import { resourceSchema, type SchemaSource } from '../schema-source.ts';
-import {
-  type AdmissionContext,
-  admissionGroup,
-  policyBindingOf,
-  validatingPolicyOf,
-} from './admission-policy.ts';
+import { policyBindingOf, validatingPolicyOf } from './admission-policy.ts';
+import { mutatingBindingOf, mutatingPolicyOf } from './mutating-policy.ts';
+import { type AdmissionContext, admissionGroup } from './policy-match.ts';
 
-/** The kinds of the objects that `admission` is compiled to. */
-export const admissionKinds: readonly Gvk[] = [
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-].map((kind) => ({ group: admissionGroup, version: 'v1', kind }));
+/** The kind of the policy that sets defaults. */
+export const mutatingPolicyGvk: Gvk = {
+  group: admissionGroup,
+  version: 'v1',
+  kind: 'MutatingAdmissionPolicy',
+};
+
+/** The kinds of the objects that `admission` is compiled to. Pure. */
+export function admissionKindsOf({ rules, defaults }: AdmissionDefinition): readonly Gvk[] {
+  return [
+    ...(rules.length > 0 ? ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'] : []),
+    ...(defaults.length > 0 ? ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'] : []),
+  ].map((kind) => ({ group: admissionGroup, version: 'v1', kind }));
+}
 
 /** What the policies of a definition depend on, besides its schemas. */
-export type AdmissionPlace = Pick<AdmissionContext, 'plural' | 'guardedNamespaces'>;
+export interface AdmissionPlace extends Pick<AdmissionContext, 'plural' | 'guardedNamespaces'> {
+  /** Whether defaults cannot be set yet. @default false */
+  readonly omitsDefaults?: boolean;
+}
 
 /**
  * The definition of the policies that `admission` is compiled to: they are the children of one resource, which stands for the definition, as
@@ -69,6 +78,20 @@ export function compileAdmission(
   return { plan: createInstallPlan(analysis, 'admission'), diagnostics: found };
 }
 
+/** The policies that set the defaults of a kind of its own, for a simulated server. Pure. */
+export function defaultPoliciesOf(definition: OperatorDefinition): readonly JsonObject[] {
+  const { admission, kind } = definition;
+  if (kind.source !== 'crd' || admission === undefined || admission.defaults.length === 0)
+    return [];
+  const context = {
+    plural: kind.plural,
+    isNamespaced: kind.scope === 'Namespaced',
+    contentFields: contentFieldsOf(definition, undefined),
+    guardedNamespaces: [],
+  };
+  return [mutatingPolicyOf(definition, admission, context), mutatingBindingOf(definition)];
+}
+
 /** The plan of a definition for its rights, before a cluster is known. */
 export function offlineAdmissionPlan(
   located: LocatedDefinition,
@@ -91,9 +114,20 @@ function policiesOf(
   const isNamespaced =
     kind.source === 'crd' ? kind.scope === 'Namespaced' : schemas?.isNamespaced(kind.gvk) === true;
   const context = { ...place, contentFields, isNamespaced };
+  const hasDefaults = admission.defaults.length > 0 && place.omitsDefaults !== true;
   return [
-    childOf('policy', validatingPolicyOf(definition, admission, context)),
-    childOf('binding', policyBindingOf(definition, admission)),
+    ...(hasDefaults
+      ? [
+          childOf('defaults', mutatingPolicyOf(definition, admission, context)),
+          childOf('defaultsBinding', mutatingBindingOf(definition)),
+        ]
+      : []),
+    ...(admission.rules.length > 0
+      ? [
+          childOf('policy', validatingPolicyOf(definition, admission, context)),
+          childOf('binding', policyBindingOf(definition, admission)),
+        ]
+      : []),
   ];
 }
 

@@ -29,9 +29,13 @@ export function celString(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 }
 
-/** Names that CEL cannot select, such as `my-field` and `in`, are keys: the object is a map. */
+/** Whether CEL can select a name with a dot: not `my-field`, and not `in`. As the object is a map, such names are keys. */
+export function isSelectable(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !reservedWords.has(name);
+}
+
 function sameContent(field: string): string {
-  if (/^[A-Za-z_]\w*$/.test(field) && !reservedWords.has(field)) return sameField('', field);
+  if (isSelectable(field)) return sameField('', field);
   const literal = celString(field);
   const isIn = (map: string) => `${literal} in ${map}`;
   return `(${isIn('object')}) == (${isIn('oldObject')}) && (!(${isIn('object')}) || object[${literal}] == oldObject[${literal}])`;

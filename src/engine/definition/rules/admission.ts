@@ -1,5 +1,7 @@
 import { pointerTo } from '#util/json.ts';
-import { describeFound, mapsAt, valueAt } from '../tree.ts';
+import { defaultPathSteps, defaultPathText, listDefaultHint } from '../admission-path.ts';
+import type { Finding } from '../finding.ts';
+import { describeFound, mapAt, mapsAt, valueAt } from '../tree.ts';
 import type { Rule } from './rule.ts';
 
 /** A path such as `spec.size` or `spec.ports[0].name`. */
@@ -16,6 +18,22 @@ export const checkAdmission: Rule = function* (document) {
       message: 'A definition that runs in member clusters cannot have "admission"',
       hint: 'Write rules that look only at the object as "x-kubernetes-validations" in its schema',
     };
+  const { rules, defaults, action } = mapAt(document, '/spec/admission');
+  if (rules === undefined && defaults === undefined)
+    yield {
+      code: 'missing-field',
+      path: '/spec/admission',
+      at: 'key',
+      message: 'Expected "rules" or "defaults"',
+    };
+  if (action !== undefined && rules === undefined && defaults !== undefined)
+    yield {
+      code: 'invalid-value',
+      path: '/spec/admission/action',
+      at: 'key',
+      message: '"action" is about "rules", and there are none',
+    };
+  yield* checkDefaults(document);
   for (const { value, path } of mapsAt(document, '/spec/admission/rules')) {
     const { rule, message, field } = value;
     for (const [name, text] of Object.entries({ rule, message })) {
@@ -37,3 +55,46 @@ export const checkAdmission: Rule = function* (document) {
       };
   }
 };
+
+function* checkDefaults(document: Parameters<Rule>[0]): Generator<Finding> {
+  const known = new Set<string>();
+  for (const { value, path } of mapsAt(document, '/spec/admission/defaults')) {
+    const { path: field, value: expression } = value;
+    if (typeof expression === 'string' && expression.trim() === '')
+      yield { code: 'invalid-value', path: pointerTo(path, 'value'), message: '"value" is empty' };
+    if (typeof field !== 'string') continue;
+    const found = pathProblem(field, known);
+    if (found !== undefined)
+      yield { code: 'invalid-value', path: pointerTo(path, 'path'), ...found };
+  }
+}
+
+/** @param known the paths before, to which this one is added */
+function pathProblem(
+  path: string,
+  known: Set<string>,
+): Pick<Finding, 'message' | 'hint'> | undefined {
+  const steps = defaultPathSteps(path);
+  if (steps === undefined)
+    return /\[\d*\]/.test(path)
+      ? { message: `A default cannot be in a list: "${path}"`, hint: listDefaultHint }
+      : {
+          message: `Expected the path of a field such as "spec.image" or "metadata.labels['example.com/tier']", found ${describeFound(path)}`,
+        };
+  const text = defaultPathText(steps);
+  if (known.has(text)) return { message: `There are two defaults for "${text}"` };
+  known.add(text);
+  const [first = '', second = ''] = steps;
+  if (first === 'metadata' && !(isOfUsers(second) && steps.length === 3))
+    return {
+      message: `Of "metadata", only a label or an annotation can have a default, found "${text}"`,
+      hint: `Write "metadata.labels['key']"`,
+    };
+  if (['apiVersion', 'kind', 'status'].includes(first))
+    return { message: `"${first}" cannot have a default` };
+  return undefined;
+}
+
+function isOfUsers(name: string): boolean {
+  return name === 'labels' || name === 'annotations';
+}

@@ -39,10 +39,36 @@ const admissionRule: JsonSchema = objectSchema(
   ['rule', 'message'],
 );
 
+const admissionDefault: JsonSchema = objectSchema(
+  'A value for a field that a request leaves out.',
+  {
+    path: stringSchema(
+      'The field: a path through fields and maps, with other keys in brackets. It cannot lead into a list.',
+      { examples: ['spec.image', "metadata.labels['example.com/tier']"] },
+    ),
+    value: stringSchema(
+      'A CEL expression over `object`, `oldObject`, `request` and `namespaceObject`.',
+      {
+        title: 'a CEL expression',
+        examples: ["'registry.example.com/' + object.metadata.name + ':stable'"],
+      },
+    ),
+  },
+  ['path', 'value'],
+);
+
 /** `spec.admission`. */
 export const admission: JsonSchema = objectSchema(
-  'Rules that the API server enforces, also while the runtime is down.',
+  'Rules and defaults that the API server enforces, also while the runtime is down.',
   {
+    defaults: {
+      ...listSchema(
+        'Values for fields that a request leaves out, set in this order.',
+        admissionDefault,
+      ),
+      minItems: 1,
+      maxItems: 50,
+    },
     rules: {
       ...listSchema('The rules; a request must satisfy all of them.', admissionRule),
       minItems: 1,
@@ -53,9 +79,8 @@ export const admission: JsonSchema = objectSchema(
       ['Deny', 'Warn', 'Audit'],
     ),
     failurePolicy: enumSchema(
-      'What happens to a request for which a rule cannot be evaluated: it is rejected, or the rule is skipped. Default: `Fail` with `crd`, `Ignore` with `for`.',
+      'What happens to a request for which a rule or a default cannot be evaluated: it is rejected, or the rule or default is skipped. Default: `Fail` with `crd`, `Ignore` with `for`.',
       ['Fail', 'Ignore'],
     ),
   },
-  ['rules'],
 );

@@ -19,12 +19,19 @@ export type InstallTask =
   /** They stay as they are. */
   | { readonly kind: 'keep' };
 
+/** Why the objects of a definition itself are not managed. */
+export interface InstallProblem {
+  readonly message: string;
+  /** Some of them wait, and it passes. @default false: it is a failure */
+  readonly isWaiting?: boolean;
+}
+
 /** Manages the objects of definitions themselves. */
 export interface InstallTasks {
   /** Changes the task. Returns at once. */
   want(name: string, part: OwnPart, task: InstallTask): void;
   /** Why the objects cannot be managed; undefined: they are, or nothing is to be done. */
-  problemOf(name: string, part: OwnPart): string | undefined;
+  problemOf(name: string, part: OwnPart): InstallProblem | undefined;
   /** Whether no object of a definition is left that is to be removed. */
   isDone(name: string, part: OwnPart): boolean;
   /** Stops the work on a definition; resolves when it has ended. */
@@ -102,7 +109,7 @@ const views = {
 /** What the status of a definition shows of all its own objects. */
 export function installViewsOf(
   installed: Installed,
-  problemOf: (part: OwnPart) => string | undefined,
+  problemOf: (part: OwnPart) => InstallProblem | undefined,
 ): Partial<Record<OwnPart, InstallView>> {
   return Object.fromEntries(
     ownParts.flatMap((part) => {
@@ -117,10 +124,14 @@ export function installViewsOf(
 function installViewOf(
   part: OwnPart,
   { object, accepted }: Installed,
-  problem: string | undefined,
+  problem: InstallProblem | undefined,
 ): InstallView | undefined {
   const { what, reasons } = views[part];
-  if (problem !== undefined) return { reason: reasons.failing, message: problem, isStuck: true };
+  if (problem !== undefined) {
+    const { message, isWaiting = false } = problem;
+    const reason = isWaiting ? reasons.applying : reasons.failing;
+    return { reason, message, isStuck: !isWaiting };
+  }
   const status = statusOfOwn(object, part);
   const isDesired = accepted?.definition[part] !== undefined;
   if (status === undefined || status.definitionRevision !== accepted?.definition.revision)

@@ -1,7 +1,7 @@
 import {
   type AdmissionPlace,
   admissionDefinitionOf,
-  admissionKinds,
+  admissionKindsOf,
   compileAdmission,
   compileInstall,
   type InstallCompileResult,
@@ -16,7 +16,8 @@ import type { SharedOptions } from '../runner-options.ts';
 
 type CompileOwn = (
   located: LocatedDefinition,
-  options: Pick<SharedOptions, 'cluster' | 'ownSchema' | 'coverage' | 'guardedNamespaces'>,
+  options: Pick<SharedOptions, 'cluster' | 'ownSchema' | 'coverage' | 'guardedNamespaces'> &
+    Pick<AdmissionPlace, 'omitsDefaults'>,
   signal: AbortSignal,
 ) => Promise<InstallCompileResult>;
 
@@ -43,17 +44,20 @@ export function ownKindsOf(
   part: OwnPart,
   located: LocatedDefinition | undefined,
 ): readonly GroupKind[] {
-  if (part === 'admission') return admissionKinds;
   if (located === undefined) return [];
+  if (part === 'admission') {
+    const { admission } = located.definition;
+    return admission === undefined ? [] : admissionKindsOf(admission);
+  }
   return installDefinitionOf(located).definition.children.map(({ gvk }) => gvk);
 }
 
 async function placeOf(
   { definition: { kind, admission } }: LocatedDefinition,
-  { cluster, guardedNamespaces = new Set() }: Parameters<CompileOwn>[1],
+  { cluster, guardedNamespaces = new Set(), omitsDefaults = false }: Parameters<CompileOwn>[1],
   signal: AbortSignal,
 ): Promise<AdmissionPlace> {
-  if (kind.source === 'crd') return { plural: kind.plural, guardedNamespaces };
+  if (kind.source === 'crd') return { plural: kind.plural, guardedNamespaces, omitsDefaults };
   // Without rules, nothing depends on the kind.
   const plural = admission && (await cluster.lookUp(kind.gvk, signal))?.plural;
   if (admission !== undefined && plural === undefined)

@@ -4,12 +4,17 @@ import { Controller } from '#controller';
 import { type LocatedDefinition, usedKindsOf } from '#definition';
 import { createFinalizingOperator, createOperator, holdChange } from '#reconcile';
 import { anySignal } from '#util/any-signal.ts';
+import { deepEqual } from '#util/deep-equal.ts';
 import { type GroupKind, type Gvk, isSameKind } from '#util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
 import { installNameOf, type OwnPart, statusManagerOf } from '#util/stored-names.ts';
 import { whenAborted } from '#util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
-import { type InstallTask, statusOfOwn } from '../definitions/install-tasks.ts';
+import {
+  type InstallProblem,
+  type InstallTask,
+  statusOfOwn,
+} from '../definitions/install-tasks.ts';
 import { errorMessage } from '../error-message.ts';
 import type { OwnObjects } from '../objects/own-object-informer.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -18,6 +23,7 @@ import { servedKinds } from '../served-kinds.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
 import { retryUntilDone } from '../waits.ts';
 import { compileOwn, ownKindsOf } from './compile-own.ts';
+import { untilSchemaIsRead, waitsForSchema } from './defaults-delay.ts';
 import { createDefinitionViewCluster } from './definition-view-cluster.ts';
 import { createInstallLogger } from './install-logger.ts';
 import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
@@ -33,6 +39,14 @@ export interface InstallationOptions extends SharedOptions {
 /** Keeps objects whose deletion needs an approval. */
 type Hold = ReturnType<typeof holdChange>;
 type ApplyTask = Extract<InstallTask, { kind: 'apply' }>;
+
+/** The objects that are kept as desired. */
+interface Operated {
+  readonly plan: OperatorPlan;
+  readonly previousKinds: readonly Gvk[];
+  /** The status has their state. */
+  readonly onReported: () => void;
+}
 
 interface Work {
   readonly stopper: AbortController;
@@ -53,7 +67,9 @@ export class Installation {
   #unrecorded: readonly GroupKind[] = [];
   /** The revision of the running plan, once its objects have been reported. */
   #reported: string | undefined;
-  #problem: string | undefined;
+  #problem: InstallProblem | undefined;
+  /** Whether the API server has read the schema of the kind. */
+  #isSchemaRead = false;
   #isDone = false;
 
   /** `signal`: stops all work. */
@@ -65,8 +81,8 @@ export class Installation {
     this.#metrics = new DefinitionMetrics(metrics, clock, this.#ownName);
   }
 
-  /** Why the objects cannot be managed. Undefined: they are. */
-  get problem(): string | undefined {
+  /** Why the objects are not managed, or not all of them yet. Undefined: they are. */
+  get problem(): InstallProblem | undefined {
     return this.#problem;
   }
 
@@ -108,7 +124,7 @@ export class Installation {
         signal,
         message: 'The objects of a definition cannot be managed, will retry',
         fields: { definition: this.#options.name },
-        onFailure: (error) => this.#setProblem(errorMessage(error)),
+        onFailure: (error) => this.#setProblem({ message: errorMessage(error) }),
       },
     );
   }
@@ -122,18 +138,27 @@ export class Installation {
   /** @returns whether nothing is left to do; false: a kind is served now, and its objects are compared by its schema */
   async #reconcile(located: LocatedDefinition, signal: AbortSignal): Promise<boolean> {
     const { cluster, part } = this.#options;
-    const { plan, diagnostics } = await compileOwn[part](located, this.#options, signal);
+    const known = this.#knownKinds();
+    const omitsDefaults = !this.#isSchemaRead && waitsForSchema(located, known);
+    const options = { ...this.#options, omitsDefaults };
+    const { plan, diagnostics } = await compileOwn[part](located, options, signal);
     if (plan === undefined) {
-      this.#setProblem(diagnostics.map(diagnosticText).join('\n'));
+      this.#setProblem({ message: diagnostics.map(diagnosticText).join('\n') });
       await whenAborted(signal);
       return true;
     }
     const isDesired = (kind: GroupKind) => plan.children.some(({ gvk }) => isSameKind(gvk, kind));
-    const previous = this.#knownKinds().filter((kind) => !isDesired(kind));
+    const previous = known.filter((kind) => !isDesired(kind));
     const previousKinds = await servedKinds(previous, cluster, signal);
     this.#unrecorded = distinctKinds([...this.#unrecorded, ...plan.children.map(({ gvk }) => gvk)]);
     this.#reported = undefined;
-    this.#setProblem(undefined);
+    // What waited is applied before it is reported: the status is still that of the objects without it.
+    if (omitsDefaults) this.#setProblem(schemaWait(located));
+    else if (this.#problem?.isWaiting !== true) this.#setProblem(undefined);
+    if (omitsDefaults && plan.children.length === 0) {
+      await this.#whenSchemaIsRead(located, signal);
+      return false;
+    }
     const unknown = usedKindsOf(plan.definition).filter(
       (gvk) => cluster.resourceFor(gvk) === undefined,
     );
@@ -144,20 +169,34 @@ export class Installation {
       (reason) => reason !== undefined && ending.abort(new Error(reason)),
       () => {},
     );
-    await this.#operate({ plan, previousKinds }, attempt, () => {
+    if (omitsDefaults)
+      this.#whenSchemaIsRead(located, attempt).then(
+        () => ending.abort(new Error('The schema of the kind is read')),
+        () => {},
+      );
+    const onReported = () => {
+      this.#reported = plan.revision;
+      if (!omitsDefaults) this.#setProblem(undefined);
+    };
+    await this.#operate({ plan, previousKinds, onReported }, attempt, () => {
       isReleased = true;
       ending.abort(new Error('No object is left'));
+    }).catch((error: unknown) => {
+      // It may end while it is starting.
+      if (!ending.signal.aborted || signal.aborted) throw error;
     });
     if (!isReleased || signal.aborted) return false;
     await this.#clearStatus(signal);
     return true;
   }
 
+  async #whenSchemaIsRead(located: LocatedDefinition, signal: AbortSignal): Promise<void> {
+    await untilSchemaIsRead(located, this.#options, signal);
+    this.#isSchemaRead = true;
+  }
+
   async #operate(
-    {
-      plan,
-      previousKinds,
-    }: { readonly plan: OperatorPlan; readonly previousKinds: readonly Gvk[] },
+    { plan, previousKinds, onReported }: Operated,
     signal: AbortSignal,
     onReleased: () => void,
   ): Promise<void> {
@@ -171,7 +210,7 @@ export class Installation {
       onDecisions: (_key, record) => {
         this.#metrics.recordPass(record);
         const isReported = record.status === 'written' || record.status === 'unchanged';
-        if (isReported) this.#reported = plan.revision;
+        if (isReported) onReported();
       },
     });
     const controller = new Controller({
@@ -279,11 +318,16 @@ export class Installation {
     );
   }
 
-  #setProblem(problem: string | undefined): void {
-    if (this.#problem === problem) return;
+  #setProblem(problem: InstallProblem | undefined): void {
+    if (deepEqual(this.#problem, problem)) return;
     this.#problem = problem;
     this.#options.listener.changed();
   }
+}
+
+function schemaWait({ definition: { kind } }: LocatedDefinition): InstallProblem {
+  const message = `Defaults wait until the API server has read the schema of "${kind.gvk.kind}"`;
+  return { message, isWaiting: true };
 }
 
 function isSameTask(before: InstallTask, next: InstallTask): boolean {

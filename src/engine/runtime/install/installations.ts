@@ -1,5 +1,10 @@
 import type { OwnPart } from '#util/stored-names.ts';
-import { type InstallTask, type InstallTasks, ownParts } from '../definitions/install-tasks.ts';
+import {
+  type InstallProblem,
+  type InstallTask,
+  type InstallTasks,
+  ownParts,
+} from '../definitions/install-tasks.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
 import { Installation, type InstallationOptions } from './installation.ts';
 
@@ -28,7 +33,7 @@ export class Installations implements InstallTasks {
     installation.want(task);
   }
 
-  problemOf(name: string, part: OwnPart): string | undefined {
+  problemOf(name: string, part: OwnPart): InstallProblem | undefined {
     return this.#installations.get(keyOf(name, part))?.problem;
   }
 

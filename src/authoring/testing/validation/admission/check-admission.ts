@@ -5,11 +5,12 @@ import {
   type Finding,
   type LocatedDefinition,
   locate,
-  valueAt,
 } from '#definition';
 import { type CelParser, createCelParser } from '#sandbox';
 import type { JsonObject } from '#util/json.ts';
 import type { CheckServer } from '../check-server.ts';
+import { DefaultsCheck } from './check-defaults.ts';
+import { problemOf, textAt } from './expression-problem.ts';
 import { guardProblems } from './guard-problems.ts';
 import { isUnsimulated, unsimulatedNames } from './unsimulated.ts';
 
@@ -19,6 +20,7 @@ const policiesPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionp
 export class AdmissionCheck {
   readonly #server: CheckServer;
   readonly #parse: CelParser = createCelParser();
+  readonly #defaults = new DefaultsCheck();
 
   /** @param server compiles policies */
   constructor(server: CheckServer) {
@@ -27,13 +29,15 @@ export class AdmissionCheck {
 
   check({ located, plan }: CheckedDefinition): readonly Diagnostic[] {
     const { definition, source } = located;
-    return (definition.admission?.rules ?? []).flatMap((rule, index) => {
+    const inDefaults = this.#defaults.check({ located, resource: plan.resourceType });
+    const inRules = (definition.admission?.rules ?? []).flatMap((rule, index) => {
       const path = `/spec/admission/rules/${index}/rule`;
       const found = this.#compileProblems(rule, textAt(located, path)) ?? [];
       const findings =
         found.length > 0 ? found : this.#guardProblems(rule, located, plan.resourceType, path);
       return findings.map((finding) => locate({ ...finding, path }, source));
     });
+    return [...inDefaults, ...inRules];
   }
 
   /** As the server compiles the rule. */
@@ -46,7 +50,7 @@ export class AdmissionCheck {
     const parsed = this.#parse(text);
     const names = 'problem' in parsed ? new Set<string>() : unsimulatedNames(parsed.node);
     return messages
-      .map((problem) => problemOf(problem, text))
+      .map((problem) => problemOf(problem, text, 'rule'))
       .filter(({ message }) => !isUnsimulated(message, names));
   }
 
@@ -67,12 +71,6 @@ export class AdmissionCheck {
 
 type Problem = Omit<Finding, 'path'>;
 
-/** As written: positions count in it. */
-function textAt({ document }: LocatedDefinition, path: string): string {
-  const text = valueAt(document, path);
-  return typeof text === 'string' ? text : '';
-}
-
 function policyWith(expression: string, message: string): JsonObject {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -86,27 +84,5 @@ function policyWith(expression: string, message: string): JsonObject {
       },
       validations: [{ expression, message }],
     },
-  };
-}
-
-/** The place and the words of the server's compiler. */
-function problemOf(message: string, text: string): Problem {
-  const found = /ERROR: <input>:(\d+):(\d+): ([^\n]*)/.exec(message);
-  const [, line = '1', column = '1', words] = found ?? [];
-  const before = text.split('\n').slice(0, Number(line) - 1);
-  const offset = before.reduce((sum, each) => sum + each.length + 1, 0) + Number(column) - 1;
-  const reason = (words ?? message.replace(/^.*?Invalid value: "(?:[^"\\]|\\.)*": /s, '')).trim();
-  const isSyntax = reason.startsWith('Syntax error');
-  return {
-    code: isSyntax
-      ? 'expression-syntax'
-      : reason.startsWith('undeclared')
-        ? 'unknown-name'
-        : 'wrong-type',
-    at: Math.min(offset, text.length),
-    message: `The API server rejects this rule: ${reason}`,
-    ...(reason.startsWith('undeclared') && {
-      hint: 'A rule has "object", "oldObject", "request" and "namespaceObject"',
-    }),
   };
 }

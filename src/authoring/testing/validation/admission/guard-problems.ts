@@ -30,10 +30,18 @@ export interface GuardOptions {
  * server with an error that no user understands.
  */
 export function guardProblems(node: CelNode, options: GuardOptions): readonly RuleProblem[] {
+  return checkGuards(node, options).problems;
+}
+
+/** The problems of an expression, with what is known of its result. */
+export function checkGuards(
+  node: CelNode,
+  options: GuardOptions,
+): { readonly problems: readonly RuleProblem[]; readonly result: RuleValue } {
   const walk = new GuardWalk(options);
   const facts = { operations: new Set(options.operations), present: new Set<string>() };
-  walk.visit(node, { facts, variables: new Map() });
-  return walk.problems;
+  const result = walk.visit(node, { facts, variables: new Map() });
+  return { problems: walk.problems, result };
 }
 
 interface Scope {
@@ -43,7 +51,7 @@ interface Scope {
 }
 
 /** What an expression results in. */
-interface Value {
+export interface RuleValue {
   /** Undefined: unknown. */
   readonly type?: SchemaType | undefined;
   /** It is an optional value. */
@@ -87,7 +95,7 @@ class GuardWalk {
     this.#severity = isForeign ? { severity: 'warning' } : {};
   }
 
-  visit(node: CelNode, scope: Scope): Value {
+  visit(node: CelNode, scope: Scope): RuleValue {
     switch (node.op) {
       case 'value':
         return {};
@@ -124,13 +132,13 @@ class GuardWalk {
     }
   }
 
-  #variable(name: string, { variables }: Scope): Value {
+  #variable(name: string, { variables }: Scope): RuleValue {
     if (variables.has(name)) return { type: variables.get(name) };
     return roots.has(name) ? { type: this.#resource } : {};
   }
 
   /** Each side guards the other one: an error of one is lost where the other decides. */
-  #logical(node: Extract<CelNode, { op: '&&' | '||' }>, scope: Scope): Value {
+  #logical(node: Extract<CelNode, { op: '&&' | '||' }>, scope: Scope): RuleValue {
     const [left, right] = node.args;
     const isAnd = node.op === '&&';
     this.visit(left, where(right, isAnd, scope));
@@ -148,7 +156,7 @@ class GuardWalk {
     this.#field(node, { value: this.#object(object, scope), name, scope, isGuarded: true });
   }
 
-  #select(node: Extract<CelNode, { op: '.' | '.?' }>, scope: Scope): Value {
+  #select(node: Extract<CelNode, { op: '.' | '.?' }>, scope: Scope): RuleValue {
     const [object, field] = node.args;
     const name = typeof field === 'string' ? field : String(literalOf(field as CelNode) ?? '');
     const value = this.#object(object, scope);
@@ -158,7 +166,7 @@ class GuardWalk {
   }
 
   /** The object of a selection: `oldObject` is null in a request that creates. */
-  #object(node: CelNode, scope: Scope): Value {
+  #object(node: CelNode, scope: Scope): RuleValue {
     const missing = node.op === 'id' ? roots.get(node.args) : undefined;
     const { operations, present } = scope.facts;
     if (node.op === 'id' && missing !== undefined && operations.has(missing)) {
@@ -222,7 +230,7 @@ class GuardWalk {
     });
   }
 
-  #index(node: Extract<CelNode, { op: '[]' | '[?]' }>, scope: Scope): Value {
+  #index(node: Extract<CelNode, { op: '[]' | '[?]' }>, scope: Scope): RuleValue {
     const [object, key] = node.args;
     const value = this.visit(object, scope);
     this.visit(key, scope);
@@ -244,7 +252,7 @@ class GuardWalk {
     return { type: item, isOptional: isGuarded };
   }
 
-  #call(node: Extract<CelNode, { op: 'rcall' }>, scope: Scope): Value {
+  #call(node: Extract<CelNode, { op: 'rcall' }>, scope: Scope): RuleValue {
     const [name, object, args] = node.args;
     const value = this.visit(object, scope);
     if (value.isOptional && !ofOptional.has(name))
@@ -272,7 +280,7 @@ class GuardWalk {
 }
 
 interface FieldUse {
-  readonly value: Value;
+  readonly value: RuleValue;
   readonly name: string;
   readonly scope: Scope;
   /** A missing field is no error. */
