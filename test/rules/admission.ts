@@ -79,6 +79,7 @@ export const admission: RuleSection = {
         `${defaults} › of a kind of others, only what the definition selects gets values, also constant ones`,
         'src/authoring/testing/validation/admission/check-defaults.test.ts',
         'src/engine/definition/admission-path.test.ts',
+        'src/authoring/testing/admission.test.ts',
       ],
     },
     {

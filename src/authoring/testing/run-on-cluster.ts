@@ -204,9 +204,12 @@ export class RealClusterTests {
   }
 }
 
-/** What only a simulated cluster can do. Such a step still applies, patches and deletes, because later steps build on it. */
-export function needsSandbox({ outcome, fail, advanceMs }: TestStep): boolean {
-  return outcome !== undefined || fail !== undefined || advanceMs > 0;
+/**
+ * What only a simulated cluster can do. Such a step still applies, patches and deletes, because later steps build on it, unless it expects a
+ * rejection: no policy is written for a test.
+ */
+export function needsSandbox({ outcome, fail, advanceMs, denied }: TestStep): boolean {
+  return outcome !== undefined || fail !== undefined || advanceMs > 0 || denied !== undefined;
 }
 
 interface ClusterRunOptions extends RealClusterOptions {
@@ -340,16 +343,19 @@ class ClusterRun {
   }
 
   async #act(step: TestStep, signal: AbortSignal): Promise<void> {
-    for (const objects of step.apply) await this.#apply(objects);
-    const { patch } = step;
-    if (patch !== undefined)
-      await this.#cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
-    for (const reference of step.delete) await this.#cluster.delete(reference);
+    if (step.denied === undefined) await this.#change(step);
     if (!step.restart && step.definition === undefined) return;
     if (step.definition !== undefined)
       this.#definitions = await this.#files.loadDefinitions(step.definition);
     await this.#operators?.stop();
     await this.#start(signal);
+  }
+
+  async #change({ apply, patch, delete: deleted }: TestStep): Promise<void> {
+    for (const objects of apply) await this.#apply(objects);
+    if (patch !== undefined)
+      await this.#cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
+    for (const reference of deleted) await this.#cluster.delete(reference);
   }
 
   async #apply(objects: TestObjects): Promise<void> {

@@ -12,6 +12,7 @@ import type { ApiRequest } from '#kube';
 import type { Sandbox } from '#sandbox';
 import { errorAnswer, errorLogger, isInternalRequest, Simulation, TestClusters } from '#simulation';
 import type { KubeObject } from '#util/kube-object.ts';
+import { expectDenied } from './expect-denied.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
 import { unmetConditions } from './unmet-conditions.ts';
 
@@ -190,23 +191,29 @@ class TestRun {
       const change = await this.#clusters.placeOf(testHub).values.resolve(step.api);
       simulation.apis.get(change.name).change(change);
     }
-    for (const objects of step.apply) await this.#apply(objects);
+    const { denied } = step;
+    for (const objects of step.apply) await this.#apply(objects, denied);
     // A member may be one of the objects.
     const cluster = this.#clusters.of(place);
     if (outcome !== undefined) this.#sandboxOf(place).setPodOutcome(outcome.pods, outcome.is);
     this.#failing = fail;
     this.#failuresLeft = fail?.times ?? 0;
-    if (patch !== undefined) await cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
-    for (const reference of step.delete) await cluster.delete(reference);
+    if (patch !== undefined)
+      await expectDenied(denied, () =>
+        cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl'),
+      );
+    for (const reference of step.delete)
+      await expectDenied(denied, () => cluster.delete(reference));
     if (step.restart) await this.#restart();
     if (step.definition !== undefined)
       simulation.reload(await this.#files.loadDefinitions(step.definition));
     if (step.advanceMs > 0) await simulation.advance(step.advanceMs);
   }
 
-  async #apply({ cluster, ...objects }: TestObjects): Promise<void> {
+  async #apply({ cluster, ...objects }: TestObjects, denied?: string): Promise<void> {
     const all = 'file' in objects ? await this.#files.loadObjects(objects.file) : [objects.object];
-    for (const object of all) await this.#clusters.apply(object, cluster);
+    for (const object of all)
+      await expectDenied(denied, () => this.#clusters.apply(object, cluster));
   }
 
   #sandboxOf(cluster: string): Sandbox {
@@ -320,10 +327,11 @@ function listOf(writes: readonly string[]): string {
   return `${different.slice(0, 3).join(', ')}${more}`;
 }
 
-/** An apply of an object that is no CRD. */
-export function isChildApply({ method, path, contentType }: ApiRequest): boolean {
+/** An apply of an object that is no CRD, and does not belong to the definition itself: those stay as long as it does. */
+export function isChildApply({ method, path, contentType, query }: ApiRequest): boolean {
   const isApply = method === 'PATCH' && contentType === 'application/apply-patch+yaml';
-  return isApply && !path.includes('/apiextensions.k8s.io/') && !path.endsWith('/status');
+  const isOwn = /\.(?:install|admission)$/.test(query?.fieldManager ?? '');
+  return isApply && !isOwn && !path.includes('/apiextensions.k8s.io/') && !path.endsWith('/status');
 }
 
 const verbs: Readonly<Record<string, string>> = {

@@ -143,6 +143,10 @@ const step: JsonSchema = objectSchema(
       },
       ['requests', 'with'],
     ),
+    denied: stringSchema(
+      'Text of the rejection: the API server must reject each `apply`, `patch` and `delete` of this step, with this in its message.',
+      { minLength: 1, examples: ['More than 10 need the label'] },
+    ),
     restart: booleanSchema('Stops the operators and starts them again.', false),
     definition: stringSchema('File that takes the place of the definitions from now on.'),
     advance: durationSchema('Time that passes before the expectations are checked.', '0s'),

@@ -49,6 +49,8 @@ export interface TestStep {
   };
   /** Requests of the operator that the server answers with an error. */
   readonly fail?: TestFailure;
+  /** The API server must reject every `apply`, `patch` and `delete`, with this text in its message. @default undefined: it must accept them */
+  readonly denied?: string;
   /** How much time passes before the expectations are checked, in ms. @default 0 */
   readonly advanceMs: number;
   /** Are the operators stopped and started again? */

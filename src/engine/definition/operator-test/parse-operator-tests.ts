@@ -118,6 +118,7 @@ function checkSteps(document: Json): readonly Finding[] {
       checkExpectation(item.value, item.path),
     ),
     ...checkDelete(value, path),
+    ...checkDenied(value, path),
   ]);
   return [...given, ...steps];
 }
@@ -160,6 +161,19 @@ function checkDelete(step: JsonObject, path: string): readonly Finding[] {
   return [{ code: 'invalid-value', path: pointerTo(path, 'delete'), message }];
 }
 
+function checkDenied({ denied, apply, patch, delete: deleted }: JsonObject, path: string) {
+  const isChange = [apply, patch, deleted].some((each) => each !== undefined);
+  if (denied === undefined || isChange) return [];
+  const message = '"denied" needs "apply", "patch" or "delete" in the same step';
+  const finding: Finding = {
+    code: 'invalid-value',
+    path: pointerTo(path, 'denied'),
+    at: 'key',
+    message,
+  };
+  return [finding];
+}
+
 function applied(step: JsonObject, path: string) {
   const pointer = pointerTo(path, 'apply');
   const { apply } = step;
@@ -190,6 +204,7 @@ function resolveStep(step: JsonObject, pointer: string): TestStep {
     delete: [step.delete ?? []].flat().map(String),
     ...(outcome !== undefined && { outcome: outcome as never }),
     ...(fail !== undefined && { fail: { times: 1, ...(fail as object) } as never }),
+    ...(typeof step.denied === 'string' && { denied: step.denied }),
     advanceMs: timeOf(step.advance, 0),
     restart: step.restart === true,
     ...(typeof step.definition === 'string' && { definition: step.definition }),
