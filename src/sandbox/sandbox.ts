@@ -43,6 +43,8 @@ export interface SandboxOptions {
   readonly patternProblem?: (pattern: string) => string | undefined;
   /** Parses YAML bodies. @default only JSON is accepted, which most clients send */
   readonly parseYaml?: (text: string) => Json;
+  /** Prints YAML texts that conversions between versions of a kind make. @default JSON, which is YAML */
+  readonly printYaml?: (value: unknown) => string;
   /** The prefix of all paths, as clients see it: `/secret`. @default '' */
   readonly basePath?: string;
   /**
@@ -75,6 +77,8 @@ export interface Sandbox {
   settle(): Promise<void>;
   /** Sets the outcome of the simulated pods with these labels, including running ones. */
   setPodOutcome(labels: Readonly<Record<string, string>>, outcome: PodOutcome): void;
+  /** Lets all conversion webhooks fail, as if no process listened; or answer again. */
+  setWebhooksReachable(areReachable: boolean): void;
   /** Returns all objects as text, to restore them with the option `snapshot`. */
   snapshotText(): string;
   /** Calls the listener after every change; returns the unsubscribe function. */
@@ -105,7 +109,21 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
   const client = new ControllerClient(internal, { clock, hasEvents, admission: rest.admission });
   const workloads = new WorkloadControllers(client, { runsPods, onInternalError });
-  const stops = [new CrdController({ context: internal, components, objectMeta }).start()];
+  const webhooks = { areReachable: true };
+  const stops = [
+    new CrdController({
+      context: internal,
+      components,
+      objectMeta,
+      webhooks: {
+        areReachable: () => webhooks.areReachable,
+        yaml: {
+          parse: options.parseYaml ?? JSON.parse,
+          print: options.printYaml ?? JSON.stringify,
+        },
+      },
+    }).start(),
+  ];
   if (controllers) {
     stops.push(new NamespaceController(client).start(), new GarbageCollector(client).start());
     stops.push(new PolicyStatusController(client).start());
@@ -121,6 +139,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     judgeCreate: (path, object) => judgeCreate(rest, path, object),
     settle: () => workloads.untilIdle(),
     setPodOutcome: (labels, outcome) => workloads.setPodOutcome(labels, outcome),
+    setWebhooksReachable(areReachable) {
+      webhooks.areReachable = areReachable;
+    },
     snapshotText: () => rest.store.snapshotText(),
     onChange: (listener) => rest.store.subscribe(() => listener()),
     stop() {

@@ -94,7 +94,7 @@ function convertDial(object: KubeObject): KubeObject {
 shared.describe('integration/conversion-webhook', () => {
   test('the certificates that another manager writes stay, and are removed with the webhook', async () => {
     const name = 'injected';
-    const caBundle = new ConversionWebhook(convertDial).caBundle;
+    const caBundle = ConversionWebhook.of(convertDial).caBundle;
     const annotation = '{ cert-manager.io/inject-ca-from: a/b }';
     const webhook = (path: string) =>
       `{ strategy: Webhook, webhook: { clientConfig: { service: { namespace: a, name: b, path: ${path} } }, conversionReviewVersions: [v1] } }`;
@@ -136,7 +136,7 @@ shared.describe('integration/conversion-webhook', () => {
 
   test('the second version comes with a webhook: resources are converted, whatever version they are written in', async (t) => {
     const name = 'converted';
-    const webhook = new ConversionWebhook(convertDial);
+    const webhook = ConversionWebhook.of(convertDial);
     await webhook.start();
     t.after(() => webhook.stop());
     const { url, caBundle } = webhook;
@@ -181,7 +181,7 @@ shared.describe('integration/conversion-webhook', () => {
 
   test('a webhook that fails is named in Ready of the definition, and work continues when it answers', async (t) => {
     const name = 'failing';
-    const webhook = new ConversionWebhook(convertDial);
+    const webhook = ConversionWebhook.of(convertDial);
     await webhook.start();
     t.after(() => webhook.stop());
     const { url, caBundle } = webhook;

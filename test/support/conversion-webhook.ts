@@ -9,24 +9,39 @@ import type { KubeObject } from '#util/kube-object.ts';
 /** Changes an object, which has the desired `apiVersion` already. */
 export type Converter = (object: KubeObject) => KubeObject;
 
+/** A request to a webhook. */
+export interface ConversionCall {
+  readonly path: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly KubeObject[];
+}
+
+/** The objects in the desired version; a text: why they cannot be converted; undefined: the path is not served. */
+export type Answerer = (
+  call: ConversionCall,
+) => Promise<readonly unknown[] | string | undefined> | readonly unknown[];
+
 interface Review {
   readonly apiVersion: string;
-  readonly request: {
-    readonly uid: string;
-    readonly desiredAPIVersion: string;
-    readonly objects: readonly KubeObject[];
-  };
+  readonly request: ConversionCall & { readonly uid: string };
 }
 
 /** A conversion webhook on loopback, which can be stopped and started again on its port. */
 export class ConversionWebhook {
-  readonly #convert: Converter;
+  readonly #answerer: Answerer;
   #server: Server | undefined;
   #port = 0;
   #calls = 0;
 
-  constructor(convert: Converter) {
-    this.#convert = convert;
+  constructor(answerer: Answerer) {
+    this.#answerer = answerer;
+  }
+
+  /** One that converts each object by itself. */
+  static of(convert: Converter): ConversionWebhook {
+    return new ConversionWebhook(({ desiredAPIVersion, objects }) =>
+      objects.map((object) => convert({ ...object, apiVersion: desiredAPIVersion })),
+    );
   }
 
   get url(): string {
@@ -49,7 +64,9 @@ export class ConversionWebhook {
       this.#calls += 1;
       const review: Review = JSON.parse(await text(request));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(this.#answer(review)));
+      const answer = await this.#answer(review, request.url ?? '');
+      response.statusCode = answer === undefined ? 404 : 200;
+      response.end(JSON.stringify(answer));
     });
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -62,12 +79,14 @@ export class ConversionWebhook {
     this.#server = undefined;
   }
 
-  #answer({ apiVersion, request: { uid, desiredAPIVersion, objects } }: Review): unknown {
-    const convertedObjects = objects.map((object) =>
-      this.#convert({ ...object, apiVersion: desiredAPIVersion }),
-    );
-    const response = { uid, convertedObjects, result: { status: 'Success' } };
-    return { apiVersion, kind: 'ConversionReview', response };
+  async #answer({ apiVersion, request: { uid, ...call } }: Review, path: string) {
+    const converted = await this.#answerer({ ...call, path });
+    if (converted === undefined) return undefined;
+    const result =
+      typeof converted === 'string'
+        ? { result: { status: 'Failure', message: converted } }
+        : { result: { status: 'Success' }, convertedObjects: converted };
+    return { apiVersion, kind: 'ConversionReview', response: { uid, ...result } };
   }
 }
 

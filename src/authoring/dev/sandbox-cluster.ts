@@ -107,6 +107,7 @@ function createSandboxFrom(
     loadDescriptions: loadBuiltinDescriptions,
     patternProblem,
     parseYaml: (text: string) => parseYaml(text, 'kubectl'),
+    printYaml,
     basePath,
     controllers,
     runsPods: controllers,

@@ -11,7 +11,7 @@ import {
   loadBuiltinDescriptions,
   patternProblem,
 } from '#compile';
-import { type LocatedDefinition, parseYaml, type TestHttpApi } from '#definition';
+import { type LocatedDefinition, parseYaml, printYaml, type TestHttpApi } from '#definition';
 import { type ApiRequest, createClusterOn, type KubeCluster } from '#kube';
 import {
   type ClusterRuntime,
@@ -139,6 +139,7 @@ export class Simulation {
       kubernetesVersion,
       patternProblem,
       parseYaml: (text) => parseYaml(text, 'kubectl'),
+      printYaml,
       loadDescriptions: loadBuiltinDescriptions,
       controllers,
       runsPods: simulatesControllers,

@@ -77,6 +77,7 @@ export class SandboxSession implements PageAnswers {
       kubernetesVersion,
       patternProblem,
       parseYaml: (text) => parseYaml(text, 'kubectl'),
+      printYaml,
       controllers: true,
       runsPods: true,
       onInternalError: (err) => logger.error({ err }, 'The sandbox failed'),

@@ -1,7 +1,13 @@
 import { HomeostatError } from '#util/homeostat-error.ts';
 
 /** Why an apply is rejected; `invalid-item` is internal to this folder. */
-type ApplyErrorCode = 'bad-request' | 'conflict' | 'untyped' | 'unknown-version' | 'invalid-item';
+type ApplyErrorCode =
+  | 'bad-request'
+  | 'conflict'
+  | 'untyped'
+  | 'unknown-version'
+  | 'unconvertible'
+  | 'invalid-item';
 
 /** One cause of a conflict, as in the Status of the answer. */
 export interface ConflictCause {

@@ -36,6 +36,11 @@ interface FieldManagerOptions {
   readonly types: ReadonlyMap<string, FieldType>;
   /** Returns why fields of a version that the kind does not have are an error. @default undefined: they are dropped */
   readonly unknownVersionError?: (apiVersion: string) => string;
+  /**
+   * An object in another version. @default the same object: versions differ by name only
+   * @throws ApplyError `unconvertible`
+   */
+  readonly convert?: (object: JsonObject, apiVersion: string) => JsonObject;
   /** Empty = the main endpoint. @default '' */
   readonly subresource?: string;
   /** Fields that managers of this endpoint never own, including everything below them. */
@@ -69,7 +74,11 @@ const existingFieldsText =
   'failed to create manager for existing fields: failed to convert new object';
 
 /** Errors by which an update leaves an object without managers. */
-const unownedCodes: ReadonlySet<string> = new Set(['invalid-item', 'unknown-version']);
+const unownedCodes: ReadonlySet<string> = new Set([
+  'invalid-item',
+  'unknown-version',
+  'unconvertible',
+]);
 
 /** The manager of fields that were set before the first apply. */
 const beforeFirstApply = 'before-first-apply';
@@ -101,7 +110,8 @@ export class FieldManager {
       throw new ApplyError('unknown-version', unknownVersionError(version));
     };
     const fit = (fitted: FieldType, set: PathSet) => this.#fit(fitted, set);
-    this.#context = { apiVersion, type, typeOf, resetFields, fit };
+    const convert = byHub(apiVersion, options.convert);
+    this.#context = { apiVersion, type, typeOf, convert, resetFields, fit };
     this.#kind = kind;
     this.#subresource = subresource;
     this.#allowsUntyped = options.allowsUntyped ?? false;
@@ -129,7 +139,7 @@ export class FieldManager {
    * Merges a configuration into the live object.
    * @throws ApplyError `bad-request` for managedFields in the configuration, `untyped` when it does
    * not fit the schema, `conflict` when other managers own fields that would change, `unknown-version` when managers own
-   * fields of a version that the server cannot convert to.
+   * fields of a version that the server cannot convert to, `unconvertible` when the conversion to such a version fails.
    */
   apply(request: ApplyRequest): JsonObject {
     const { config, manager } = request;
@@ -189,7 +199,7 @@ export class FieldManager {
 
   /**
    * Undefined when the object has duplicate items, which validation reports, when a stored value no longer fits its type, or when managers
-   * own fields of an unknown version: as on the server, all managers are dropped.
+   * own fields of a version that the object cannot be converted to: as on the server, all managers are dropped.
    */
   #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
     const { type } = this.#context;
@@ -299,6 +309,14 @@ export class FieldManager {
     const what = `${name}; ${goKind(this.#context.apiVersion, this.#kind)}`;
     throw new ApplyError('untyped', `${text} (${what})${tail}: ${problemText(problems)}`);
   }
+}
+
+/** The server converts by way of the version of the request. */
+function byHub(hub: string, convert: FieldManagerOptions['convert']) {
+  if (convert === undefined) return (object: JsonObject) => object;
+  const to = (object: JsonObject, version: string) =>
+    object.apiVersion === version ? object : convert(object, version);
+  return (object: JsonObject, version: string) => to(to(object, hub), version);
 }
 
 interface OwnerUpdate {

@@ -25,13 +25,18 @@ import {
   union,
 } from './path-set.ts';
 
-/** What the ownership rules need from a kind. Conversion between versions changes only the name. */
+/** What the ownership rules need from a kind. */
 export interface OwnershipContext {
   /**
    * The type of the kind in a version; undefined = the kind has no such version, and ownership recorded in it is dropped.
    * @throws ApplyError `unknown-version`: the server cannot convert to it
    */
   typeOf(apiVersion: string): FieldType | undefined;
+  /**
+   * An object in another version; the same object when versions differ by name only.
+   * @throws ApplyError `unconvertible`
+   */
+  convert(object: JsonObject, apiVersion: string): JsonObject;
   /** The version of the request. */
   readonly apiVersion: string;
   readonly type: FieldType;
@@ -62,7 +67,7 @@ interface ApplyOperation extends Write {
 export function ownersAfterUpdate(context: OwnershipContext, update: Update): Managers {
   const { apiVersion, type, resetFields } = context;
   const { live, next, self } = update;
-  const managers = fitManagers(context, update.managers);
+  const managers = fitManagers(context, update);
   const comparison = withoutFields(compareValues(type, live, next), resetFields);
   const force = true;
   const transferable = emptyPathSet;
@@ -88,13 +93,13 @@ export interface ApplyResult {
 export function applyConfig(context: OwnershipContext, apply: ApplyOperation): ApplyResult {
   const { apiVersion, type, resetFields } = context;
   const { live, config, self, force, transferable = emptyPathSet } = apply;
-  const managers = fitManagers(context, apply.managers);
+  const managers = fitManagers(context, apply);
   const last = managers.get(self);
   const configured = without(fieldSetOf(type, config), resetFields);
   const set = last !== undefined && isSameSet(last.set, configured) ? last.set : configured;
   managers.set(self, { set, apiVersion, applied: true, time: last?.time });
-  const merged = mergeValues(type, live, config) ?? {};
-  const next = prune({ ...context, merged, managers, last, set }) as JsonObject;
+  const merged = (mergeValues(type, live, config) ?? {}) as JsonObject;
+  const next = prune({ ...context, merged, managers, last, set });
   transferOwnership({ ...context, live, next, managers, self, force, transferable });
   if (isEmptySet(set)) managers.delete(self);
   return { object: deepEqual(live, next) ? undefined : next, managers };
@@ -109,13 +114,21 @@ function without(set: PathSet, fields: PathSet | undefined): PathSet {
 }
 
 /** Converts the managers to the current schema and drops those of versions that the kind does not have. */
-function fitManagers(context: OwnershipContext, managers: Managers): Map<ManagerId, ManagedSet> {
+function fitManagers(context: OwnershipContext, { live, managers }: Write) {
   const fitted = new Map<ManagerId, ManagedSet>();
   for (const [id, managed] of managers) {
     const type = context.typeOf(managed.apiVersion);
-    if (type !== undefined) fitted.set(id, { ...managed, set: context.fit(type, managed.set) });
+    if (type === undefined) continue;
+    // The server looks at the object in each version, also when nothing changes: the write fails with a conversion.
+    inVersion(context, live, managed.apiVersion);
+    fitted.set(id, { ...managed, set: context.fit(type, managed.set) });
   }
   return fitted;
+}
+
+/** An object of the request's version in another one. */
+function inVersion(context: OwnershipContext, object: JsonObject, apiVersion: string): JsonObject {
+  return apiVersion === context.apiVersion ? object : context.convert(object, apiVersion);
 }
 
 interface OwnershipTransfer extends OwnershipContext {
@@ -172,16 +185,15 @@ function comparisonIn(
   const found = known.get(apiVersion);
   if (found !== undefined) return found;
   const type = transfer.typeOf(apiVersion) ?? transfer.type;
-  const comparison = withoutFields(
-    compareValues(type, transfer.live, transfer.next),
-    transfer.resetFields,
-  );
+  const live = inVersion(transfer, transfer.live, apiVersion);
+  const next = inVersion(transfer, transfer.next, apiVersion);
+  const comparison = withoutFields(compareValues(type, live, next), transfer.resetFields);
   known.set(apiVersion, comparison);
   return comparison;
 }
 
 interface Pruning extends OwnershipContext {
-  readonly merged: Json;
+  readonly merged: JsonObject;
   readonly managers: Managers;
   /** The fields that the applier owned before. */
   readonly last: ManagedSet | undefined;
@@ -191,27 +203,39 @@ interface Pruning extends OwnershipContext {
 
 /**
  * Removes the fields that the applier set in its last apply and not in this one, unless another manager owns them or something
- * below them. Three steps: remove all of them; restore fields that any manager owns; restore fields that were not the
- * applier's.
+ * below them. Three steps, in the version of the last apply: remove all of them; restore fields that any manager owns; restore
+ * fields that were not the applier's.
  */
-function prune({ merged, managers, last, set, apiVersion, typeOf }: Pruning): Json {
+function prune(pruning: Pruning): JsonObject {
+  const { managers, last, set, apiVersion, typeOf, convert } = pruning;
   const type = last && typeOf(last.apiVersion);
-  if (last === undefined || type === undefined || isEmptySet(last.set)) return merged;
+  if (last === undefined || type === undefined || isEmptySet(last.set)) return pruning.merged;
   // Most applies set all fields of the previous one: then nothing is removed.
-  if (last.apiVersion === apiVersion && isEmptySet(difference(last.set, set))) return merged;
+  if (last.apiVersion === apiVersion && isEmptySet(difference(last.set, set)))
+    return pruning.merged;
+  const to = (object: JsonObject, from: string, version: string) =>
+    from === version ? object : convert(object, version);
+  const merged = to(pruning.merged, apiVersion, last.apiVersion);
   const lastSet = withNamedAncestors(type, last.set);
-  let pruned = removeItems(type, merged, lastSet);
-  for (const [apiVersion, owned] of ownedByVersion(managers, last.apiVersion)) {
-    const versionType = typeOf(apiVersion);
+  let pruned = {
+    object: removeItems(type, merged, lastSet) as JsonObject,
+    version: last.apiVersion,
+  };
+  for (const [version, owned] of ownedByVersion(managers, last.apiVersion)) {
+    const versionType = typeOf(version);
     if (versionType === undefined) continue;
+    const whole = to(merged, last.apiVersion, version);
+    const rest = to(pruned.object, pruned.version, version);
     const named = (set: PathSet) => withNamedAncestors(versionType, set);
-    const retained = union(named(fieldSetOf(versionType, pruned)), named(owned));
-    const removed = difference(named(fieldSetOf(versionType, merged)), retained);
-    pruned = removeItems(versionType, merged, removed);
+    const retained = union(named(fieldSetOf(versionType, rest)), named(owned));
+    const removed = difference(named(fieldSetOf(versionType, whole)), retained);
+    pruned = { object: removeItems(versionType, whole, removed) as JsonObject, version };
   }
-  const rest = withNamedAncestors(type, fieldSetOf(type, pruned));
+  const kept = to(pruned.object, pruned.version, last.apiVersion);
+  const rest = withNamedAncestors(type, fieldSetOf(type, kept));
   const removed = difference(withNamedAncestors(type, fieldSetOf(type, merged)), rest);
-  return removeItems(type, merged, intersection(removed, lastSet));
+  const object = removeItems(type, merged, intersection(removed, lastSet)) as JsonObject;
+  return to(object, last.apiVersion, apiVersion);
 }
 
 /** The fields that all managers own, by version, the given version first. */

@@ -15,6 +15,7 @@ import type { GoType } from '../schema/go-type-builder.ts';
 import type { StoreEvent } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { acceptedNames, isEstablished, namesInUse, withAcceptedNames } from './accepted-names.ts';
+import { readConverter, type WebhookRules } from './crd-conversion.ts';
 import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
 import { readVersions, storageVersion } from './read-crd.ts';
 
@@ -25,6 +26,7 @@ interface CrdControllerOptions {
   /** The OpenAPI components of the built-in kinds. */
   readonly components: MergeComponents;
   readonly objectMeta: GoType;
+  readonly webhooks: WebhookRules;
 }
 
 /** Serves the kinds of CRDs: as soon as the CRD is written, and until its last object is deleted. */
@@ -32,14 +34,16 @@ export class CrdController {
   readonly #context: RestContext;
   readonly #components: MergeComponents;
   readonly #objectMeta: GoType;
+  readonly #webhooks: WebhookRules;
   readonly #cel = createCelEnvironment();
   /** What is served, by name of the CRD. */
   readonly #served = new Map<string, Served>();
 
-  constructor({ context, components, objectMeta }: CrdControllerOptions) {
+  constructor({ context, components, objectMeta, webhooks }: CrdControllerOptions) {
     this.#context = context;
     this.#components = components;
     this.#objectMeta = objectMeta;
+    this.#webhooks = webhooks;
   }
 
   /** Subscribes to the store; returns the unsubscribe function. */
@@ -103,6 +107,9 @@ export class CrdController {
   #kindsOf(crd: JsonObject, servingPeriod: ServingPeriod): readonly ServedKind[] {
     const versions = readVersions(crd);
     const stored = storageVersion(crd);
+    const key = `/${stringField(objectField(crd, 'metadata') ?? {}, 'name')}`;
+    const current = () => this.#context.store.get(crdCollection, key)?.object;
+    const converter = readConverter(crd, this.#webhooks, current);
     return versions
       .filter(({ served }) => served)
       .map((version) =>
@@ -110,6 +117,7 @@ export class CrdController {
           version,
           versions,
           storageVersion: stored,
+          converter,
           components: this.#components,
           objectMeta: this.#objectMeta,
           rules: readRules(this.#cel, version.schema),

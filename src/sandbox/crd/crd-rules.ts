@@ -13,6 +13,7 @@ import type { BuiltinRules } from '../kinds/builtin-kind.ts';
 import { resourceNames } from '../kinds/served-kind.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { hasOwnRules } from './crd-conversion.ts';
 import type { PatternProblem } from './schema-rules/structure-rules.ts';
 import { validateCrd, validateCrdUpdate, validateNewCrd } from './validate-crd.ts';
 
@@ -41,7 +42,7 @@ export function crdRules(patternProblem: PatternProblem): BuiltinRules {
           `The sandbox cannot evaluate this CEL rule and accepts objects that violate it: ${rule}`,
       ),
       // Once, not with each update.
-      ...(hasWebhook(crd) && !hasWebhook(before) ? [notConverted] : []),
+      ...(hasForeignWebhook(crd) && !hasForeignWebhook(before) ? [notConverted] : []),
     ],
     validate: (crd) => validateCrd(crd, rules),
   };
@@ -70,9 +71,10 @@ const plainRules: BuiltinRules = {
 const notConverted =
   'The sandbox does not call the conversion webhook: objects have the same fields in all versions';
 
-function hasWebhook(crd: JsonObject | undefined): boolean {
+/** Whether the CRD has a webhook that the sandbox does not stand in for. */
+function hasForeignWebhook(crd: JsonObject | undefined): boolean {
   const conversion = objectField(objectField(crd ?? {}, 'spec') ?? {}, 'conversion') ?? {};
-  return conversion.strategy === 'Webhook';
+  return conversion.strategy === 'Webhook' && !hasOwnRules(crd ?? {});
 }
 
 /** CEL rules that the sandbox cannot evaluate. */

@@ -1,5 +1,6 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
+import { ApplyError } from '../apply/apply-error.ts';
 import { FieldManager } from '../apply/field-manager.ts';
 import type { FieldType } from '../apply/field-type.ts';
 import { FieldTypeBuilder, type MergeComponents } from '../apply/field-type-builder.ts';
@@ -23,12 +24,14 @@ import {
 } from '../schema/structural-schema.ts';
 import { validateLists } from '../schema/validate-lists.ts';
 import { validateValue } from '../schema/validate-value.ts';
+import { plainError } from '../status/api-errors.ts';
 import { type FieldError, invalidField } from '../status/field-error.ts';
 import { customOpenApi, publishedSchema } from './custom-openapi.ts';
 import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-resources.ts';
 import { type ServingPeriod, withGeneration, withMetadata } from './generation.ts';
 import {
   applyPatchType,
+  type Conversion,
   type CustomColumn,
   type Decoded,
   jsonPatchType,
@@ -39,6 +42,7 @@ import {
   type Subresource,
   type VersionedObject,
 } from './served-kind.ts';
+import { ConversionError, type VersionConverter } from './version-converter.ts';
 
 /** One version of a CRD, parsed. */
 export interface CustomVersion {
@@ -56,6 +60,8 @@ interface CustomKindOptions {
   /** All versions of the CRD, including this one and those that are not served. */
   readonly versions: readonly CustomVersion[];
   readonly storageVersion: string;
+  /** How objects differ between versions; undefined = by name only. */
+  readonly converter: VersionConverter | undefined;
   /** The components of the built-in kinds, which include the type of metadata. */
   readonly components: MergeComponents;
   readonly objectMeta: GoType;
@@ -68,6 +74,7 @@ interface CustomKindOptions {
 /** Builds the served kind for one version of a CRD. */
 export function customKind(options: CustomKindOptions): ServedKind {
   const { version, storageVersion, components, objectMeta, rules, now, servingPeriod } = options;
+  const { converter } = options;
   const { names, schema, hasStatus, scale, selectableFields, columns } = version;
   const { group, kind, plural, namespaced } = names;
   const apiVersion = `${group}/${names.version}`;
@@ -101,6 +108,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
   function read({ object, version: storedAt }: VersionedObject, named: JsonObject): JsonObject {
     // Written under the current schema.
     if (named === object && storedAt > servingPeriod.since) return object;
+    // A conversion has read it already.
+    if (converter !== undefined && named !== object) return named;
     const before = readCache.get(object);
     if (before !== undefined) return before;
     const found = conformToSchema(schema, named);
@@ -152,6 +161,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
         subresource,
         allowsUntyped: true,
         unknownVersionError: (version) => conversionError(typeMeta, version),
+        ...(converter === undefined ? {} : { convert: ownerConversion(converter) }),
         now,
         ...(resetFields === undefined ? {} : { resetFields }),
       });
@@ -221,14 +231,66 @@ function conformToSchema(schema: StructuralSchema, object: JsonObject): JsonObje
   return deepEqual(filled, object) ? object : filled;
 }
 
-/** Versions differ by name only, but each keeps only the fields of its schema. */
-function conversionOf({ version, versions, storageVersion }: CustomKindOptions) {
+/** Each version keeps only the fields of its schema. */
+function conversionOf(options: CustomKindOptions): Conversion | undefined {
+  const { version, versions, storageVersion, converter } = options;
+  const schemaOf = (name: string) => versions.find((each) => each.names.version === name)?.schema;
+  if (converter !== undefined) return convertedBy(converter, options, schemaOf);
   if (version.names.version === storageVersion) return undefined;
-  const stored = versions.find(({ names }) => names.version === storageVersion);
+  const stored = schemaOf(storageVersion);
   return {
-    fromStored: (object: JsonObject) => object,
-    toStored: (object: JsonObject) =>
-      stored === undefined ? object : conformToSchema(stored.schema, object),
+    fromStored: (object) => object,
+    toStored: (object) => (stored === undefined ? object : conformToSchema(stored, object)),
+  };
+}
+
+/** As on the server, only the version that an object is stored in adds its defaults. */
+function convertedBy(
+  converter: VersionConverter,
+  { version, storageVersion }: CustomKindOptions,
+  schemaOf: (name: string) => StructuralSchema | undefined,
+): Conversion {
+  const { group, version: name } = version.names;
+  const stored = schemaOf(storageVersion) ?? {};
+  const known = new WeakMap<JsonObject, JsonObject>();
+  const convert = (object: JsonObject, target: string) =>
+    withServerErrors(() => converter.convert(object, `${group}/${target}`));
+  return {
+    fromStored(object) {
+      const before = known.get(object);
+      if (before !== undefined) {
+        withServerErrors(() => converter.assertReachable(object));
+        return before;
+      }
+      const from = String(object.apiVersion).slice(group.length + 1);
+      const whole = conformToSchema(schemaOf(from) ?? {}, object);
+      const converted = convert(whole, name);
+      const pruned = dropNulls(version.schema, pruneObject(version.schema, converted).object);
+      known.set(object, pruned as JsonObject);
+      return pruned as JsonObject;
+    },
+    toStored: (object) => conformToSchema(stored, convert(object, storageVersion)),
+  };
+}
+
+/** @throws StatusError */
+function withServerErrors<Result>(convert: () => Result): Result {
+  try {
+    return convert();
+  } catch (error) {
+    throw error instanceof ConversionError ? plainError(error.message) : error;
+  }
+}
+
+function ownerConversion(converter: VersionConverter) {
+  return (object: JsonObject, apiVersion: string) => {
+    try {
+      return converter.convert(object, apiVersion);
+    } catch (error) {
+      throw error instanceof ConversionError
+        ? new ApplyError('unconvertible', error.message)
+        : error;
+    }
   };
 }
 

@@ -5,6 +5,7 @@ import { alreadyExists, forbidden, invalid, notFound } from '../status/api-error
 import { StatusError } from '../status/status-error.ts';
 import { storeKey } from '../store/stored-object.ts';
 import {
+  asIfStored,
   inStorageVersion,
   inVersion,
   objectLister,
@@ -101,7 +102,10 @@ export function insertObject(
   const existing = store.get(kind.collection, key);
   if (existing !== undefined) throw alreadyExists(kind.names, name, isTerminating(existing.object));
   context.assertStorable?.(normal);
-  if (dryRun) return { object: withMetadata(normal, 'resourceVersion', undefined), warnings };
+  if (dryRun) {
+    const shown = asIfStored(kind, normal);
+    return { object: withMetadata(shown, 'resourceVersion', undefined), warnings };
+  }
   const stored = store.put(kind.collection, inStorageVersion(kind, normal));
   return { object: inVersion(kind, stored), warnings };
 }

@@ -1,3 +1,4 @@
+import { deepEqual } from '#util/deep-equal.ts';
 import { messageOf } from '#util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { ApplyError } from '../apply/apply-error.ts';
@@ -162,7 +163,8 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
   const merged = withApplyErrors(() =>
     kind.fieldManager(subresource).apply({ live, config, manager, force }),
   );
-  const next = withRequestNamespace(target, withKindDefaults(target, merged));
+  const whole = isUndefaulted(kind, merged, live) ? merged : withKindDefaults(target, merged);
+  const next = withRequestNamespace(target, whole);
   assertTargetName(target, next);
   const warnings = duplicateWarnings(request);
   if (stored === undefined) {
@@ -180,6 +182,15 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
     isUidPrecondition: false,
   });
   return { code: 200, body: replaced.object, warnings: [...warnings, ...replaced.warnings] };
+}
+
+/** An apply that changes nothing adds no defaults, which a converted object may lack. */
+function isUndefaulted(kind: ServedKind, merged: JsonObject, live: JsonObject | undefined) {
+  if (live === undefined || !kind.isCustom || kind.conversion === undefined) return false;
+  const [next, before] = [merged, live].map((each) =>
+    withMetadata(each, 'managedFields', undefined),
+  );
+  return deepEqual(next, before);
 }
 
 /** Adds defaults to a merged object, before validation. @throws StatusError 500 when it does not fit its type */

@@ -14,6 +14,7 @@ import { invalidField } from '../status/field-error.ts';
 import { StatusError } from '../status/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import {
+  asIfStored,
   inStorageVersion,
   inVersion,
   objectLister,
@@ -84,14 +85,24 @@ export function replaceObject(
   const normalised = kind.normalise(settled);
   context.assertStorable?.(normalised);
   // The server compares the merged object, not its stored shape.
-  const isSame = deepEqual(kind.isCustom ? settled : normalised, before);
+  const isSame =
+    deepEqual(kind.isCustom ? settled : normalised, before) && isStoredSo(kind, stored, settled);
   if (isFinished(normalised)) {
     if (!dryRun) store.delete(kind.collection, stored);
     return { object: normalised, warnings };
   }
-  if (dryRun || isSame) return { object: normalised, warnings };
+  if (dryRun || isSame) return { object: asIfStored(kind, normalised), warnings };
   const after = store.put(kind.collection, inStorageVersion(kind, normalised));
   return { object: inVersion(kind, after), warnings };
+}
+
+/** The server compares what it would store: an object that is stored in another version is written anew. */
+function isStoredSo(kind: ServedKind, stored: StoredObject, next: JsonObject): boolean {
+  return (
+    !kind.isCustom ||
+    (stored.object.apiVersion === kind.storageApiVersion &&
+      (kind.conversion === undefined || deepEqual(inStorageVersion(kind, next), stored.object)))
+  );
 }
 
 /** The warnings of policies; a denial has those before it, too. */

@@ -102,6 +102,12 @@ export function inStorageVersion(kind: ServedKind, object: JsonObject): JsonObje
   return withField(converted, 'apiVersion', kind.storageApiVersion);
 }
 
+/** What a dry run of a write would store, as a read answers it. */
+export function asIfStored(kind: ServedKind, object: JsonObject): JsonObject {
+  if (kind.conversion === undefined || !kind.isCustom) return object;
+  return inVersion(kind, { object: inStorageVersion(kind, object), version: Infinity });
+}
+
 /** The group whose rules validate the object: Events of `events.k8s.io` use those of the core group. */
 export function storageGroup({ storageApiVersion }: ServedKind): string {
   const slash = storageApiVersion.indexOf('/');

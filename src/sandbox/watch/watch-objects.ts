@@ -4,7 +4,7 @@ import type { ServedKind, VersionedObject } from '../kinds/served-kind.ts';
 import type { ListOptions } from '../rest/list-options.ts';
 import { inVersion } from '../rest/rest-context.ts';
 import { expired, plainError, tooLargeResourceVersion } from '../status/api-errors.ts';
-import type { StatusError } from '../status/status-error.ts';
+import { StatusError } from '../status/status-error.ts';
 import type { ObjectStore, StoreEvent } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { LineStream } from './line-stream.ts';
@@ -134,6 +134,16 @@ class WatchSession {
   /** Objects that start to match are sent as added, those that stop matching as deleted. */
   #onEvent(event: StoreEvent): void {
     if (event.collection !== this.#watch.kind.collection) return;
+    try {
+      this.#sendChange(event);
+    } catch (error) {
+      // An object that cannot be converted ends the watches of its version.
+      if (!(error instanceof StatusError)) throw error;
+      this.#stream.end();
+    }
+  }
+
+  #sendChange(event: StoreEvent): void {
     const { before, after, last } = event;
     const wasWatched = before !== undefined && this.#isWatched(before);
     const isWatched = after !== undefined && this.#isWatched(after);

@@ -7,6 +7,7 @@ import { applyRejections } from './apply-rejections.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
 import { clientApplies } from './client-applies.ts';
+import { conversions } from './conversions.ts';
 import { crdLives } from './crd-lives.ts';
 import { crdNames } from './crd-names.ts';
 import { crdParts } from './crd-parts.ts';
@@ -89,6 +90,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   crds: crdCases,
   'crd-lives': crdLives,
   'removed-versions': removedVersions,
+  conversions,
   'crd-parts': crdParts,
   structural,
   'structural-values': structuralValues,

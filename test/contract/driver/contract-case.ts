@@ -18,6 +18,7 @@ export type ContractStep =
   | WatchStep
   | UntilStep
   | UntilAnswerStep
+  | WebhookStep
   | PodsStep
   | EventsStep;
 
@@ -82,6 +83,11 @@ export interface UntilStep {
 /** Sends a request until the answer is as expected: policies are in effect some time after they were written. It changes nothing. */
 export interface UntilAnswerStep {
   readonly untilAnswer: RequestStep;
+}
+
+/** Stops the conversion webhook of the suite (`$(webhook)`), or starts it again on its port. */
+export interface WebhookStep {
+  readonly webhook: 'stops' | 'starts';
 }
 
 /**

@@ -76,6 +76,7 @@ class RunningCase {
     if ('watch' in step) await this.#watch(step);
     else if ('until' in step) await this.#until(step);
     else if ('untilAnswer' in step) await this.#untilAnswer(step.untilAnswer);
+    else if ('webhook' in step) await this.#backend.setWebhooks?.(step.webhook === 'starts');
     else if ('pods' in step) await this.#pods(step);
     else if ('events' in step) await this.#events(step);
     else await this.#request(step);

@@ -30,6 +30,8 @@ export interface Backend {
   readonly name: string;
   request(request: BackendRequest): Promise<BackendAnswer>;
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<BackendWatch>;
+  /** Stops or starts its conversion webhooks. @default it has none */
+  setWebhooks?(areReachable: boolean): Promise<void>;
 }
 
 /** Splits a stream of text into parsed lines. */

@@ -1,5 +1,5 @@
 import { loadBuiltinDescriptions, patternProblem } from '#compile';
-import { parseYaml } from '#definition';
+import { parseYaml, printYaml } from '#definition';
 import { createSandbox, type Sandbox } from '#sandbox';
 import { type Clock, createSystemClock } from '#util/clock.ts';
 import { createSystemRandom, type Random } from '#util/random.ts';
@@ -50,6 +50,7 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     loadDescriptions: loadBuiltinDescriptions,
     patternProblem,
     parseYaml,
+    printYaml,
     onInternalError,
   });
 }
@@ -68,6 +69,9 @@ export function sandboxBackend(sandbox: Sandbox = createTestSandbox()): Backend 
       for await (const piece of typeof answer.body === 'string' ? [answer.body] : answer.body)
         text += piece;
       return { status: answer.status, headers: answer.headers, text };
+    },
+    async setWebhooks(areReachable) {
+      sandbox.setWebhooksReachable(areReachable);
     },
     async watch(path, headers = {}) {
       const answer = sandbox.handle({ method: 'GET', path, headers, body: '' });

@@ -3,10 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Plane } from '../control-plane/index.ts';
+import type { ConversionWebhook } from '../conversion-webhook.ts';
 import { type Backend, type BackendRequest, parseLines } from './backend.ts';
 
 /** A real API server, asked by its superuser. Requests say exactly what the test says. */
-export function serverBackend(plane: Plane): Backend & { close(): void } {
+export function serverBackend(
+  plane: Plane,
+  webhook?: Pick<ConversionWebhook, 'start' | 'stop'>,
+): Backend & { close(): void } {
   const { server, caCertificate: ca } = plane;
   const base = new URL(server);
   const agent = new Agent({ keepAlive: true, ca });
@@ -46,6 +50,10 @@ export function serverBackend(plane: Plane): Backend & { close(): void } {
           response.destroy();
         },
       };
+    },
+    async setWebhooks(areReachable) {
+      if (areReachable) await webhook?.start();
+      else webhook?.stop();
     },
     close() {
       agent.destroy();

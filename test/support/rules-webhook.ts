@@ -1,0 +1,41 @@
+import { createConverter, readRules } from '#conversion';
+import { parseYaml, printYaml } from '#definition';
+import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { conversionsAnnotation } from '#util/stored-names.ts';
+import { ConversionWebhook } from './conversion-webhook.ts';
+
+interface CrdSpec {
+  readonly versions: readonly {
+    readonly name: string;
+    readonly schema: { readonly openAPIV3Schema: JsonObject };
+  }[];
+}
+
+/** A webhook that converts by the rules in the annotations of CRDs, as the product does. `readCrd` reads one by its name. */
+export function rulesWebhook(
+  readCrd: (name: string) => Promise<KubeObject | undefined>,
+): ConversionWebhook {
+  return new ConversionWebhook(async ({ path, desiredAPIVersion, objects }) => {
+    const [, , name = '', digest = ''] = path.replace(/\?.*/, '').split('/');
+    const crd = await readCrd(name);
+    if (crd === undefined) return undefined;
+    const rules = readRules(crd.metadata.annotations?.[conversionsAnnotation] ?? '');
+    const asked = rules?.byDigest.get(digest);
+    if (asked === undefined)
+      return `CustomResourceDefinition "${name}" has no conversion rules with the digest "${digest}"; its current ones have "${rules?.current}"`;
+    const { versions } = crd.spec as unknown as CrdSpec;
+    const schemas = new Map(versions.map(({ name, schema }) => [name, schema.openAPIV3Schema]));
+    const yaml = { parse: parseYaml, print: printYaml };
+    const converter = createConverter({ rules: asked, schemas, yaml });
+    const version = desiredAPIVersion.slice(desiredAPIVersion.indexOf('/') + 1);
+    const converted: JsonObject[] = [];
+    for (const object of objects as readonly (KubeObject & JsonObject)[]) {
+      const { object: result, problem } = converter.convert(object, version);
+      const { namespace, name } = object.metadata;
+      if (result === undefined) return `${object.kind} "${namespace}/${name}": ${problem}`;
+      converted.push(result);
+    }
+    return converted;
+  });
+}
