@@ -4,7 +4,7 @@ import { CliError } from './exit-code.ts';
 
 type HealthSources = Pick<
   Parameters<typeof startHealthServer>[0],
-  'clock' | 'metrics' | 'view' | 'failure' | 'observe' | 'records'
+  'checks' | 'clock' | 'metrics' | 'view' | 'failure' | 'observe' | 'records'
 >;
 
 /**

@@ -4,12 +4,18 @@ import { CliCommand } from './cli-command.ts';
 import { authoringCommands } from './commands/authoring.ts';
 import { completionScript, type Shell, shells } from './commands/completion.ts';
 import { devCommands } from './commands/index.ts';
+import {
+  type ConvertOptions,
+  defaultWebhookService,
+  parseWebhookPort,
+  parseWebhookUrl,
+} from './convert-options.ts';
 import { exitCode } from './exit-code.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import { addElectionFlags, parseList, type RunOptions } from './run-options.ts';
-import { addSourceFlags } from './source-flags.ts';
+import { addSourceFlags, durationOption } from './source-flags.ts';
 import type { ValidateFlags } from './validate.ts';
 import { version, versionLines } from './version.ts';
 
@@ -43,6 +49,7 @@ const commands: ReadonlyMap<string, AddCommand> = new Map(
     run: addRun,
     validate: addValidate,
     rights: addRights,
+    convert: addConvert,
     ...authoringCommands,
     ...devCommands,
     version: addVersion,
@@ -174,6 +181,64 @@ function addRights(program: Command, { output, exit }: ProgramContext): void {
     .action(async (paths: readonly string[], options: RightsOptions) => {
       const { rights } = await import('./rights.ts');
       exit(await rights(paths, options, output));
+    });
+}
+
+function addConvert(program: Command, context: ProgramContext): void {
+  const { signal, exit } = context;
+  program
+    .command('convert')
+    .description('serve the conversion webhook of kinds whose versions differ, until stopped')
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig (default: KUBECONFIG, ~/.kube/config, or the service account of the pod)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--namespace <name>',
+      'namespace of the Service and of the Secret with the certificates (default: the namespace of the pod, else "homeostat-system")',
+    )
+    .option(
+      '--webhook-service <name>',
+      'Service by which the API server reaches this process',
+      defaultWebhookService,
+    )
+    .addOption(
+      new Option(
+        '--webhook-url <url>',
+        'outside of a cluster: https://HOST:PORT by which the API server reaches this process',
+      ).argParser(parseWebhookUrl),
+    )
+    .option('--webhook-host <address>', 'address to listen on (default: all)')
+    .addOption(
+      new Option('--webhook-port <number>', 'port to listen on; 0: any free one')
+        .argParser(parseWebhookPort)
+        .default(9443),
+    )
+    .option(
+      '--webhook-cert-dir <directory>',
+      'directory with tls.crt and tls.key of another program, reloaded when they change (default: certificates are issued and kept in a Secret)',
+    )
+    .addOption(
+      durationOption(
+        '--shutdown-delay <time>',
+        'how long connections are accepted after SIGTERM, until no client is sent to this process (default: 15s in a pod, else 0s)',
+      ),
+    )
+    .option(
+      '--http <address>',
+      'host:port for /healthz, /readyz and /metrics, or "off"',
+      '127.0.0.1:8080',
+    )
+    .addOption(
+      new Option('--log-level <level>', 'minimum level of log lines')
+        .choices(logLevels)
+        .default('info'),
+    )
+    .action(async (options: ConvertOptions) => {
+      const { convert } = await import('./convert.ts');
+      const { processEnvironment } = await import('./run-environment.ts');
+      exit(await convert(options, context.environment ?? processEnvironment(), signal));
     });
 }
 

@@ -74,10 +74,9 @@ function parseSources(text: string): readonly SourceKind[] {
 }
 
 /** A flag whose value is a time such as `15s`, in ms. */
-export function durationOption(flags: string, description: string, defaultMs: number): Option {
-  return new Option(flags, description)
-    .argParser(parseTime)
-    .default(defaultMs, `${defaultMs / 1_000}s`);
+export function durationOption(flags: string, description: string, defaultMs?: number): Option {
+  const option = new Option(flags, description).argParser(parseTime);
+  return defaultMs === undefined ? option : option.default(defaultMs, `${defaultMs / 1_000}s`);
 }
 
 function parseTime(text: string): number {

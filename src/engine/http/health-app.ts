@@ -19,6 +19,8 @@ export interface HealthAppOptions {
   readonly clock: Clock;
   readonly metrics: Pick<ReadableMetricRegistry, 'contentType' | 'expose'>;
   readonly view: () => RuntimeView;
+  /** Of a process that runs no definitions: its readiness. @default {@link readinessChecks} of the view */
+  readonly checks?: () => readonly Check[];
   /** Returns why `/healthz` fails; only a restart of the process helps. @default never fails */
   readonly failure?: () => string | undefined;
   /** Whether it can only be reached from this machine, where web pages must not read it. */
@@ -33,6 +35,7 @@ export interface HealthAppOptions {
 export function createHealthApp({
   metrics,
   view,
+  checks: ownChecks = () => readinessChecks(view()),
   observe,
   failure,
   clock,
@@ -51,13 +54,12 @@ export function createHealthApp({
     send(response, checkPage('healthz', healthChecks(failure?.()), queryOf(request)));
   });
   app.get('/readyz', (request, response) => {
-    const now = view();
-    const details = viewLines(now);
-    send(response, checkPage('readyz', readinessChecks(now), { ...queryOf(request), details }));
+    const details = viewLines(view());
+    send(response, checkPage('readyz', ownChecks(), { ...queryOf(request), details }));
   });
   app.get('/readyz/:check', (request, response) => {
     const { check } = request.params;
-    const checks = readinessChecks(view()).filter(({ name }) => name === check);
+    const checks = ownChecks().filter(({ name }) => name === check);
     if (checks.length === 0) sendText(response, 404, 'no such check\n');
     else send(response, checkPage(`readyz/${check}`, checks, queryOf(request)));
   });

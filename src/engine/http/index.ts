@@ -5,4 +5,5 @@ export { type HealthServer, type HealthServerOptions, startHealthServer } from '
 export function loadWebFramework(): Promise<typeof import('./express.ts')> {
   return import('./express.ts');
 }
+export type { Check } from './readiness.ts';
 export { type RecordsQuery, recordsTokenHeader } from './records-page.ts';

@@ -38,10 +38,10 @@ const secretType = {
 /** Lives that are a hundredth of the real ones, and shorter waits. */
 export const shortTimes: CertificateTimes = {
   ...defaultTimes,
-  authorityLifeMs: 10 * dayMs,
-  leafLifeMs: 2 * dayMs,
-  loadMs: 30_000,
-  lostServerMs: 300_000,
+  authorityLifeMs: 5 * dayMs,
+  leafLifeMs: dayMs,
+  loadMs: 20_000,
+  lostServerMs: 60_000,
 };
 
 /** A CRD that the API server sends to the webhook: what it trusts, and what the API server has noticed of that. */

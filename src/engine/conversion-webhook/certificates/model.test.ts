@@ -4,7 +4,7 @@ import { CertificateWorld } from '../../../../test/support/conversion/certificat
 import { modelRuns } from '../../../../test/support/model/model-runs.ts';
 import { SeededRandom } from '../../../../test/support/model/seeded-random.ts';
 
-const { runs, firstSeed } = modelRuns(2);
+const { runs, firstSeed } = modelRuns(1);
 const hourMs = 3_600_000;
 const skewMs = 600_000;
 
