@@ -1,5 +1,10 @@
 import type { JsonObject } from '#util/json.ts';
-import type { ConversionProblem, ConversionRules } from './conversion-rules.ts';
+import { checkCoverage } from './check-coverage.ts';
+import { checkOverlaps, checkRule, nearestPath } from './check-rule.ts';
+import type { ConversionProblem, ConversionRules, VersionRules } from './conversion-rules.ts';
+import { Pairing } from './pairing.ts';
+import { parseRulePath } from './rule-path.ts';
+import { type ObjectNode, rootNode } from './schema-node.ts';
 
 export interface CheckOptions {
   readonly rules: ConversionRules;
@@ -7,15 +12,94 @@ export interface CheckOptions {
   readonly schemas: ReadonlyMap<string, JsonObject>;
 }
 
-/** What is wrong with rules for these schemas. Pure; never throws. */
+/**
+ * What is wrong with rules for these schemas. Errors: paths, types and values that a rule cannot carry, rules for the same place, and required
+ * fields without a value. Warnings: fields that are kept, but lost by some edits, or that look like one field with two names. Pure; never
+ * throws.
+ */
 export function checkConversion({ rules, schemas }: CheckOptions): readonly ConversionProblem[] {
   const problems: ConversionProblem[] = [];
-  const check = (version: string, path: string) => {
-    if (schemas.has(version)) return;
-    problems.push({ path, message: `Version "${version}" does not exist`, severity: 'error' });
+  const report: Report = (path, message, hint, severity = 'error') => {
+    problems.push({ path, message, severity, ...(hint !== undefined && { hint }) });
   };
-  check(rules.hub, '/hub');
-  for (const [index, { version }] of rules.versions.entries())
-    check(version, `/versions/${index}/version`);
+  const hub = schemaOf(rules.hub, '/hub', schemas, report);
+  const listed = rules.versions.map(({ version }) => version);
+  const unlisted = [...schemas.keys()].filter(
+    (each) => each !== rules.hub && !listed.includes(each),
+  );
+  for (const [index, version] of rules.versions.entries()) {
+    const at = `/versions/${index}`;
+    const own = schemaOf(version.version, `${at}/version`, schemas, report);
+    if (hub !== undefined && own !== undefined)
+      checkVersion(version, { at, own, hub, rules, report });
+  }
+  for (const version of unlisted) {
+    const own = schemaOf(version, '/versions', schemas, report);
+    const plain = { version, fields: [], drop: [] };
+    if (hub !== undefined && own !== undefined)
+      checkVersion(plain, { at: '/versions', own, hub, rules, report });
+  }
   return problems;
+}
+
+type Report = (
+  path: string,
+  message: string,
+  hint?: string,
+  severity?: ConversionProblem['severity'],
+) => void;
+
+interface VersionCheck {
+  readonly at: string;
+  readonly own: ObjectNode;
+  readonly hub: ObjectNode;
+  readonly rules: ConversionRules;
+  readonly report: Report;
+}
+
+function checkVersion(version: VersionRules, { at, own, hub, rules, report }: VersionCheck): void {
+  const pairing = new Pairing(version, own, hub);
+  const names = { here: version.version, there: rules.hub };
+  let hasErrors = false;
+  for (const rule of pairing.rules)
+    checkRule(rule, { pairing, names }, (field, message, hint) => {
+      hasErrors = true;
+      report(`${at}/fields/${rule.index}/${field}`, message, hint);
+    });
+  checkOverlaps(pairing.rules, (rule, field, message) => {
+    hasErrors = true;
+    report(`${at}/fields/${rule.index}/${field}`, message);
+  });
+  for (const [index, text] of version.drop.entries())
+    checkDrop(text, `${at}/drop/${index}`, pairing, report);
+  // A rule that is wrong leaves fields without a place: one error each is enough.
+  if (hasErrors) return;
+  checkCoverage({
+    pairing,
+    names,
+    report: (message, severity, hint) => report(at, message, hint, severity),
+  });
+}
+
+function checkDrop(text: string, at: string, pairing: Pairing, report: Report): void {
+  const path = parseRulePath(text) ?? [];
+  const sides = ['here', 'there'] as const;
+  if (sides.some((side) => pairing.nodeAt(side, path) !== undefined)) {
+    const rule = sides.map((side) => pairing.ruleAt(side, path)).find((each) => each !== undefined);
+    if (rule !== undefined) report(at, `Rule ${rule.index + 1} is for "${text}"`);
+    return;
+  }
+  const hint = sides.map((side) => nearestPath(path, side, pairing)).find((each) => each);
+  report(at, `No version has a field "${text}"`, hint && `Did you mean "${hint}"?`);
+}
+
+function schemaOf(
+  version: string,
+  at: string,
+  schemas: ReadonlyMap<string, JsonObject>,
+  report: Report,
+): ObjectNode | undefined {
+  const schema = schemas.get(version);
+  if (schema === undefined) report(at, `Version "${version}" does not exist`);
+  return schema && rootNode(schema);
 }

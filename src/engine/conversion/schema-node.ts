@@ -1,5 +1,5 @@
 import { deepEqual } from '#util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { isJsonObject, type JsonObject, objectAt } from '#util/json.ts';
 
 interface Nullable {
   /** The API server keeps a null here; elsewhere it removes it. */
@@ -9,6 +9,7 @@ interface Nullable {
 export interface ObjectNode extends Nullable {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, SchemaNode>;
+  /** Required fields, without those that the API server sets to a default. */
   readonly required: readonly string[];
   /** Other fields are kept. */
   readonly isOpen: boolean;
@@ -90,10 +91,15 @@ function objectNode(schema: JsonObject, isNullable: boolean): SchemaNode {
     const fields = Object.entries(schema.properties).map(
       ([name, each]) => [name, schemaNode(each)] as const,
     );
-    const required = Array.isArray(schema.required)
-      ? schema.required.filter((each) => typeof each === 'string')
-      : [];
-    return { kind: 'object', fields: new Map(fields), required, isOpen, isNullable };
+    const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+    const properties = schema.properties;
+    return {
+      kind: 'object',
+      fields: new Map(fields),
+      required: required.filter((name) => objectAt(properties, name)?.default === undefined),
+      isOpen,
+      isNullable,
+    };
   }
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false)
     return { kind: 'map', item: schemaNode(schema.additionalProperties), isNullable };
