@@ -31,6 +31,7 @@ export const namedPrograms: Readonly<Record<'build' | 'bench', NamedPrograms>> =
     'hand-over': { file: 'bench/hand-over.ts' },
     isolation: { file: 'bench/isolation/main.ts' },
     sandbox: { file: 'bench/sandbox/main.ts' },
+    conversion: { file: 'bench/conversion.ts' },
     console: { file: 'bench/console.ts', needsBrowser: true },
   },
 };

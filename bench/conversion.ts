@@ -1,0 +1,77 @@
+// `npm run bench -- conversion`: conversions per second of an object of 10 KiB, and the proof with 100,000 random objects. Prints.
+// `--objects N` converts N random objects instead.
+import { readdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createConverter } from '#conversion';
+import { proveRoundTrips } from '#conversion/proof/index.ts';
+import type { JsonObject } from '#util/json.ts';
+import { pairsFolder, readPair, yaml } from '../test/support/conversion-pairs.ts';
+
+const { values } = parseArgs({ options: { objects: { type: 'string', default: '100000' } } });
+
+const converter = createConverter({ ...readPair('renamed-and-remapped.yaml'), yaml });
+for (const [name, rules] of [
+  ['all fields have a place', []],
+  ['20 values preserved', ['note']],
+] as const) {
+  const here = sample(rules.length > 0);
+  const there = converter.convert(here, 'v1').object ?? {};
+  console.log(`${name}, ${JSON.stringify(here).length} bytes`);
+  measure('  to the hub', () => converter.convert(here, 'v1'));
+  measure('  from the hub', () => converter.convert(there, 'v1alpha1'));
+}
+prove(Number(values.objects));
+
+function sample(hasNotes: boolean): JsonObject {
+  const rules = Array.from({ length: 90 }, (_, index) => ({
+    name: `rule-with-a-name-${index}`,
+    port: 8_000 + index,
+    ...(hasNotes && index < 20 && { note: 'kept for the older version' }),
+  }));
+  const zones = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [`zone-${index}`, { weight: index }]),
+  );
+  const hosts = Array.from({ length: 60 }, (_, index) => `host-${index}.example.com`);
+  const labels = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`example.com/label-${index}`, `value-${index}`]),
+  );
+  return {
+    apiVersion: 'example.com/v1alpha1',
+    kind: 'Sample',
+    metadata: { name: 'sample', namespace: 'default', labels },
+    spec: { size: 3, image: 'registry/web:1', mode: 'fast', timeout: '1m30s', rules, zones, hosts },
+    status: { ready: true, count: 3 },
+  };
+}
+
+function measure(name: string, convert: () => unknown): void {
+  for (let index = 0; index < 2_000; index++) convert();
+  const times: number[] = [];
+  const start = performance.now();
+  for (let index = 0; index < 10_000; index++) {
+    const before = performance.now();
+    convert();
+    times.push(performance.now() - before);
+  }
+  const seconds = (performance.now() - start) / 1_000;
+  times.sort((a, b) => a - b);
+  const at = (share: number) =>
+    `${((times[Math.floor(times.length * share)] ?? 0) * 1_000).toFixed(0)} µs`;
+  console.log(`${name}: ${Math.round(times.length / seconds)}/s, p50 ${at(0.5)}, p99 ${at(0.99)}`);
+}
+
+function prove(objects: number): void {
+  const files = readdirSync(pairsFolder).filter((name) => name.endsWith('.yaml'));
+  const count = Math.ceil(objects / files.length);
+  const before = process.cpuUsage();
+  for (const file of files) {
+    const { failures } = proveRoundTrips({ ...readPair(file), yaml, seed: 2, count });
+    for (const { path, difference } of failures)
+      console.log(`${file}: ${path.join(' > ')}\n${difference}`);
+    if (failures.length > 0) process.exitCode = 1;
+  }
+  const { user } = process.cpuUsage(before);
+  console.log(
+    `${count * files.length} random objects of ${files.length} kinds, there and back: ${(user / 1e6).toFixed(0)} s of CPU`,
+  );
+}
