@@ -2,6 +2,7 @@ import type { RuleSection } from './rule.ts';
 
 const file = 'test/integration/admission.test.ts';
 const defaults = 'test/integration/admission-defaults.test.ts';
+const plan = 'test/integration/plan-admission.test.ts';
 const check = 'src/authoring/testing/validation/admission/check-admission.test.ts';
 
 export const admission: RuleSection = {
@@ -93,6 +94,13 @@ export const admission: RuleSection = {
       shownBy: [
         `${defaults} › without defaults nothing is left, and a value that fails rejects the request`,
         `${defaults} › a value that the server cannot compile is named in "Ready", and the rules hold`,
+      ],
+    },
+    {
+      rule: '`homeostat plan` lists the existing objects that break a new or stricter rule',
+      shownBy: [
+        `${plan} › the objects that break a new rule are listed, up to a limit and with their number, and nothing is sent for them`,
+        `${plan} › what the cluster enforces already is not listed, a stricter rule or action is`,
       ],
     },
   ],

@@ -11,6 +11,7 @@ export {
 export { type FieldChange, fieldChanges } from './field-changes.ts';
 export { fieldPath, itemPath } from './field-path.ts';
 export type {
+  BrokenRules,
   DefinitionPlan,
   HeldDeletions,
   PlannedAction,

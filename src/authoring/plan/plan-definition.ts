@@ -17,6 +17,7 @@ import { type GroupKind, gvkOf } from '#util/gvk.ts';
 import { type KubeObject, keyOf } from '#util/kube-object.ts';
 import type { Random } from '#util/random.ts';
 import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
+import { type CreateRuleEvaluator, type RuleCheck, ruleCheckOf } from './broken-rules.ts';
 import { DryRunCluster, type DryRunWrite } from './dry-run-cluster.ts';
 import { DryRunMembers, type PlanMember, type PlanMembers } from './dry-run-members.ts';
 import type { DefinitionPlan, HeldDeletions, PlannedChange, ResourcePlan } from './plan.ts';
@@ -41,6 +42,8 @@ export interface PlanOptions {
   readonly resources?: readonly KubeObject[];
   /** A resource as a server would store it, for a kind that the cluster does not serve yet. @default such resources are not planned */
   readonly admit?: (resource: KubeObject) => KubeObject;
+  /** Evaluates new rules of `admission` for stored objects. @default they are not evaluated */
+  readonly createRuleEvaluator?: CreateRuleEvaluator;
   /** Called when a resource has been planned, with the numbers of planned and of all resources. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -55,7 +58,14 @@ export async function planDefinition(
   options: PlanOptions,
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
-  const plan = await planResourcesOf(located, options, signal);
+  const rules = await newRulesOf(located, options, signal);
+  const planned = await planResourcesOf(
+    located,
+    { ...options, ...(rules && { onResource: (resource) => rules.add(resource) }) },
+    signal,
+  );
+  const broken = rules?.result;
+  const plan = broken === undefined ? planned : { ...planned, brokenRules: broken };
   const install = await planInstall('install', located, options, signal);
   const admission = await planInstall('admission', located, options, signal);
   const own = [install, admission].filter((each) => each !== undefined);
@@ -76,9 +86,21 @@ export async function planDefinition(
   };
 }
 
+async function newRulesOf(
+  located: LocatedDefinition,
+  { cluster, createRuleEvaluator: createEvaluator, resources }: PlanOptions,
+  signal: AbortSignal,
+): Promise<RuleCheck | undefined> {
+  if (createEvaluator === undefined || resources !== undefined) return undefined;
+  return ruleCheckOf(located, { cluster: new DryRunCluster(cluster), createEvaluator }, signal);
+}
+
+/** Follows the resources of the cluster, as they are. */
+type FollowedOptions = PlanOptions & { readonly onResource?: (resource: KubeObject) => void };
+
 async function planResourcesOf(
   located: LocatedDefinition,
-  options: PlanOptions,
+  options: FollowedOptions,
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
   if (runsInMembers(located.definition)) return planInMembers(located, options, signal);
@@ -162,7 +184,7 @@ function withUnreached(plan: DefinitionPlan, unreached: PlanMembers['unreached']
 
 async function planInCluster(
   located: LocatedDefinition,
-  options: PlanOptions,
+  options: FollowedOptions,
   signal: AbortSignal,
 ): Promise<DefinitionPlan> {
   const { definition } = located;
@@ -248,7 +270,7 @@ function rejectedPlan(
   return { ...about, rejection: { message, diagnostics }, resources: [], problems: [] };
 }
 
-type ResourcesOptions = Omit<PlanOptions, 'cluster'> & {
+type ResourcesOptions = Omit<FollowedOptions, 'cluster'> & {
   readonly cluster: DryRunCluster;
   /** Writes of the resources that a user would apply, by key. */
   readonly applied: ReadonlyMap<string, readonly DryRunWrite[]>;
@@ -261,7 +283,7 @@ async function planResources(
   options: ResourcesOptions,
   signal: AbortSignal,
 ): Promise<Pick<DefinitionPlan, 'resources' | 'problems'>> {
-  const { cluster, applied, recordedKinds, onProgress = () => undefined } = options;
+  const { cluster, applied, recordedKinds, onProgress = () => undefined, onResource } = options;
   const decisions = new Map<string, DecisionRecord>();
   const { members: reachable, runtimeNamespace, ...shared } = options;
   const members = reachable && new DryRunMembers(reachable);
@@ -279,6 +301,10 @@ async function planResources(
   await operator.start(signal);
   try {
     const all = [...operator.keys()].sort();
+    for (const key of onResource === undefined ? [] : all) {
+      const resource = operator.resource(key);
+      if (resource !== undefined) onResource?.(resource);
+    }
     const keys = options.resources === undefined ? all : all.filter((key) => applied.has(key));
     const resources: ResourcePlan[] = [];
     for (const key of keys) {

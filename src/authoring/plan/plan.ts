@@ -15,8 +15,25 @@ export interface DefinitionPlan {
   readonly resources: readonly ResourcePlan[];
   /** Set: more objects would be deleted than `maxDeletions` allows, or some that hold data, so that none is until a user approves. */
   readonly heldDeletions?: HeldDeletions;
+  /** Set: stored objects break rules that the cluster does not enforce yet. They stay as they are until they change. */
+  readonly brokenRules?: BrokenRules;
   /** Failing informers and missing rights, for people. Not empty: the plan may be incomplete. */
   readonly problems: readonly string[];
+}
+
+export interface BrokenRules {
+  /** Number of objects. */
+  readonly count: number;
+  /** The first of them. */
+  readonly objects: readonly {
+    readonly kind: string;
+    readonly namespace?: string;
+    readonly name: string;
+    /** The messages of the rules. */
+    readonly message: string;
+  }[];
+  /** Messages of rules that are known in a request only, or that only an API server can evaluate. @default none */
+  readonly unchecked?: readonly string[];
 }
 
 export interface HeldDeletions {

@@ -4,6 +4,7 @@ import type { LocatedDefinition, LocatedObject } from '#definition';
 import { maxSnapshotMebibytes } from '#dev';
 import { fileReason, readRegularFile } from '#files';
 import { type DefinitionPlan, planDefinition } from '#plan';
+import { createRuleEvaluator } from '#sandbox';
 import { Simulation } from '#simulation';
 import { silentLogger, silentMetrics } from '#telemetry';
 import { checkObjects, ObjectCheck } from '#testing';
@@ -123,6 +124,7 @@ async function planAll(
       guardedNamespaces: guardedNamespacesOf(runtimeNamespace),
       ...(check && { admit: (resource: KubeObject) => check.admitted(resource) ?? resource }),
       ...(members && { members }),
+      createRuleEvaluator,
       random: createSystemRandom(),
       logger: silentLogger,
       metrics: silentMetrics,

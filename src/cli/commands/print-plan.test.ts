@@ -150,6 +150,17 @@ describe('cli: printed plans', () => {
     );
   });
 
+  test('list objects that break new rules, and rules that are not checked', () => {
+    const objects = [{ kind: 'Shop', namespace: 'default', name: 'a', message: 'At most ten' }];
+    const plan = { ...idle, brokenRules: { count: 3, objects, unchecked: ['Not by you'] } };
+    assert.deepEqual(planLines([plan], { hasColor: false }).slice(1, 5), [
+      '  ! 3 objects break new rules of "admission", and can be changed only with a correction:',
+      '  !   Shop default/a: At most ten',
+      '  !   and 2 objects more',
+      '  ! Not checked, because only a request decides: rule "Not by you"',
+    ]);
+  });
+
   test('count objects, and a change of a CRD', () => {
     const crd = {
       ...place,

@@ -124,6 +124,7 @@ function terminalLine({ mark, indent, text, values }: Line, { hasColor }: PaintO
 function notesOf(plan: DefinitionPlan): readonly string[] {
   return [
     ...deletionNotes(plan),
+    ...ruleNotes(plan),
     ...plan.problems.map((problem) => `The plan may be incomplete: ${problem}`),
   ];
 }
@@ -138,6 +139,23 @@ function deletionNotes({ heldDeletions, resources }: DefinitionPlan): readonly s
     : [
         `${objectsText(lost)} with data would be deleted without approval, because the definition does not change`,
       ];
+}
+
+function ruleNotes({ brokenRules }: DefinitionPlan): readonly string[] {
+  if (brokenRules === undefined) return [];
+  const { count, objects, unchecked = [] } = brokenRules;
+  const verb = count === 1 ? 'breaks' : 'break';
+  const more = count - objects.length;
+  return [
+    ...(count === 0
+      ? []
+      : [
+          `${objectsText(count)} ${verb} new rules of "admission", and can be changed only with a correction:`,
+        ]),
+    ...objects.map((each) => `  ${placeOf(each)}: ${each.message}`),
+    ...(more > 0 ? [`  and ${objectsText(more)} more`] : []),
+    ...unchecked.map((message) => `Not checked, because only a request decides: rule "${message}"`),
+  ];
 }
 
 /** Which deletions need approval, and why. */

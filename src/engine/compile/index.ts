@@ -1,3 +1,4 @@
+export { rulesMissingIn } from './admission/admission-policy.ts';
 export { typeOfDefault } from './admission/check-defaults.ts';
 export {
   type AdmissionPlace,
@@ -6,6 +7,7 @@ export {
   compileAdmission,
   defaultPoliciesOf,
   mutatingPolicyGvk,
+  validatingPolicyGvk,
 } from './admission/compile-admission.ts';
 export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
 export { isHidden } from './analysis/secret-flow.ts';

@@ -5,7 +5,7 @@ import type {
   OperatorDefinition,
 } from '#definition';
 import { deepEqual } from '#util/deep-equal.ts';
-import type { JsonObject } from '#util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { admissionPolicyNameOf } from '#util/stored-names.ts';
 import { type MetadataReads, metadataReadsOf } from './metadata-reads.ts';
 import {
@@ -90,16 +90,41 @@ function commonConditions(
   ];
 }
 
+/** The rules whose requests or expression a stored policy does not have. Pure. */
+export function rulesMissingIn(
+  policy: JsonObject | undefined,
+  rules: readonly AdmissionRule[],
+): readonly AdmissionRule[] {
+  const spec = isJsonObject(policy?.spec) ? policy.spec : {};
+  const stored = (Array.isArray(spec.validations) ? spec.validations : []).map((each) =>
+    isJsonObject(each) ? String(each.expression) : '',
+  );
+  return rules.filter((rule) => {
+    const [start, end] = [guardOf(rule), bodyOf(rule)];
+    return !stored.some((each) => each.startsWith(start) && each.endsWith(end));
+  });
+}
+
+/** What makes a validation true for requests that a rule is not about. */
+function guardOf({ operations }: AdmissionRule): string {
+  const listed = operations.map((each) => celString(requestOperation(each))).join(', ');
+  return `!(request.operation in [${listed}])`;
+}
+
+function bodyOf({ rule }: AdmissionRule): string {
+  return ` || (${rule}\n)`;
+}
+
 /**
  * A rule applies to its requests only, and to updates of what it reads: another rule may read other labels.
  * @param updateReads what all rules for updates read
  */
 function validationOf(
-  { rule, message, operations, field }: AdmissionRule,
+  written: AdmissionRule,
   updateReads: MetadataReads,
   { contentFields, isNamespaced }: AdmissionContext,
 ): JsonObject {
-  const listed = operations.map((each) => celString(requestOperation(each))).join(', ');
+  const { rule, message, operations, field } = written;
   const reads = metadataReadsOf(rule);
   const isNarrower = !deepEqual(reads, updateReads);
   const isSkipped =
@@ -112,7 +137,7 @@ function validationOf(
       ? " || (request.operation == 'DELETE' && has(namespaceObject.metadata.deletionTimestamp))"
       : '';
   return {
-    expression: `!(request.operation in [${listed}])${isSkipped}${isEnding} || (${rule}\n)`,
+    expression: `${guardOf(written)}${isSkipped}${isEnding}${bodyOf(written)}`,
     message: field === undefined ? message : `${field}: ${message}`,
   };
 }

@@ -25,6 +25,9 @@ export const mutatingPolicyGvk: Gvk = {
   kind: 'MutatingAdmissionPolicy',
 };
 
+/** The kind of the policy of rules. */
+export const validatingPolicyGvk: Gvk = { ...mutatingPolicyGvk, kind: 'ValidatingAdmissionPolicy' };
+
 /** The kinds of the objects that `admission` is compiled to. Pure. */
 export function admissionKindsOf({ rules, defaults }: AdmissionDefinition): readonly Gvk[] {
   return [
