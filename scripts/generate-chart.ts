@@ -43,6 +43,8 @@ const files = new Map([
   ['files/rights/http.yaml', itemsOf(runtime.http)],
   ['files/rights/http-values.yaml', itemsOf(runtime.httpValues)],
   ['files/rights/http-logins.yaml', itemsOf(runtime.httpLogins)],
+  ['files/rights/conversion.yaml', itemsOf(runtime.conversion)],
+  ['files/rights/conversion-secret.yaml', itemsOf(runtime.conversionSecret)],
   ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],
 ]);
 

@@ -3,12 +3,14 @@ import type { RightPurpose } from '#check';
 const byName = 'test/integration/rights-by-name.test.ts';
 const ofMembers = 'test/integration/member-rights.test.ts';
 const ofHttp = 'test/integration/http-rights.test.ts';
+const ofConversion = 'test/integration/conversion-rights.test.ts';
 const ofDeploy = 'test/integration/deploy-rights.test.ts';
 
 /** Where the test of that title is. */
 export function fileOfRightTest(title: string): string {
   if (title === rightTests.member) return ofMembers;
   if (title === rightTests.http || title === rightTests['http-logins']) return ofHttp;
+  if (title === rightTests.conversion) return ofConversion;
   return title === rightTests['reads-by-name'] ? byName : ofDeploy;
 }
 
@@ -33,6 +35,7 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
     'objects behind HTTP work with the rights that are printed for them, and need all of them',
   'http-logins':
     'a login requests tokens with the rights that are printed for it, and needs all of them',
+  conversion: 'a webhook is served with the rights that are printed for it, and needs all of them',
   lease: 'another replica continues where the leader ends',
   'lease-new': 'another replica continues where the leader ends',
   resources: 'resources are made',

@@ -53,3 +53,14 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ include "homeostat.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
+
+{{- /* Of the conversion webhook. Names of their own: the selectors of the runtime must not match these Pods. */ -}}
+{{- define "homeostat.conversionSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "homeostat.name" . }}-conversion
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "homeostat.conversionLabels" -}}
+{{ include "homeostat.conversionSelectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end }}

@@ -2,6 +2,7 @@ import { findFreePorts } from '../control-plane/free-ports.ts';
 import { launchNow, type SupervisedProcess } from '../control-plane/index.ts';
 import { homeostatCommand } from '../executable.ts';
 import { patienceMs } from '../patience.ts';
+import { sendReview } from './send-review.ts';
 
 interface ConvertProcessOptions {
   readonly kubeconfig: string;
@@ -62,6 +63,11 @@ export class ConvertProcess {
         limit.addEventListener('abort', () => resolve(), { once: true });
       });
     }
+  }
+
+  /** Sends a review without objects, as the API server does. Returns its response. */
+  review(path: string, desiredAPIVersion: string): Promise<unknown> {
+    return sendReview(this.port, path, { uid: 'test', desiredAPIVersion, objects: [] });
   }
 
   /** SIGTERM. Resolves with the exit code when it has ended. */

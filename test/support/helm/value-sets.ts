@@ -24,7 +24,35 @@ export const apiServers: object = {
 };
 
 export const valueSets: readonly ValueSet[] = [
-  { what: 'the default values', values: {}, hasNot: ['ConfigMap/homeostat-examples'] },
+  {
+    what: 'the default values',
+    values: {},
+    hasNot: ['ConfigMap/homeostat-examples', 'Deployment/homeostat-conversion'],
+  },
+  {
+    what: 'conversions between versions',
+    values: {
+      conversion: { enabled: true, port: 10_250 },
+      networkPolicy: {
+        enabled: true,
+        from: scrapers,
+        egress: { enabled: true, rules: [apiServers] },
+      },
+    },
+    has: [
+      ...['Deployment', 'Service', 'ServiceAccount', 'PodDisruptionBudget', 'NetworkPolicy'].map(
+        (kind) => `${kind}/homeostat-conversion`,
+      ),
+      'ClusterRole/homeostat-conversion',
+      'Role/homeostat-conversion',
+    ],
+  },
+  {
+    what: 'conversions with certificates of another program, by one Pod',
+    values: { conversion: { enabled: true, replicas: 1, certificateSecret: 'webhook-tls' } },
+    has: ['Deployment/homeostat-conversion'],
+    hasNot: ['Role/homeostat-conversion', 'PodDisruptionBudget/homeostat-conversion'],
+  },
   {
     what: 'the shipped operators',
     values: { examples: { enabled: true } },

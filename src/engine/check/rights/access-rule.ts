@@ -33,6 +33,7 @@ export type RightPurpose =
   | 'http'
   | 'http-values'
   | 'http-logins'
+  | 'conversion'
   | 'member';
 
 /** One right on one resource. */

@@ -1,3 +1,4 @@
+import { webhookSecretName } from '#util/stored-names.ts';
 import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
 import { mergedHttpRules } from './http-rights.ts';
 
@@ -19,6 +20,10 @@ interface RuntimeRights {
   readonly httpValues: readonly MergedRule[];
   /** There, for endpoints that log in with tokens of service accounts. */
   readonly httpLogins: readonly MergedRule[];
+  /** Of `homeostat convert`, cluster-wide. */
+  readonly conversion: readonly MergedRule[];
+  /** Of `homeostat convert`, in its namespace, without `--webhook-cert-dir`. */
+  readonly conversionSecret: readonly MergedRule[];
   /** In every member. */
   readonly member: readonly MergedRule[];
   /** In a member where definitions run, beside those of the definitions. */
@@ -72,6 +77,26 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
       },
     ]),
     ...mergedHttpRules(),
+    conversion: mergeRules([
+      {
+        apiGroup: 'apiextensions.k8s.io',
+        resource: 'customresourcedefinitions',
+        verbs: ['get', 'list', 'watch'],
+        purpose: 'conversion',
+        reason: 'conversion rules and schemas',
+      },
+    ]),
+    conversionSecret: mergeRules([
+      {
+        apiGroup: '',
+        resource: 'secrets',
+        names: [webhookSecretName],
+        // A create by apply can be limited by name.
+        verbs: ['get', 'list', 'watch', 'create', 'patch', 'update'],
+        purpose: 'conversion',
+        reason: 'certificates of the conversion webhook',
+      },
+    ]),
     member: mergeRules([identityRule]),
     memberDefinitions: mergeRules(memberDefinitionRules),
   };
