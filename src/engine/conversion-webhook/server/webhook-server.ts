@@ -75,6 +75,11 @@ export class WebhookServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** How many requests have no response yet. */
+  get running(): number {
+    return this.#running;
+  }
+
   /** For new connections; open ones stay. */
   setCertificate(certificate: LeafCertificate): void {
     this.#server.setSecureContext(tlsOf(certificate));
