@@ -226,15 +226,20 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 /** Writes into an object that this conversion has made, all objects on the way included. */
 function setAt(object: object, path: readonly string[], value: unknown): void {
   let parent = object as Record<string, unknown>;
-  for (const name of path.slice(0, -1)) {
+  const end = path.length - 1;
+  for (let index = 0; index < end; index++) {
+    const name = path[index] ?? '';
     if (!isJsonObject(parent[name])) setField(parent, name, {});
     parent = parent[name] as Record<string, unknown>;
   }
-  const last = path.at(-1) ?? '';
-  // An empty object of the source, where fields of others have been written already.
-  if (isJsonObject(value) && Object.keys(value).length === 0 && isJsonObject(parent[last])) return;
-  setField(parent, last, value);
+  const last = path[end] ?? '';
+  // An object that exists without fields of its own, where other fields have been written already.
+  if (value === existing && isJsonObject(parent[last])) return;
+  setField(parent, last, value === existing ? {} : value);
 }
+
+/** Stands for an object whose fields are written one by one. */
+const existing = Symbol('existing');
 
 /** Finds the place of each field in the target: that of its rule, or the same one below the place of its parent. */
 class FieldMapper {
@@ -373,7 +378,7 @@ function isOpen(node: SchemaNode): boolean {
 }
 
 function presence(value: unknown): unknown {
-  return isJsonObject(value) ? {} : undefined;
+  return isJsonObject(value) ? existing : undefined;
 }
 
 /** A path as a key of a map. */

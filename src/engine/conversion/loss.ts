@@ -54,134 +54,154 @@ export interface LossOptions {
  */
 export function findLosses({ original, returned, node, drop }: LossOptions): readonly Loss[] {
   const finder = new LossFinder();
-  finder.compare({ original, returned, node, drop, path: [], existing: 0 });
+  finder.compare(original, returned, { node, drop, depth: 0, existing: 0 });
   return finder.losses;
 }
 
-interface Place extends LossOptions {
-  readonly path: readonly LossStep[];
+/** A place in both values. A chain, so that a path is built for what is lost only. */
+interface Place {
+  readonly node: SchemaNode;
+  readonly drop: readonly (readonly RuleStep[])[];
+  readonly depth: number;
   readonly existing: number;
+  readonly parent?: Place;
+  /** The field, or an item of the list of the parent. */
+  readonly name?: string;
+  readonly item?: unknown;
+}
+
+interface ListPlace extends Place {
+  readonly node: ListNode;
+}
+
+function pathOf(place: Place): readonly LossStep[] {
+  const steps: LossStep[] = [];
+  for (let each = place; each.parent !== undefined; each = each.parent)
+    steps.push(each.name ?? itemStep(each.item, each.parent.node as ListNode));
+  return steps.reverse();
 }
 
 class LossFinder {
   readonly losses: Loss[] = [];
 
-  compare(place: Place): void {
-    const { original, returned, node, drop } = place;
+  compare(original: unknown, returned: unknown, place: Place): void {
     // Equal parts are shared by reference: this ends most comparisons.
     if (original === returned) return;
-    if (drop.some((each) => each.length === 0)) return;
+    const { node, drop } = place;
+    if (drop.length > 0 && drop.some((each) => each.length === 0)) return;
     const isAbsent = original === undefined || (original === null && !node.isNullable);
-    if (isAbsent && (returned === undefined || returned === null)) return;
     if (isAbsent) {
-      this.losses.push(this.#loss(place, undefined));
+      if (returned !== undefined && returned !== null) this.#lose(place, undefined, returned);
       return;
     }
-    if (this.#compareParts(place)) return;
-    if (!deepEqual(original, returned)) this.losses.push(this.#loss(place, original));
+    if (this.#compareParts(original, returned, place)) return;
+    if (!deepEqual(original, returned)) this.#lose(place, original, returned);
   }
 
-  #loss({ path, existing, returned }: Place, value: unknown): Loss {
-    return {
-      path,
-      existing,
+  #lose(place: Place, value: unknown, returned: unknown): void {
+    this.losses.push({
+      path: pathOf(place),
+      existing: place.existing,
       ...(value !== undefined && { value }),
       ...(returned !== undefined && { was: digestOfValue(returned) }),
-    };
-  }
-
-  /** Compares the parts of a value one by one. False: the value is lost or kept as a whole. */
-  #compareParts(place: Place): boolean {
-    const { original, returned, node } = place;
-    if (place.path.length >= mostSteps) return false;
-    if (node.kind === 'list') {
-      if (node.listType === 'atomic' || !Array.isArray(original)) return false;
-      return this.#compareItems({ ...place, node }, original);
-    }
-    if (node.kind === 'scalar' || !isJsonObject(original)) return false;
-    if (returned !== undefined && !isJsonObject(returned)) return false;
-    const before = this.losses.length;
-    this.#compareFields(place, original, returned);
-    // An object without any field that is lost: that it existed is lost.
-    if (returned === undefined && this.losses.length === before)
-      this.losses.push(this.#loss(place, {}));
-    return true;
-  }
-
-  #compareFields(place: Place, original: JsonObject, returned: JsonObject | undefined): void {
-    const names = new Set([...Object.keys(original), ...Object.keys(returned ?? {})]);
-    for (const name of names) this.#compareField(place, name, original, returned);
-  }
-
-  #compareField(
-    place: Place,
-    name: string,
-    original: JsonObject,
-    returned: JsonObject | undefined,
-  ): void {
-    const before = ownField(original, name);
-    const after = returned && ownField(returned, name);
-    if (before === after) return;
-    const { node } = place;
-    // The API server removes fields that the schema does not have.
-    if (node.kind === 'object' && !node.isOpen && !node.fields.has(name)) return;
-    this.compare({
-      original: before,
-      returned: after,
-      node: partNode(node, name),
-      drop: dropInside(
-        place.drop,
-        (step) => step === name || (step === eachItem && node.kind === 'map'),
-      ),
-      path: [...place.path, name],
-      existing: place.existing + (after === undefined ? 0 : 1),
     });
   }
 
-  #compareItems(place: Place & { readonly node: ListNode }, original: readonly unknown[]): boolean {
-    const { node, returned } = place;
+  /** Compares the parts of a value one by one. False: the value is lost or kept as a whole. */
+  #compareParts(original: unknown, returned: unknown, place: Place): boolean {
+    const { node } = place;
+    if (node.kind === 'scalar' || place.depth >= mostSteps) return false;
+    if (node.kind === 'list') {
+      if (node.listType === 'atomic' || !Array.isArray(original)) return false;
+      return this.#compareItems(original, returned, place as ListPlace);
+    }
+    if (!isJsonObject(original)) return false;
+    if (returned !== undefined && !isJsonObject(returned)) return false;
+    const before = this.losses.length;
+    this.#compareFields(original, returned, place);
+    // An object without any field that is lost: that it existed is lost.
+    if (returned === undefined && this.losses.length === before) this.#lose(place, {}, undefined);
+    return true;
+  }
+
+  #compareFields(original: JsonObject, returned: JsonObject | undefined, place: Place): void {
+    for (const name of Object.keys(original)) {
+      const after = returned && ownField(returned, name);
+      if (original[name] !== after) this.#compareField(name, original[name], after, place);
+    }
+    if (returned === undefined) return;
+    for (const name of Object.keys(returned))
+      if (!Object.hasOwn(original, name))
+        this.#compareField(name, undefined, returned[name], place);
+  }
+
+  #compareField(name: string, before: unknown, after: unknown, place: Place): void {
+    const { node, drop } = place;
+    // The API server removes fields that the schema does not have.
+    if (node.kind === 'object' && !node.isOpen && !node.fields.has(name)) return;
+    this.compare(before, after, {
+      node: partNode(node, name),
+      drop: dropInside(drop, (step) => step === name || (step === eachItem && node.kind === 'map')),
+      depth: place.depth + 1,
+      existing: place.existing + (after === undefined ? 0 : 1),
+      parent: place,
+      name,
+    });
+  }
+
+  #compareItems(original: readonly unknown[], returned: unknown, place: ListPlace): boolean {
+    const { node } = place;
     const list = returned === undefined ? [] : returned;
     if (!Array.isArray(list)) return false;
     const before = identities(original, node);
     const after = identities(list, node);
     if (before === undefined || after === undefined) return false;
     if (original.length === 0 && returned === undefined) return false;
+    let isInOrder = list.length <= original.length;
     for (const [identity, index] of before) {
       const found = after.get(identity);
-      this.#compareItem(place, original[index], found === undefined ? undefined : list[found]);
+      if (found !== index) isInOrder = false;
+      this.#compareItem(original[index], found === undefined ? undefined : list[found], place);
     }
     for (const [identity, index] of after)
-      if (!before.has(identity)) this.#compareItem(place, undefined, list[index]);
-    this.#compareOrder(place, [...before.keys()], [...after.keys()], original);
+      if (!before.has(identity)) this.#compareItem(undefined, list[index], place);
+    if (!isInOrder) this.#compareOrder(before, after, original, place);
     return true;
   }
 
-  #compareItem(place: Place & { readonly node: ListNode }, original: unknown, returned: unknown) {
-    const { node } = place;
-    const step = itemStep(original ?? returned, node);
-    const path = [...place.path, step];
-    const existing = place.existing + (returned === undefined ? 0 : 1);
-    const drop = dropInside(place.drop, (each) => each === eachItem);
-    const item = { original, returned, node: node.item, drop, path, existing };
-    if (original === undefined || node.listType === 'set') return this.compare(item);
-    if (returned !== undefined) return this.compare(item);
+  #compareItem(original: unknown, returned: unknown, parent: ListPlace): void {
+    if (original === returned) return;
+    const { node } = parent;
+    const place: Place = {
+      node: node.item,
+      drop: dropInside(parent.drop, (each) => each === eachItem),
+      depth: parent.depth + 1,
+      existing: parent.existing + (returned === undefined ? 0 : 1),
+      parent,
+      item: original ?? returned,
+    };
+    if (original === undefined || returned !== undefined || node.listType === 'set') {
+      this.compare(original, returned, place);
+      return;
+    }
     // The item itself, then its fields: each has an owner of its own.
-    this.losses.push({ path, existing, value: isJsonObject(step) ? step : original });
-    return this.compare({ ...item, returned: step, existing: existing + 1 });
+    const step = itemStep(original, node);
+    const value = isJsonObject(step) ? step : original;
+    this.losses.push({ path: pathOf(place), existing: place.existing, value });
+    this.compare(original, step, { ...place, existing: place.existing + 1 });
   }
 
   #compareOrder(
-    place: Place & { readonly node: ListNode },
-    before: readonly string[],
-    after: readonly string[],
+    before: ReadonlyMap<string, number>,
+    after: ReadonlyMap<string, number>,
     original: readonly unknown[],
+    place: ListPlace,
   ): void {
-    const kept = after.filter((each) => before.includes(each));
-    const known = new Set(kept);
-    const restored = [...kept, ...before.filter((each) => !known.has(each))];
-    if (deepEqual(restored, before)) return;
+    const kept = [...after.keys()].filter((each) => before.has(each));
+    const restored = [...kept, ...[...before.keys()].filter((each) => !after.has(each))];
+    if (deepEqual(restored, [...before.keys()])) return;
     const order = original.map((item) => itemStep(item, place.node));
-    this.losses.push({ path: place.path, existing: place.existing, order });
+    this.losses.push({ path: pathOf(place), existing: place.existing, order });
   }
 }
 

@@ -202,16 +202,22 @@ function isOfType(value: unknown, type: ScalarNode['type']): boolean {
 
 /** What identifies an item of a list of type `map` or `set`, as text. Undefined: it has none. */
 export function identityOf(item: unknown, node: ListNode): string | undefined {
-  if (node.listType === 'set')
-    return isPlain(item) ? JSON.stringify(String(item)) + typeof item : undefined;
+  if (node.listType === 'set') return plainText(item);
   if (!isJsonObject(item)) return undefined;
-  let text = '';
-  for (const key of node.keys) {
-    const value = item[key];
-    if (!isPlain(value)) return undefined;
-    text += typeof value === 'string' ? JSON.stringify(value) : `${String(value)},`;
+  const [first = '', ...others] = node.keys;
+  let text = plainText(item[first]);
+  for (const key of others) {
+    const part = plainText(item[key]);
+    text = text === undefined || part === undefined ? undefined : `${text.length},${text}${part}`;
   }
   return text;
+}
+
+/** A text for each value without parts, and another one for a number than for a text. */
+function plainText(value: unknown): string | undefined {
+  if (typeof value === 'string') return `"${value}`;
+  if (typeof value === 'object' || value === undefined) return undefined;
+  return String(value);
 }
 
 /** The items of a list by what identifies them. Undefined: an item has no identity, or that of another one. */
@@ -220,14 +226,10 @@ export function identities(
   node: ListNode,
 ): ReadonlyMap<string, number> | undefined {
   const found = new Map<string, number>();
-  for (const [index, item] of list.entries()) {
-    const identity = identityOf(item, node);
+  for (let index = 0; index < list.length; index++) {
+    const identity = identityOf(list[index], node);
     if (identity === undefined || found.has(identity)) return undefined;
     found.set(identity, index);
   }
   return found;
-}
-
-function isPlain(value: unknown): boolean {
-  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
 }

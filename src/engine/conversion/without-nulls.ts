@@ -7,7 +7,7 @@ import { setField } from './set-field.ts';
  * server-side apply converts. Parts without any are the same ones.
  */
 export function withoutNulls<T>(value: T, node: SchemaNode | undefined): T {
-  if (node === undefined || node.kind === 'any') return value;
+  if (typeof value !== 'object' || node === undefined || node.kind === 'any') return value;
   if (Array.isArray(value)) return withoutNullsInItems(value, itemNode(node)) as T;
   return isJsonObject(value) ? (withoutNullsInFields(value, node) as T) : value;
 }
@@ -26,17 +26,21 @@ function withoutNullsInItems(list: readonly unknown[], node: SchemaNode | undefi
 
 function withoutNullsInFields(value: object, node: SchemaNode): unknown {
   const source = value as Readonly<Record<string, unknown>>;
-  let isSame = true;
-  const kept: [string, unknown][] = [];
+  let changed: Map<string, unknown> | undefined;
   for (const name of Object.keys(source)) {
+    const before = source[name];
     const own = fieldNode(node, name);
-    const field = withoutNulls(source[name], own);
-    if (field !== source[name]) isSame = false;
-    if (field === null && own !== undefined && !own.isNullable) isSame = false;
-    else kept.push([name, field]);
+    const isRemoved = before === null && own !== undefined && !own.isNullable;
+    const after = isRemoved ? undefined : withoutNulls(before, own);
+    if (after === before) continue;
+    changed ??= new Map();
+    changed.set(name, after);
   }
-  if (isSame) return value;
+  if (changed === undefined) return value;
   const copy = {};
-  for (const [name, field] of kept) setField(copy, name, field);
+  for (const name of Object.keys(source)) {
+    const field = changed.has(name) ? changed.get(name) : source[name];
+    if (field !== undefined) setField(copy, name, field);
+  }
   return copy;
 }
