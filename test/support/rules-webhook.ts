@@ -1,16 +1,9 @@
-import { createConverter, readRules } from '#conversion';
+import { createConverter, readRules, versionsOfCrd } from '#conversion';
 import { parseYaml, printYaml } from '#definition';
 import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation } from '#util/stored-names.ts';
 import { ConversionWebhook } from './conversion-webhook.ts';
-
-interface CrdSpec {
-  readonly versions: readonly {
-    readonly name: string;
-    readonly schema: { readonly openAPIV3Schema: JsonObject };
-  }[];
-}
 
 /** A webhook that converts by the rules in the annotations of CRDs, as the product does. `readCrd` reads one by its name. */
 export function rulesWebhook(
@@ -24,10 +17,8 @@ export function rulesWebhook(
     const asked = rules?.byDigest.get(digest);
     if (asked === undefined)
       return `CustomResourceDefinition "${name}" has no conversion rules with the digest "${digest}"; its current ones have "${rules?.current}"`;
-    const { versions } = crd.spec as unknown as CrdSpec;
-    const schemas = new Map(versions.map(({ name, schema }) => [name, schema.openAPIV3Schema]));
     const yaml = { parse: parseYaml, print: printYaml };
-    const converter = createConverter({ rules: asked, schemas, yaml });
+    const converter = createConverter({ rules: asked, ...versionsOfCrd(crd), yaml });
     const version = desiredAPIVersion.slice(desiredAPIVersion.indexOf('/') + 1);
     const converted: JsonObject[] = [];
     for (const object of objects as readonly (KubeObject & JsonObject)[]) {

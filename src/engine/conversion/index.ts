@@ -15,3 +15,4 @@ export {
 export { type ParsedRules, parseConversionRules } from './parse-rules.ts';
 export { digestOf, readRules, type StoredRules, writeRules } from './rules-text.ts';
 export type { YamlText } from './value-forms.ts';
+export { type KindVersions, versionsOfCrd } from './versions-of-crd.ts';

@@ -1,7 +1,13 @@
-import { type Converter, createConverter, readRules, type YamlText } from '#conversion';
-import { isJsonObject, type JsonObject } from '#util/json.ts';
+import {
+  type Converter,
+  createConverter,
+  readRules,
+  versionsOfCrd,
+  type YamlText,
+} from '#conversion';
+import type { JsonObject } from '#util/json.ts';
 import { conversionsAnnotation } from '#util/stored-names.ts';
-import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
 import { ConversionError, type VersionConverter } from '../kinds/version-converter.ts';
 
 /** The conversion webhooks of a sandbox, which runs their conversions itself. */
@@ -29,7 +35,7 @@ export function readConverter(
   const digest = digestOfWebhook(crd);
   if (digest === undefined || annotationOf(crd) === undefined) return undefined;
   const refusal = refusedConnection(crd);
-  const schemas = schemasOf(crd);
+  const versions = versionsOfCrd(crd);
   const name = stringField(objectField(crd, 'metadata') ?? {}, 'name');
   let known: KnownRules | undefined;
   function converterFor(object: JsonObject): Converter {
@@ -39,7 +45,7 @@ export function readConverter(
       const stored = readRules(text);
       const rules = stored?.byDigest.get(digest ?? '');
       const { yaml } = webhooks;
-      const converter = rules && createConverter({ rules, schemas, yaml });
+      const converter = rules && createConverter({ rules, ...versions, yaml });
       known = { text, current: stored?.current, converter };
     }
     if (known.converter !== undefined) return known.converter;
@@ -114,17 +120,6 @@ function digestOfWebhook(crd: JsonObject): string | undefined {
   const name = stringField(objectField(crd, 'metadata') ?? {}, 'name');
   const [, about, digest] = /\/convert\/([^/]+)\/([^/]+)$/.exec(path ?? '') ?? [];
   return about === name ? digest : undefined;
-}
-
-function schemasOf(crd: JsonObject): ReadonlyMap<string, JsonObject> {
-  return new Map(
-    listField(objectField(crd, 'spec') ?? {}, 'versions')
-      .filter(isJsonObject)
-      .map((version) => {
-        const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
-        return [stringField(version, 'name') ?? '', isJsonObject(schema) ? schema : {}];
-      }),
-  );
 }
 
 function refusedConnection(crd: JsonObject): string {

@@ -4,13 +4,14 @@ import {
   createConverter,
   readRules,
   type StoredRules,
+  versionsOfCrd,
   type YamlText,
 } from '#conversion';
 import { type Cluster, type Informer, KubeError, type WriteOptions } from '#kube/roles.ts';
 import { decodeBase64 } from '#util/base64.ts';
 import type { Clock } from '#util/clock.ts';
 import { gvkOf } from '#util/gvk.ts';
-import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { isJsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation, definitionLabel } from '#util/stored-names.ts';
 import { type Certificate, readCertificates } from '../certificates/certificate.ts';
@@ -210,16 +211,12 @@ export function isProblem(found: ServedConversion | ConversionProblem): found is
 function conversionOf(crd: KubeObject, rules: ConversionRules, yaml: YamlText): ServedConversion {
   const spec = isJsonObject(crd.spec) ? crd.spec : {};
   const names = isJsonObject(spec.names) ? spec.names : {};
-  const schemas = new Map<string, JsonObject>();
-  for (const each of Array.isArray(spec.versions) ? spec.versions.filter(isJsonObject) : []) {
-    const schema = isJsonObject(each.schema) ? each.schema.openAPIV3Schema : undefined;
-    schemas.set(String(each.name), isJsonObject(schema) ? schema : {});
-  }
+  const versions = versionsOfCrd(crd);
   return {
-    converter: createConverter({ rules, schemas, yaml }),
+    converter: createConverter({ rules, ...versions, yaml }),
     definition: crd.metadata.labels?.[definitionLabel] ?? '',
     group: String(spec.group),
     kind: String(names.kind),
-    versions: [...schemas.keys()],
+    versions: [...versions.schemas.keys()],
   };
 }
