@@ -3,7 +3,7 @@ import { decodeBase64 } from '#util/base64.ts';
 import type { Clock } from '#util/clock.ts';
 import { gvkOf } from '#util/gvk.ts';
 import type { KubeObject } from '#util/kube-object.ts';
-import { recordKeysName } from '#util/stored-names.ts';
+import { recordKeysName, webhookSecretName } from '#util/stored-names.ts';
 import type { Blocked } from '../core/view.ts';
 import { controllerName, httpLabel } from '../names.ts';
 import type { ValueSource } from '../spec/value-source.ts';
@@ -102,7 +102,7 @@ export class NamedValues implements ValueReader {
     name: string,
     signal: AbortSignal,
   ): Promise<Blocked | undefined> {
-    if (name === recordKeysName)
+    if (name === recordKeysName || name === webhookSecretName)
       return { reason: 'NotAllowed', message: `Secret "${name}" is one of the runtime` };
     const found = await this.#find({ gvk: namespaceGvk }, namespace, signal);
     if (isBlocked(found)) return found;
