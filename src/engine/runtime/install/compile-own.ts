@@ -62,5 +62,5 @@ async function placeOf(
   const plural = admission && (await cluster.lookUp(kind.gvk, signal))?.plural;
   if (admission !== undefined && plural === undefined)
     throw new KubeError('not-found', `The kind "${kind.gvk.kind}" is not served`, { status: 404 });
-  return { plural: plural ?? '', guardedNamespaces };
+  return { plural: plural ?? '', guardedNamespaces, omitsDefaults };
 }

@@ -12,15 +12,15 @@ export const schemaDelayMs = 10_000;
 const servedPollMs = 1_000;
 
 /**
- * Whether the defaults of a definition wait for the schema of its kind.
+ * Whether the defaults of a definition wait for the schema of its kind. Groups without a dot are the API server's own.
  * @param known the kinds of its objects that exist or may exist: where there is a policy already, the schema is known
  */
 export function waitsForSchema(
   { definition: { kind, admission } }: LocatedDefinition,
   known: readonly GroupKind[],
 ): boolean {
-  if (kind.source !== 'crd' || admission === undefined || admission.defaults.length === 0)
-    return false;
+  const isOfServer = kind.source === 'for' && !kind.gvk.group.includes('.');
+  if (isOfServer || admission === undefined || admission.defaults.length === 0) return false;
   return !known.some((each) => isSameKind(each, mutatingPolicyGvk));
 }
 
