@@ -1,14 +1,21 @@
-import type { AdmissionRule, Finding, LocatedDefinition, OperatorDefinition } from '#definition';
+import {
+  type AdmissionRule,
+  type Finding,
+  type LocatedDefinition,
+  type OperatorDefinition,
+  valueAt,
+} from '#definition';
 import { didYouMean } from '#util/did-you-mean.ts';
 import { escapedPattern } from '#util/escaped-pattern.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
+import { balanceProblem } from './balance.ts';
 import { looksOnlyAtContent } from './metadata-reads.ts';
 
 /** What can be said of the rules of `admission` without a parser for CEL: `validate` checks their expressions. */
 export function checkAdmissionRules(
-  { definition }: LocatedDefinition,
+  { definition, document }: LocatedDefinition,
   resource: SchemaType,
   diagnostics: Diagnostics,
 ): void {
@@ -21,9 +28,15 @@ export function checkAdmissionRules(
       ...fieldFindings(rule, resource, `${path}/field`),
       ...(admission.action === 'Deny' ? schemaFindings(rule, kind.source, `${path}/rule`) : []),
       ...scaleFindings(rule, replicas, `${path}/rule`),
+      ...balanceFindings(String(valueAt(document, `${path}/rule`)), `${path}/rule`),
     ];
     for (const finding of found) diagnostics.report(finding);
   }
+}
+
+function balanceFindings(rule: string, path: string): readonly Finding[] {
+  const problem = balanceProblem(rule);
+  return problem === undefined ? [] : [{ ...problem, path }];
 }
 
 /** The field that a message is about. */

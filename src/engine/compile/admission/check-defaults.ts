@@ -4,21 +4,26 @@ import {
   type Finding,
   type LocatedDefinition,
   listDefaultHint,
+  valueAt,
 } from '#definition';
 import { didYouMean } from '#util/did-you-mean.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { SchemaType, StructField } from '../schema/schema-type.ts';
+import { balanceProblem } from './balance.ts';
 
 /** Where the fields of the defaults of `admission` are. Their values are checked by `validate`, which has a parser for CEL. */
 export function checkAdmissionDefaults(
-  { definition }: LocatedDefinition,
+  { definition, document }: LocatedDefinition,
   resource: SchemaType,
   diagnostics: Diagnostics,
 ): void {
   for (const [index, each] of (definition.admission?.defaults ?? []).entries()) {
+    const path = `/spec/admission/defaults/${index}`;
     const problem = problemOf(each, resource);
-    if (problem !== undefined)
-      diagnostics.report({ path: `/spec/admission/defaults/${index}/path`, ...problem });
+    if (problem !== undefined) diagnostics.report({ path: `${path}/path`, ...problem });
+    // Positions count in the text as written.
+    const unbalanced = balanceProblem(String(valueAt(document, `${path}/value`)));
+    if (unbalanced !== undefined) diagnostics.report({ path: `${path}/value`, ...unbalanced });
   }
 }
 

@@ -8,7 +8,7 @@ export interface MetadataReads {
 }
 
 const token =
-  /\/\/[^\n]*|[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"]*"|'[^']*')|(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]/g;
+  /\/\/[^\n]*|[bB]?[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"]*"|'[^']*')|(?:"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|[A-Za-z_]\w*|\d[\w.]*|[^\s\w]/g;
 
 /**
  * What a rule reads of labels and annotations, found in its text: `compile` has no parser for CEL. Where the text leaves it open, all keys
@@ -141,5 +141,14 @@ export function looksOnlyAtContent(rule: string): boolean {
 }
 
 function tokensOf(rule: string): readonly string[] {
-  return (rule.match(token) ?? []).filter((each) => !each.startsWith('//'));
+  return locatedTokensOf(rule).map((each) => each.token);
+}
+
+/** The tokens of an expression with their offsets, without comments. A string is one token. */
+export function locatedTokensOf(
+  expression: string,
+): readonly { readonly token: string; readonly at: number }[] {
+  return [...expression.matchAll(token)]
+    .map(({ 0: text, index }) => ({ token: text, at: index }))
+    .filter((each) => !each.token.startsWith('//'));
 }

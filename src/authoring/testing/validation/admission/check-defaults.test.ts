@@ -56,7 +56,8 @@ describe('testing/check-defaults', () => {
   }
 
   for (const [path, value] of [
-    ['spec.limits.cpu', 'object.metadata.name'],
+    ['spec.limits.cpu', "object.metadata.?name.orValue('')"],
+    ['spec.limits.cpu', "oldObject == null ? 'new' : object.metadata.name"],
     ['spec.size', 'size(object.spec.kind)'],
     ['spec.share', 'size(object.spec.kind)'],
     ['spec.share', 'size(object.spec.kind) > 1 ? 0.5 : 1.5'],
@@ -68,7 +69,7 @@ describe('testing/check-defaults', () => {
     ['spec.ports', "object.spec.kind == 'a' ? [{'port': 80}] : []"],
     ['spec.limits', "{'cpu': object.spec.kind}"],
     ['spec.limits.cpu', "object.spec.?limits.?cpu.orValue('1')"],
-    ['spec.kind', 'object.metadata.name.lowerAscii()'],
+    ['spec.kind', "object.metadata.?name.orValue('').lowerAscii()"],
     ['spec.kind', "namespaceObject.metadata.name + '-a'"],
   ] as const)
     test(`${path} can be ${value}`, () => {
@@ -77,11 +78,16 @@ describe('testing/check-defaults', () => {
 
   for (const [path, value, expected] of [
     [
-      'spec.knid',
+      'spec.kind',
       'object.metadata.name',
+      '8:33 error optional-parent "object.metadata.name" may be missing',
+    ],
+    [
+      'spec.knid',
+      'object.spec.kind',
       '7:15 error unknown-path Unknown field "knid" in "spec.knid"',
     ],
-    ['spec.kind.name', 'object.metadata.name', '7:15 error unknown-path "spec.kind" has no fields'],
+    ['spec.kind.name', 'object.spec.kind', '7:15 error unknown-path "spec.kind" has no fields'],
     [
       'spec.ports.port',
       'size(object.spec.kind)',
@@ -139,10 +145,9 @@ describe('testing/check-defaults', () => {
 
   test('unbalanced brackets are reported with their place', () => {
     const [first = ''] = found('spec.kind', 'size(object.spec.kind');
-    assert.match(
-      first,
-      /^8:\d+ error expression-syntax The API server rejects this default: Syntax/,
-    );
+    assert.match(first, /^8:21 error expression-syntax "\(" is not closed in the expression/);
+    const [second = ''] = found('spec.kind', "size(object.spec.kind)}] + [JSONPatch{value: ('a'");
+    assert.match(second, /^8:39 error expression-syntax Unexpected "}"/);
   });
 
   test('for a kind of others, which has no schema of the author, a constant is no mistake', () => {

@@ -70,6 +70,7 @@ export class DefaultsCheck {
       resource,
       operations: ['Create', 'Update'],
       isForeign,
+      isBeforeCompletion: true,
     });
     if (problems.length > 0)
       return problems.map(({ offset, ...problem }) => ({ ...problem, at: offset }));

@@ -23,6 +23,8 @@ export interface GuardOptions {
   readonly operations: readonly AdmissionOperation[];
   /** The kind belongs to others: its API server may set defaults and require fields, which no schema shows. */
   readonly isForeign: boolean;
+  /** It is evaluated before the server completes a new object. @default false */
+  readonly isBeforeCompletion?: boolean;
 }
 
 /**
@@ -74,6 +76,11 @@ const optionalMetadata: ReadonlySet<string> = new Set([
   'generateName',
 ]);
 
+/** Fields of `metadata` that the server sets in a new object after its defaults; `name` with `generateName`. */
+const completedMetadata: ReadonlySet<string> = new Set([
+  ...['name', 'uid', 'creationTimestamp', 'resourceVersion', 'generation'],
+]);
+
 /** Macros whose first argument is a variable for the items. */
 const macros: ReadonlySet<string> = new Set([
   ...['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter', 'optMap', 'optFlatMap'],
@@ -90,8 +97,11 @@ class GuardWalk {
   /** Of a value that may be missing. */
   readonly #severity: Pick<RuleProblem, 'severity'>;
 
-  constructor({ resource, isForeign }: GuardOptions) {
+  readonly #isBeforeCompletion: boolean;
+
+  constructor({ resource, isForeign, isBeforeCompletion = false }: GuardOptions) {
     this.#resource = resource;
+    this.#isBeforeCompletion = isBeforeCompletion;
     this.#severity = isForeign ? { severity: 'warning' } : {};
   }
 
@@ -212,8 +222,18 @@ class GuardWalk {
         });
       return undefined;
     }
-    if (!isGuarded && mayMiss(type, name, field)) this.#checkPresent(node, name, scope);
+    const isIncomplete = this.#isIncomplete(node, scope);
+    if (!isGuarded && (isIncomplete || mayMiss(type, name, field)))
+      this.#checkPresent(node, name, scope);
     return field.type;
+  }
+
+  #isIncomplete(node: CelNode, { facts }: Scope): boolean {
+    const isNew = facts.operations.has('Create') && !facts.present.has('oldObject');
+    if (!this.#isBeforeCompletion || !isNew) return false;
+    const [root, metadata, field = '', ...more] = pathOf(node)?.split('.') ?? [];
+    const isOfObject = root === 'object' && metadata === 'metadata' && more.length === 0;
+    return isOfObject && completedMetadata.has(field);
   }
 
   #checkPresent(node: CelNode, name: string, { facts }: Scope): void {
