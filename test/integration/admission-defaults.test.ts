@@ -30,7 +30,8 @@ const schema = `
                     type: object
                     nullable: true
                     properties: { cpu: { type: string }, memory: { type: string, default: 1Gi } }
-                  options: { type: object, additionalProperties: { type: string } }`;
+                  options: { type: object, additionalProperties: { type: string } }
+                  any: { x-kubernetes-preserve-unknown-fields: true }`;
 
 const image = { path: 'spec.image', value: "'example.com/' + object.metadata.name" };
 
@@ -52,7 +53,23 @@ const nested = defaulted('nested', [
   { path: "metadata.labels['example.com/tier']", value: "'low'" },
   image,
   { path: 'spec.options.copy', value: "object.spec.?image.orValue('')" },
+  { path: 'spec.size', value: 'size(object.metadata.name)' },
 ]);
+/** As deep as a path may be. */
+const deepKeys = Array.from({ length: 18 }, () => "['a/b']").join('');
+const open = defaulted('open', [
+  { path: `spec.any${deepKeys}`, value: "'deep'" },
+  { path: 'spec.limits.cpu', value: "'1'" },
+]);
+const foreign = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: follower }
+spec:
+  for: { apiVersion: followed.example.com/v1, kind: Thing }
+  admission:
+    defaults:
+      - { path: spec.image, value: "'a'" }
+`;
 const both = defaulted(
   'both',
   [image],
@@ -78,6 +95,7 @@ shared.describe('integration/admission-defaults', { skip }, () => {
       apply(both),
       apply(defaulted('gone', [{ path: 'spec.image', value: 'object.spec.options.none' }])),
       apply(broken),
+      apply(open),
     ]),
   );
   const patch = (path: string, body: unknown) => shared.client().patch(path, body);
@@ -85,14 +103,15 @@ shared.describe('integration/admission-defaults', { skip }, () => {
   const hasImage = ({ body, status }: PlaneAnswer) =>
     status < 300 && specOf(body).image !== undefined;
   /** Until a Thing gets its image. */
-  const untilDefaulted = (name: string, namespace: string) =>
-    untilAnswer(thing(name, namespace, {}, 'probe'), hasImage);
+  const untilDefaulted = async (name: string, namespace: string) => {
+    const isSettled = (answer: PlaneAnswer) => answer.status === 503 || hasImage(answer);
+    const { status } = await untilAnswer(thing(name, namespace, {}, 'probe'), isSettled);
+    assert.notEqual(status, 503, 'The API server has not read the schema');
+  };
 
   test('a value is set where a request leaves it out, from the first request on, and nothing is sent at rest', async () => {
     const namespace = await shared.namespace();
     const ready = await untilReady('first');
-    // The API server knows the schema: it answers no request with 503.
-    await shared.client().apply(thing('first', namespace, { size: 1 }, 'early'));
     await untilDefaulted('first', namespace);
     const one = await shared.client().apply(thing('first', namespace, { size: 1 }));
     assert.deepEqual(one.spec, { size: 1, image: 'example.com/one' });
@@ -138,6 +157,7 @@ shared.describe('integration/admission-defaults', { skip }, () => {
       metadata: { name: 'bare', namespace },
     } as KubeObject);
     assert.deepEqual(made.spec, {
+      size: 4,
       limits: { cpu: 'bare', memory: '1Gi' },
       options: { 'a/b~c': 'bare', copy: 'example.com/bare' },
       image: 'example.com/bare',
@@ -152,6 +172,58 @@ shared.describe('integration/admission-defaults', { skip }, () => {
     assert.equal((specOf(kept).options as JsonObject).x, 'y');
     const empty = await shared.client().apply(thing('nested', namespace, { limits: null }, 'null'));
     assert.equal(specOf(empty).limits, null);
+  });
+
+  test('a parent without fields is kept, and the schema decides about it', async () => {
+    const namespace = await shared.namespace();
+    await untilReady('open');
+    const nestedValue = (object: unknown) =>
+      deepKeys
+        .split('][')
+        .reduce<unknown>((found) => (found as JsonObject | undefined)?.['a/b'], specOf(object).any);
+    await untilAnswer(
+      thing('open', namespace, {}, 'probe'),
+      ({ body, status }) => status < 300 && nestedValue(body) === 'deep',
+    );
+    for (const any of [5, 'text', ['a']]) {
+      const kept = await shared.client().apply(thing('open', namespace, { any }, 'kept'));
+      assert.deepEqual(kept.spec, { any, limits: { cpu: '1', memory: '1Gi' } });
+    }
+    const wrong = thing('open', namespace, { limits: 'none' }, 'wrong');
+    const answer = await shared.client().request({
+      method: 'POST',
+      path: `/apis/open.example.com/v1/namespaces/${namespace}/things`,
+      body: wrong,
+      contentType: 'application/json',
+    });
+    assert.match(
+      String((answer.body as JsonObject).message),
+      /spec\.limits: Invalid value: "string": .*must be of type object/,
+    );
+  });
+
+  test('an object with "generateName" has no name yet', async () => {
+    const namespace = await shared.namespace();
+    await untilReady('first');
+    await untilDefaulted('first', namespace);
+    const { metadata: _, ...body } = thing('first', namespace, { size: 1 });
+    const { status, body: found } = await shared.client().request({
+      method: 'POST',
+      path: `/apis/first.example.com/v1/namespaces/${namespace}/things`,
+      body: { ...body, metadata: { generateName: 'a-' } },
+      contentType: 'application/json',
+    });
+    assert.equal(status, 403);
+    assert.match(String((found as JsonObject).message), /no such key: name/);
+  });
+
+  test('the first default for a custom kind of others waits for its schema, too', async () => {
+    const namespace = await shared.namespace();
+    await apply(defaulted('followed', []));
+    await untilReady('followed');
+    await apply(foreign);
+    await untilReady('follower');
+    await untilDefaulted('followed', namespace);
   });
 
   test('rules see the values of defaults, and hold before them', async () => {

@@ -76,6 +76,9 @@ export const admission: RuleSection = {
       shownBy: [
         `${defaults} › a value is set where a request leaves it out, from the first request on, and nothing is sent at rest`,
         `${defaults} › parents are created and existing ones are kept; keys are escaped; a later value sees earlier ones`,
+        `${defaults} › a parent without fields is kept, and the schema decides about it`,
+        `${defaults} › an object with "generateName" has no name yet`,
+        `${defaults} › the first default for a custom kind of others waits for its schema, too`,
         `${defaults} › rules see the values of defaults, and hold before them`,
         `${defaults} › of a kind of others, only what the definition selects gets values, also constant ones`,
         'src/authoring/testing/validation/admission/check-defaults.test.ts',

@@ -25,6 +25,8 @@ describe('definition/admission-path', () => {
     "spec.['a']",
     "['a']",
     'a b',
+    "a['b\nc']",
+    "a['b\u0007']",
   ])
     test(`"${path}" is no path`, () => {
       assert.equal(defaultPathSteps(path), undefined);

@@ -1,5 +1,5 @@
 /** A field such as `spec`, or a key of a map such as `['example.com/tier']`. */
-const step = /^(?:([A-Za-z_][\w-]*)|\[(?:'([^'\\]+)'|"([^"\\]+)")\])/;
+const step = /^(?:([A-Za-z_][\w-]*)|\[(?:'([^'\\\p{Cc}]+)'|"([^"\\\p{Cc}]+)")\])/u;
 
 /**
  * The steps of the path of a default: `spec.image`, `metadata.labels['example.com/tier']`. Undefined: it is no such path, as it leads into a

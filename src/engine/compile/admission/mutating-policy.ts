@@ -30,7 +30,7 @@ export function mutatingPolicyOf(
       matchConstraints: matchConstraintsOf(definition, ['Create', 'Update'], context),
       matchConditions: [
         notBeingDeleted,
-        changedCondition(context.contentFields, metadataSetBy(defaults)),
+        changedCondition(contentSetBy(defaults, context), metadataSetBy(defaults)),
         ...conditionsOfKind(definition),
       ],
       // One mutation each: it sees the values of those before.
@@ -53,6 +53,17 @@ export function mutatingBindingOf({ name }: OperatorDefinition): JsonObject {
   };
 }
 
+/** The fields beside `metadata`: also one that the schema permits without naming it. */
+function contentSetBy(
+  defaults: readonly AdmissionDefault[],
+  { contentFields }: AdmissionContext,
+): readonly string[] {
+  const set = defaults.flatMap(({ steps: [first] }) =>
+    first === undefined || first === 'metadata' ? [] : [first],
+  );
+  return [...new Set([...contentFields, ...set])];
+}
+
 /** The labels and annotations that have a default: an update that removes one gets it again. */
 function metadataSetBy(defaults: readonly AdmissionDefault[]): MetadataReads {
   const keysOf = (map: string) =>
@@ -63,8 +74,8 @@ function metadataSetBy(defaults: readonly AdmissionDefault[]): MetadataReads {
 }
 
 /**
- * The operations that set a field which is missing. A parent that exists is kept, also one that is null: its user has left it empty on
- * purpose.
+ * The operations that set a field which is missing. A parent that exists is kept, also one that is null or has no fields: its user has left
+ * it empty on purpose, or the schema rejects it.
  */
 function patchExpression({ steps, value }: AdmissionDefault): string {
   const places = steps.map((step, index) => ({
@@ -76,14 +87,11 @@ function patchExpression({ steps, value }: AdmissionDefault): string {
   const isMissing = places.reduceRight((inner, { object, step }) => {
     const isAbsent = `!${existsIn(object, step)}`;
     if (inner === '') return isAbsent;
-    return `(${isAbsent} || (${select(object, step)} != null && ${inner}))`;
+    return `(${isAbsent} || (type(${select(object, step)}) == map && ${inner}))`;
   }, '');
   const created = parents.map(({ path }, index) => {
-    const exists = parents
-      .slice(0, index + 1)
-      .map(({ object, step }) => existsIn(object, step))
-      .join(' && ');
-    return `(${exists} ? [] : [JSONPatch{op: 'add', path: ${celString(path)}, value: {}}])`;
+    const parent = steps.slice(0, index + 1).reduce(selectOptional, 'object');
+    return `(${parent}.hasValue() ? [] : [JSONPatch{op: 'add', path: ${celString(path)}, value: {}}])`;
   });
   const leaf = celString(places.at(-1)?.path ?? '');
   const set = `[JSONPatch{op: 'add', path: ${leaf}, value: (${value}\n)}]`;
@@ -92,6 +100,10 @@ function patchExpression({ steps, value }: AdmissionDefault): string {
 
 function select(object: string, step: string): string {
   return isSelectable(step) ? `${object}.${step}` : `${object}[${celString(step)}]`;
+}
+
+function selectOptional(object: string, step: string): string {
+  return isSelectable(step) ? `${object}.?${step}` : `${object}[?${celString(step)}]`;
 }
 
 function existsIn(object: string, step: string): string {

@@ -26,7 +26,7 @@ export function unionOf(all: readonly MetadataReads[]): MetadataReads {
 
 /** A string literal of CEL. */
 export function celString(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 }
 
 /** Whether CEL can select a name with a dot: not `my-field`, and not `in`. As the object is a map, such names are keys. */

@@ -1,4 +1,5 @@
 import { pointerTo } from '#util/json.ts';
+import { isLabelKey } from '#util/label-selector.ts';
 import { defaultPathSteps, defaultPathText, listDefaultHint } from '../admission-path.ts';
 import type { Finding } from '../finding.ts';
 import { describeFound, mapAt, mapsAt, valueAt } from '../tree.ts';
@@ -6,6 +7,9 @@ import type { Rule } from './rule.ts';
 
 /** A path such as `spec.size` or `spec.ports[0].name`. */
 const fieldPath = /^[A-Za-z_][\w-]*(?:\[\d*\])*(?:\.[A-Za-z_][\w-]*(?:\[\d*\])*)*$/;
+
+/** The policy names each of the parents several times, and the API server limits the length of its expressions. */
+const maxSteps = 20;
 
 /** What the schema cannot say of the rules for the API server. Their expressions are checked by `validate`. */
 export const checkAdmission: Rule = function* (document) {
@@ -57,23 +61,30 @@ export const checkAdmission: Rule = function* (document) {
 };
 
 function* checkDefaults(document: Parameters<Rule>[0]): Generator<Finding> {
-  const known = new Set<string>();
+  const known: (readonly string[])[] = [];
+  const selected = selectedKeys(document);
   for (const { value, path } of mapsAt(document, '/spec/admission/defaults')) {
     const { path: field, value: expression } = value;
     if (typeof expression === 'string' && expression.trim() === '')
       yield { code: 'invalid-value', path: pointerTo(path, 'value'), message: '"value" is empty' };
     if (typeof field !== 'string') continue;
-    const found = pathProblem(field, known);
+    const found = pathProblem(field, known, selected);
     if (found !== undefined)
       yield { code: 'invalid-value', path: pointerTo(path, 'path'), ...found };
   }
 }
 
-/** @param known the paths before, to which this one is added */
+type PathProblem = Pick<Finding, 'message' | 'hint'> | undefined;
+
+/**
+ * @param known the paths before, to which this one is added
+ * @param selected see `selectedKeys`
+ */
 function pathProblem(
   path: string,
-  known: Set<string>,
-): Pick<Finding, 'message' | 'hint'> | undefined {
+  known: (readonly string[])[],
+  selected: ReadonlySet<string>,
+): PathProblem {
   const steps = defaultPathSteps(path);
   if (steps === undefined)
     return /\[\d*\]/.test(path)
@@ -81,10 +92,18 @@ function pathProblem(
       : {
           message: `Expected the path of a field such as "spec.image" or "metadata.labels['example.com/tier']", found ${describeFound(path)}`,
         };
+  if (steps.length > maxSteps)
+    return { message: `A path has at most ${maxSteps} fields and keys, found ${steps.length}` };
   const text = defaultPathText(steps);
-  if (known.has(text)) return { message: `There are two defaults for "${text}"` };
-  known.add(text);
-  const [first = '', second = ''] = steps;
+  const created = known.find((each) => steps.every((step, index) => each[index] === step));
+  if (created?.length === steps.length) return { message: `There are two defaults for "${text}"` };
+  if (created !== undefined)
+    return {
+      message: `"${text}" exists after the default for "${defaultPathText(created)}", so this one never applies`,
+      hint: 'Write the default of a parent first',
+    };
+  known.push(steps);
+  const [first = '', second = '', key = ''] = steps;
   if (first === 'metadata' && !(isOfUsers(second) && steps.length === 3))
     return {
       message: `Of "metadata", only a label or an annotation can have a default, found "${text}"`,
@@ -92,7 +111,27 @@ function pathProblem(
     };
   if (['apiVersion', 'kind', 'status'].includes(first))
     return { message: `"${first}" cannot have a default` };
+  if (first === 'metadata' && !isLabelKey(second === 'labels' ? key : key.toLowerCase()))
+    return { message: `"${key}" is no valid key of ${second}` };
+  if (selected.has(text))
+    return {
+      message: `The definition selects objects by "${text}": a default would change which`,
+      hint: 'Use another label or annotation',
+    };
   return undefined;
+}
+
+/** The paths of the labels and annotations by which a definition selects objects of a kind of others. */
+function selectedKeys(document: Parameters<Rule>[0]): ReadonlySet<string> {
+  const selectors = { labels: 'selector', annotations: 'annotationSelector' };
+  return new Set(
+    Object.entries(selectors).flatMap(([map, name]) =>
+      [
+        ...Object.keys(mapAt(document, `/spec/for/${name}/matchLabels`)),
+        ...mapsAt(document, `/spec/for/${name}/matchExpressions`).map(({ value }) => value.key),
+      ].map((key) => defaultPathText(['metadata', map, String(key)])),
+    ),
+  );
 }
 
 function isOfUsers(name: string): boolean {

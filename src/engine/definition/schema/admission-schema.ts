@@ -44,13 +44,13 @@ const admissionDefault: JsonSchema = objectSchema(
   {
     path: stringSchema(
       'The field: a path through fields and maps, with other keys in brackets. It cannot lead into a list.',
-      { examples: ['spec.image', "metadata.labels['example.com/tier']"] },
+      { maxLength: 512, examples: ['spec.image', "metadata.labels['example.com/tier']"] },
     ),
     value: stringSchema(
       'A CEL expression over `object`, `oldObject`, `request` and `namespaceObject`.',
       {
         title: 'a CEL expression',
-        examples: ["'registry.example.com/' + object.metadata.name + ':stable'"],
+        examples: ["'registry.example.com/' + object.metadata.?name.orValue('app') + ':stable'"],
       },
     ),
   },
