@@ -61,6 +61,12 @@ export const features: readonly Feature[] = [
       /admission(?:Part|['"?:])|'[a-zA-Z]*Admission|Admission(?:Failing|NotReady)|\.admission\b/,
     ceiling: 3,
   },
+  {
+    name: 'conversions',
+    own: ['runtime/crd/conversion/'],
+    names: /[cC]onversion(?:s\b|Target|\/)|[cC]aBundles|webhookRunner/,
+    ceiling: 5,
+  },
 ];
 
 /** The rooms that run definitions in a cluster. */

@@ -4,6 +4,7 @@ import { CliCommand } from './cli-command.ts';
 import { authoringCommands } from './commands/authoring.ts';
 import { completionScript, type Shell, shells } from './commands/completion.ts';
 import { devCommands } from './commands/index.ts';
+import { addConversionFlags } from './conversion-flags.ts';
 import {
   type ConvertOptions,
   defaultWebhookService,
@@ -83,7 +84,7 @@ function helpOf(command: string): string {
 
 function addRun(program: Command, context: ProgramContext): void {
   const { output, signal, exit } = context;
-  addElectionFlags(addSourceFlags(program.command('run')))
+  addConversionFlags(addElectionFlags(addSourceFlags(program.command('run'))))
     .description('serve operator definitions in a cluster until stopped')
     .option(
       '--kubeconfig <file>',

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { LogLevel } from '#telemetry';
+import type { ConversionFlags } from './conversion-flags.ts';
 import { durationOption, type SourceFlags } from './source-flags.ts';
 
 /** Of a runtime outside of the cluster that names none. */
 export const defaultRuntimeNamespace = 'homeostat-system';
 
 /** The flags of `homeostat run`. */
-export interface RunOptions extends ElectionFlags, SourceFlags {
+export interface RunOptions extends ElectionFlags, SourceFlags, ConversionFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   /** Namespace of the runtime's own objects. @default the namespace of the Pod, else `homeostat-system` */

@@ -1,6 +1,7 @@
-import { ServerAvailability } from '#kube';
+import { type KubeCluster, ServerAvailability } from '#kube';
 import { createMetricRegistry, metricCatalogue } from '#telemetry';
 import { serverPolicyOf } from './cluster-servers.ts';
+import type { createConversionTarget } from './conversion-target.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { httpRulesOf } from './http-allow.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
@@ -94,7 +95,8 @@ export async function run(
       loadRuntimeFactory: async () => {
         const { createRuntimeFactory } = await loadFactory();
         environment.limitHeapGrowth();
-        return createRuntimeFactory(runtimes);
+        const conversion = await loadConversion(runtimes);
+        return createRuntimeFactory({ ...runtimes, ...(conversion && { conversion }) });
       },
     },
     signal,
@@ -118,6 +120,18 @@ async function createRecords(
   const { ReconcileRecorder } = await import('#console');
   const recorder = new ReconcileRecorder({ clock, random });
   return { recorder, readToken: () => readRecordsToken(file) };
+}
+
+/** Undefined: no flag names a conversion webhook. @throws CliError */
+async function loadConversion({
+  options,
+  ...shared
+}: Omit<Parameters<typeof createConversionTarget>[0], 'flags'> & { readonly options: RunOptions }) {
+  if (options.webhookUrl !== undefined && options.webhookService !== undefined)
+    throw new CliError('Expected one of --webhook-url and --webhook-service, found both');
+  if (options.webhookUrl === undefined && options.webhookService === undefined) return undefined;
+  const { createConversionTarget } = await import('./conversion-target.ts');
+  return (cluster: KubeCluster) => createConversionTarget({ ...shared, flags: options }, cluster);
 }
 
 /** False without a cluster; the error is reported when the cluster is needed. */

@@ -8,7 +8,12 @@ import {
 import { bundledSchemas } from '#compile';
 import { arrangeDiagnostics, type Diagnostic } from '#definition';
 import type { KubeCluster } from '#kube';
-import { ClusterRuntime, type ClusterRuntimeOptions, type ConnectMember } from '#runtime';
+import {
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
+  type ConnectMember,
+  type ConversionTarget,
+} from '#runtime';
 import { ByteSemaphore } from '#util/byte-semaphore.ts';
 import { FairTimeSlicer } from '#util/time-slicer.ts';
 import { createSources } from './definition-sources.ts';
@@ -63,6 +68,8 @@ interface RuntimeFactoryOptions
   readonly namespace: string;
   /** Whether the namespace belongs to this runtime. */
   readonly ownsNamespace: boolean;
+  /** Where objects are converted between versions of a kind. @default nowhere */
+  readonly conversion?: (cluster: KubeCluster) => ConversionTarget | undefined;
   /** Of objects behind HTTP. */
   readonly http: Pick<
     HttpControllerOptions,
@@ -85,7 +92,7 @@ export function createRuntimeFactory(
     logger,
     metrics,
   } = all;
-  const { namespace, ownsNamespace, observer, http } = all;
+  const { namespace, ownsNamespace, observer, http, conversion } = all;
   const { definitions: paths = [], definitionsNamespace = namespace } = options;
   const check = first?.check ?? createManifestCheck(bundledSchemas());
   const reporter = new FindingsReporter({
@@ -98,8 +105,9 @@ export function createRuntimeFactory(
   const gone = options.takeOver === undefined ? name : toLabelValue(options.takeOver);
   const sources = { kinds, paths, manifests, namespace: definitionsNamespace, clock, logger };
   const secrets = { namespace, allowed: options.clusterSecrets ?? [namespace] };
-  return (cluster, connect) =>
-    new ClusterRuntime({
+  return (cluster, connect) => {
+    const target = conversion?.(cluster);
+    return new ClusterRuntime({
       clock,
       random,
       logger,
@@ -124,8 +132,10 @@ export function createRuntimeFactory(
           ...(gone !== name && { takeOverFrom: gone }),
         }),
       ],
+      ...(target && { conversion: target }),
       onFindings: (findings) => reporter.report(findings),
     });
+  };
 }
 
 /** The rest of the heap is for the cache, requests and responses. */

@@ -7,12 +7,14 @@ import { isJsonObject, type JsonObject } from './json.ts';
  * @param managedFields As sent by the server.
  * @param isOld Whether an API version is to be replaced: `example.com/v1alpha1`.
  * @param to An API version that the kind has.
+ * @param convert Returns the fields of an entry in the new version. @default they stay as they are
  * @returns the new entries; undefined if none has such a version
  */
 export function withFieldVersion(
   managedFields: unknown,
   isOld: (apiVersion: string) => boolean,
   to: string,
+  convert: (fields: JsonObject, apiVersion: string) => JsonObject = (fields) => fields,
 ): readonly JsonObject[] | undefined {
   if (!Array.isArray(managedFields)) return undefined;
   const entries = managedFields.filter(isJsonObject);
@@ -20,12 +22,26 @@ export function withFieldVersion(
   if (!entries.some(isRenamed)) return undefined;
   const byManager = new Map<string, JsonObject>();
   for (const entry of entries) {
-    const renamed = isRenamed(entry) ? { ...entry, apiVersion: to } : entry;
+    const renamed = isRenamed(entry) ? inVersion(entry, to, convert) : entry;
+    if (renamed === undefined) continue;
     const key = managerKey(renamed);
     const before = byManager.get(key);
     byManager.set(key, before === undefined ? renamed : merged(before, renamed));
   }
   return [...byManager.values()];
+}
+
+/** Undefined: nothing of its fields is left. */
+function inVersion(
+  entry: JsonObject,
+  to: string,
+  convert: (fields: JsonObject, apiVersion: string) => JsonObject,
+): JsonObject | undefined {
+  const { fieldsV1 } = entry;
+  if (!isJsonObject(fieldsV1)) return { ...entry, apiVersion: to };
+  const converted = convert(fieldsV1, String(entry.apiVersion));
+  const isLost = Object.keys(converted).length === 0 && Object.keys(fieldsV1).length > 0;
+  return isLost ? undefined : { ...entry, apiVersion: to, fieldsV1: converted };
 }
 
 /** Identifies a manager as the API server does: with the version for updates, without it for applies. */

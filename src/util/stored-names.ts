@@ -244,6 +244,8 @@ export const withdrawnAnnotation = 'homeostat.dev/withdrawn';
 export const abandonAnnotation = 'homeostat.dev/abandon';
 /** On a CRD whose versions differ: the rules between them, the current and the previous ones by digest. */
 export const conversionsAnnotation = 'homeostat.dev/conversions';
+/** On such a CRD: a hash of the webhook, and the versions between which conversions were tried. */
+export const provenConversionsAnnotation = 'homeostat.dev/conversions-tried';
 /**
  * The start of annotations on a resource: each has one value that the object's version cannot express. One annotation for each value, so that
  * server-side apply can remove one without the others.

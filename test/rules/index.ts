@@ -1,5 +1,6 @@
 import { admission } from './admission.ts';
 import { children } from './children.ts';
+import { conversions } from './conversions.ts';
 import { history } from './history.ts';
 import { httpEndpoints, httpObjects } from './http-objects.ts';
 import { installed } from './install.ts';
@@ -16,6 +17,7 @@ export type { Rule, RuleSection } from './rule.ts';
 export const ruleSections: readonly RuleSection[] = [
   document,
   kind,
+  conversions,
   language,
   missingValues,
   types,

@@ -49,6 +49,8 @@ export interface DevSessionOptions {
   readonly logger: Logger;
   /** Controllers of own kinds. @default none */
   readonly ownControllers?: ClusterRuntimeOptions['ownControllers'];
+  /** Where the API server has objects converted. @default undefined: nowhere */
+  readonly conversion?: ClusterRuntimeOptions['conversion'];
   /** Resources that all definitions share. */
   readonly capacity?: Pick<ClusterRuntimeOptions, 'timeSlicer' | 'memory'>;
   /** Records reconciles for the console. @default undefined: nothing is recorded */
@@ -188,6 +190,7 @@ export class DevSession {
       name: 'dev',
       withdrawalDelays: { stopMs: 1_000, deleteMs: 10_000 },
       ...(this.#options.members && { members: this.#options.members }),
+      ...(this.#options.conversion && { conversion: this.#options.conversion }),
       ...(this.#options.ownControllers && { ownControllers: this.#options.ownControllers }),
       onFindings: (findings) => this.#reportFindings(findings),
     });

@@ -1,6 +1,11 @@
 import type { KubeCluster } from '#kube';
 import type { HttpTransport } from '#kube/roles.ts';
-import { ClusterRuntime, type ClusterRuntimeOptions, type ConnectMember } from '#runtime';
+import {
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
+  type ConnectMember,
+  simulatedConversion,
+} from '#runtime';
 import { unlimitedTimeSlicer } from '#util/time-slicer.ts';
 import { createSimulatedHttp } from './http/simulated-http.ts';
 import { runtimeNamespace } from './members/cluster-object.ts';
@@ -28,6 +33,7 @@ export function createClusterOperators({
   return new ClusterRuntime({
     ...options,
     timeSlicer: unlimitedTimeSlicer,
+    conversion: simulatedConversion,
     readsObjects: false,
     schemaDelayMs: 0,
     guardedNamespaces: new Set(),

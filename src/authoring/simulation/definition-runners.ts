@@ -1,7 +1,7 @@
 import type { CoverageRecorder } from '#compile';
 import type { LocatedDefinition } from '#definition';
 import type { KubeCluster } from '#kube';
-import { type DefinitionView, RecordGate, RunningDefinition } from '#runtime';
+import { type DefinitionView, RecordGate, RunningDefinition, simulatedConversion } from '#runtime';
 import type { Logger, MetricRegistry } from '#telemetry';
 import type { Clock } from '#util/clock.ts';
 import type { Random } from '#util/random.ts';
@@ -55,6 +55,7 @@ export class DefinitionRunners {
         name: located.definition.name,
         listener: { awaited: () => {}, changed: () => {}, counted: () => {} },
         timeSlicer: unlimitedTimeSlicer,
+        conversion: simulatedConversion,
         gate: unrecorded(),
       },
       signal,

@@ -16,7 +16,7 @@ import {
 } from '#dev';
 import { httpLabel } from '#http-objects/kinds/index.ts';
 import { createKubeCluster, type KubeCluster, loadKubeConfig } from '#kube';
-import { createConfigMapSource, createDirectorySource } from '#runtime';
+import { createConfigMapSource, createDirectorySource, simulatedConversion } from '#runtime';
 import { createMetricRegistry, type Logger, type LogLevel } from '#telemetry';
 import { checkObjectsOf } from '#testing';
 import { type Clock, createSystemClock } from '#util/clock.ts';
@@ -207,6 +207,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
         }),
       },
     }),
+    ...(devCluster !== undefined && { conversion: simulatedConversion }),
     clock,
     random,
     logger,

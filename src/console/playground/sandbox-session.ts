@@ -10,6 +10,7 @@ import {
   type DesiredDefinition,
   isStarting,
   queuesOf,
+  simulatedConversion,
 } from '#runtime';
 import { createSandbox, type Sandbox } from '#sandbox';
 import {
@@ -100,6 +101,7 @@ export class SandboxSession implements PageAnswers {
       check: this.#check,
       observer: records,
       allowBreakingChanges: true,
+      conversion: simulatedConversion,
       readsObjects: true,
       guardedNamespaces: new Set(),
       definitionsNamespace: undefined,

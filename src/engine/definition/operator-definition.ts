@@ -3,6 +3,7 @@
  * runtime. docs/definition/ specifies the format. Fields that are not supported yet are rejected earlier and are
  * not part of these types.
  */
+import type { ConversionRules } from '#conversion';
 import type { Gvk } from '#util/gvk.ts';
 import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
@@ -19,6 +20,8 @@ export interface OperatorDefinition {
   readonly children: readonly ChildDefinition[];
   /** Objects of the definition itself, at least one. @default undefined: none */
   readonly install?: readonly ChildDefinition[];
+  /** How the versions of its own kind differ. @default undefined: by name only, or the author has a webhook */
+  readonly conversions?: ConversionRules;
   /** Rules that the API server enforces. @default undefined: none */
   readonly admission?: AdmissionDefinition;
   /** @default undefined: only the children are deleted */

@@ -1,3 +1,4 @@
+import { parseConversionRules } from '#conversion';
 import { canonicalJson } from '#util/canonical-json.ts';
 import { parseDurationMs } from '#util/duration.ts';
 import { type Gvk, gvkOf } from '#util/gvk.ts';
@@ -53,6 +54,7 @@ export function resolveDefinition(
   const children = resolveAll(mapsAt(document, '/spec/children'), resolveChild);
   const install = resolveAll(mapsAt(document, '/spec/install'), resolveChild);
   const admission = resolveAdmission(document, kind.source === 'for');
+  const { rules: conversions } = parseConversionRules(valueAt(document, '/spec/conversions'));
   const onDelete = resolveOnDelete(document);
   const parts = {
     vars: mapAt(document, '/spec/vars'),
@@ -61,6 +63,7 @@ export function resolveDefinition(
     // Left out where it is not used, so that the revision of such a definition does not change.
     ...(install.length > 0 && { install: install.map(({ value }) => value) }),
     ...(admission && { admission }),
+    ...(conversions && { conversions }),
     ...(onDelete && { onDelete: onDelete.definition }),
     status: resolveStatus(mapAt(document, '/spec/status')),
     ...optionalParts(mapAt(document, '/spec')),

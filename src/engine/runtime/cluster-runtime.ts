@@ -3,6 +3,8 @@ import type { CacheEvent } from '#kube/roles.ts';
 import { rightText } from '#reconcile';
 import { metricCatalogue } from '#telemetry/roles.ts';
 import type { KubeObject } from '#util/kube-object.ts';
+import { CaBundles } from './crd/conversion/ca-bundles.ts';
+import { webhookRunner } from './crd/conversion/webhook-runner.ts';
 import type { RejectedFile, RuntimeView } from './definition-view.ts';
 import { DefinitionsController } from './definitions/definitions-controller.ts';
 import { here, type TaskPlaces } from './definitions/task-places.ts';
@@ -67,6 +69,8 @@ export class ClusterRuntime {
   readonly #controller: DefinitionsController;
   readonly #clusters: ClustersController | undefined;
   readonly #ownControllers: readonly OwnControllerRunner[];
+  readonly #caBundles: CaBundles | undefined;
+  readonly #webhook: { run(signal: AbortSignal): Promise<void> } | undefined;
   readonly #findings = new FindingsTracker();
   #configMapEvents: ConfigMapEvents | undefined;
   /** Only this cluster, until something uses members: a runtime without them pays nothing for them. */
@@ -89,6 +93,11 @@ export class ClusterRuntime {
     this.#ownControllers = (options.ownControllers ?? []).map(
       (controller) => new OwnControllerRunner(controller, shared),
     );
+    const { conversion: target } = options;
+    this.#webhook = target && webhookRunner(target, shared);
+    this.#caBundles =
+      target?.authority &&
+      new CaBundles({ ...shared, target, authority: target.authority, runtime });
     this.#objects = new OwnObjectInformer({
       ...shared,
       kind: operatorDefinitionKind,
@@ -153,6 +162,7 @@ export class ClusterRuntime {
         if (task.kind !== 'run') return;
         const { definition } = task.desired.located;
         for (const each of this.#ownControllers) each.noteDefinition(definition);
+        if (definition.conversions !== undefined) this.#caBundles?.activate();
       },
       objects: this.#objects,
       manifests: this.#publisher,
@@ -169,6 +179,8 @@ export class ClusterRuntime {
       const always = [
         ...[this.#objects, this.#publisher, this.#controller],
         ...this.#ownControllers,
+        ...(this.#caBundles === undefined ? [] : [this.#caBundles]),
+        ...(this.#webhook === undefined ? [] : [this.#webhook]),
       ];
       const parts = this.#clusters === undefined ? always : [...always, this.#clusters];
       await Promise.all(parts.map((part) => part.run(signal)));

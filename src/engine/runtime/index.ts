@@ -1,5 +1,10 @@
 export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
 export type { CrdRejection } from './crd/check-change.ts';
+export {
+  type CertificateAuthority,
+  type ConversionTarget,
+  simulatedConversion,
+} from './crd/conversion/conversion-target.ts';
 export { applyCrd } from './crd/install-crd.ts';
 export { DefinitionMetrics } from './definition-metrics.ts';
 export {

@@ -1,5 +1,7 @@
 import type { CoverageRecorder, OperatorPlan } from '#compile';
 import type {
+  ApplyOptions,
+  ApplyResult,
   Cluster,
   EventsDenied,
   KindSchema,
@@ -12,8 +14,10 @@ import type { Logger, MetricRegistry } from '#telemetry/roles.ts';
 import type { ByteSemaphore } from '#util/byte-semaphore.ts';
 import type { Clock } from '#util/clock.ts';
 import type { Gvk } from '#util/gvk.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { Random } from '#util/random.ts';
 import type { TimeSlicer } from '#util/time-slicer.ts';
+import type { ConversionTarget } from './crd/conversion/conversion-target.ts';
 
 /** Options that all definitions of a cluster runtime share. */
 export interface SharedOptions {
@@ -42,6 +46,8 @@ export interface SharedOptions {
   readonly allowBreakingChanges?: boolean;
   /** Time between a kind being served and a policy that changes its objects, in ms: a simulated cluster needs none. @default 10_000 */
   readonly schemaDelayMs?: number;
+  /** Where the API server has objects converted between versions of a kind. @default undefined: nowhere */
+  readonly conversion?: ConversionTarget;
   /** Records what the definitions evaluate, for tests of definitions. @default undefined: nothing is recorded */
   readonly coverage?: CoverageRecorder;
   /** Records reconciles for people who look at them. @default undefined: nothing is recorded */
@@ -78,6 +84,15 @@ export interface RuntimeCluster extends Cluster {
   readonly eventsDenied: EventsDenied | undefined;
   /** Updates the gauges before a scrape. */
   observe(): void;
+  /**
+   * An apply that the API server does not store. @default undefined: writes of this cluster are never stored
+   * @throws KubeError as an apply
+   */
+  dryRunApply?(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult>;
   /** Call after a kind's CRD was created. */
   kindCreated(gvk: Gvk): void;
   /** Call after a kind's CRD was changed. */

@@ -196,6 +196,17 @@ export const logMessages = {
     meaning: 'The runtime cannot create or update the CRD of its own objects.',
     action: 'Grant the right, or apply `deploy/crds/` with sufficient rights.',
   },
+  'The certificates of the conversion webhook cannot be written, will retry': {
+    topic: 'definitions',
+    meaning:
+      'The runtime cannot read the Secret of the conversion webhook, or write its certificates into a CRD.',
+    action: 'Grant the rights on the Secret and the CRDs (`homeostat rights`).',
+  },
+  'The conversion webhook cannot be served, will retry': {
+    topic: 'definitions',
+    meaning: 'The process cannot listen at the address of `--webhook-url`.',
+    action: 'Free the port, or name another one.',
+  },
   'A controller of Homeostat cannot start, will retry': {
     topic: 'definitions',
     meaning: 'The controller of a kind of Homeostat has ended with an error (`err`).',

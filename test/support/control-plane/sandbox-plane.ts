@@ -178,6 +178,11 @@ export class SandboxPlane implements Plane {
     });
   }
 
+  /** Lets all conversion webhooks fail, or answer again. */
+  setWebhooksReachable(areReachable: boolean): void {
+    this.#sandbox.setWebhooksReachable(areReachable);
+  }
+
   /** The sandbox, as this user's requests come to it. */
   #sandboxOf(user: string): Sandbox {
     const { auditFile } = this;

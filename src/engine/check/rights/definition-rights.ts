@@ -11,6 +11,7 @@ import {
   privilegeWarning,
 } from './access-rule.ts';
 import { notesOfComputedNames } from './computed-names.ts';
+import { conversionRule } from './conversion-rights.ts';
 import { grantedRights } from './granted-rights.ts';
 import { type HttpRights, httpRights } from './http-rights.ts';
 import { installRights } from './install-rights.ts';
@@ -73,7 +74,8 @@ export function definitionRights(
     rules.push(...http.rules, ...rulesOf(plan, http.rights, resourceOf));
     notes.push(...http.notes);
     const keys = isPlacing ? [] : keysRule(plan, inMembers ? 'kube-system' : namespace);
-    rules.push(...own, ...keys, ...granted.rules);
+    const certificates = inMembers ? [] : conversionRule(plan, namespace);
+    rules.push(...own, ...keys, ...certificates, ...granted.rules);
     notes.push(...granted.notes);
   }
   const merged = mergeRules(rules);

@@ -61,6 +61,13 @@ export function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
       isNamespaced: false,
       reason: 'migrates its resources to a new storage version',
     },
+    definition.conversions !== undefined && {
+      gvk,
+      verbs: ['create'],
+      purpose: 'resource-metadata',
+      isNamespaced: false,
+      reason: 'tries conversions with dry runs',
+    },
     needsFinalizer && {
       gvk,
       verbs: ['get', 'patch'],

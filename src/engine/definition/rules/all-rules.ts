@@ -3,6 +3,7 @@ import { checkAdmission } from './admission.ts';
 import { checkAfter } from './after.ts';
 import { checkClusters } from './clusters.ts';
 import { checkController, checkSchedule, checkUpdateStrategy } from './controller.ts';
+import { checkConversions } from './conversions.ts';
 import { checkCrdConversion } from './crd-conversion.ts';
 import { checkCrdDefaults } from './crd-defaults.ts';
 import { checkCrdLists } from './crd-lists.ts';
@@ -43,6 +44,7 @@ export const allRules: readonly Rule[] = [
   checkCrdVersions,
   checkCrdVersionFields,
   checkCrdConversion,
+  checkConversions,
   checkCrdStructure,
   checkCrdNestedValidation,
   checkCrdLists,

@@ -12,7 +12,8 @@ import type { Rule } from './rule.ts';
  * each field manager; the server responds with 500 if that version lacks one of its fields (observed on 1.36).
  */
 export const checkCrdVersionFields: Rule = function* (document) {
-  if (valueAt(document, '/spec/crd/conversion/strategy') === 'Webhook') return;
+  const isConverted = valueAt(document, '/spec/conversions') !== undefined;
+  if (isConverted || valueAt(document, '/spec/crd/conversion/strategy') === 'Webhook') return;
   const versions = mapsAt(document, '/spec/crd/versions');
   const stored = versions.find(({ value }) => value.storage === true);
   if (stored === undefined) return;

@@ -1,6 +1,7 @@
 import { admission } from './admission-schema.ts';
 import { child } from './child-schema.ts';
 import { controller } from './controller-schema.ts';
+import { conversions } from './conversions-schema.ts';
 import { crdSchema, schemaNode } from './crd-schema.ts';
 import { onDelete } from './deletion-schema.ts';
 import { installed, maxInstalled } from './install-schema.ts';
@@ -43,6 +44,7 @@ const acceptedWarning: JsonSchema = objectSchema(
 
 const spec: JsonSchema = objectSchema('The operator.', {
   crd: crdSchema,
+  conversions,
   crdPolicy: objectSchema('How the CustomResourceDefinition is handled.', {
     adopt: booleanSchema(
       'Take over an existing CustomResourceDefinition with another owner.',

@@ -14,10 +14,9 @@ export interface CrdRejection {
 /** Checks whether the definition's CRD breaks the installed one. Undefined: compatible. */
 export function checkChange(
   live: KubeObject,
-  definition: CrdDefinition,
-  source: SourceMap,
+  crd: KubeObject,
+  { definition, source }: { readonly definition: CrdDefinition; readonly source: SourceMap },
 ): CrdRejection | undefined {
-  const { crd } = definition.kind;
   if (!isJsonObject(live.spec) || !isJsonObject(crd.spec)) return undefined;
   const changes = breakingChanges({
     installed: live.spec,

@@ -17,6 +17,8 @@ import {
 import type { KubeObject } from '#util/kube-object.ts';
 import { hubAnnotation, runtimeLabel } from '#util/stored-names.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
+import { type ConversionTarget, targetOf } from './conversion/conversion-target.ts';
+import { installConverted, provenShape } from './conversion/install-converted.ts';
 import {
   acquireCrd,
   type CrdContext,
@@ -37,6 +39,10 @@ interface InstallOptions extends CrdContext {
   readonly allowBreakingChanges?: boolean;
   /** Called before a breaking change that is allowed. @default not reported */
   readonly onBreakingChange?: (change: CrdRejection) => void;
+  /** Where the API server has objects converted. @default undefined: nowhere */
+  readonly conversion?: ConversionTarget | undefined;
+  /** Namespace of the runtime. @default 'default' */
+  readonly namespace?: string | undefined;
   /** Called with the current step. @default not reported */
   readonly onStep?: (message: string) => void;
 }
@@ -60,7 +66,13 @@ export async function installCrd(
     // Its resources are being deleted, too; their finalizers still need this definition.
     const isOurs = found && ownershipConflict(found, definition, hub) === undefined;
     if (found !== undefined && isTerminating(found) && isOurs) return undefined;
-    const obstacle = await applyWhereNeeded(crds, options, signal, beforeRemoval);
+    const apply = (shape?: CrdShape) =>
+      applyWhereNeeded(crds, { ...options, shape, prepareChange: beforeRemoval }, signal);
+    const { conversions } = definition;
+    const obstacle =
+      conversions === undefined
+        ? await apply()
+        : await installConverted({ ...options, crds, apply }, conversions, signal);
     if (obstacle !== undefined) return obstacle;
     const conflict = await whenEstablished(crds, name, signal);
     if (conflict !== undefined) return rejection(conflict);
@@ -83,24 +95,38 @@ export async function applyCrd(
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster } = options;
+  const { conversions } = definition;
+  const shape: CrdShape | undefined =
+    conversions &&
+    ((crd, live) => provenShape(conversions, options.conversion ?? targetOf(live))(crd, live));
   return withSynced(acquireCrd(cluster, definition.kind.crd.metadata.name), signal, (crds) =>
-    applyWhereNeeded(crds, options, signal),
+    applyWhereNeeded(crds, { ...options, shape }, signal),
   );
+}
+
+/** A CRD as a feature wants it, from that of the definition. Its last form must not break resources. */
+type CrdShape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
+
+interface ApplyCrdOptions extends InstallOptions {
+  /** @default the CRD of the definition */
+  readonly shape?: CrdShape | undefined;
+  readonly prepareChange?: (live: KubeObject) => Promise<CrdRejection | undefined>;
 }
 
 async function applyWhereNeeded(
   crds: Informer,
-  options: InstallOptions,
+  options: ApplyCrdOptions,
   signal: AbortSignal,
-  prepareChange?: (live: KubeObject) => Promise<CrdRejection | undefined>,
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster, source, hub, allowBreakingChanges = false } = options;
+  const { shape = (crd) => crd, prepareChange } = options;
   const { name } = definition.kind.crd.metadata;
   const fieldManager = fieldManagerOf(definition.name);
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
   const live = crds.get(undefined, name);
-  const manifest = prepare(ownedCrd(options, live?.object), type, { hasStatus: true });
+  const owned = shape(ownedCrd(options, live?.object), live?.object);
+  const manifest = prepare(owned, type, { hasStatus: true });
   const hash = pathHash(manifest, type);
   if (live !== undefined) {
     const obstacle = checkLiveCrd(live.object, definition, hub);
@@ -108,7 +134,7 @@ async function applyWhereNeeded(
     // The same three checks as for a child.
     const isApplied = live.appliedBy.includes(fieldManager) && appliedHashOf(live.object) === hash;
     if (isApplied && covers(manifest, live.object, type)) return undefined;
-    const breaking = checkChange(live.object, definition, source);
+    const breaking = checkChange(live.object, owned, { definition, source });
     const isAllowed = allowBreakingChanges || definition.kind.crdPolicy.allowBreakingChanges;
     if (breaking !== undefined && !isAllowed) return breaking;
     if (breaking !== undefined) options.onBreakingChange?.(breaking);

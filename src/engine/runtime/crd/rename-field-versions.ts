@@ -1,7 +1,8 @@
 import { withFieldVersion } from '#util/field-versions.ts';
-import { isJsonObject } from '#util/json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from './check-change.ts';
+import { fieldConversion } from './conversion/converted-fields.ts';
 import { type CrdContext, storedKind } from './crd-definition.ts';
 import { editResources } from './edit-resources.ts';
 
@@ -29,13 +30,21 @@ export async function renameFieldVersions(
   if ((await context.cluster.lookUp(gvk, signal)) === undefined) return undefined;
   const isRemoved = (apiVersion: string) =>
     removed.some((version) => apiVersion === `${gvk.group}/${version}`);
+  const converted = fieldConversion(live, gvk.version);
+  const convert = (fields: JsonObject, apiVersion: string) =>
+    converted?.(fields, apiVersion.slice(gvk.group.length + 1)) ?? fields;
   const { rejected, reason } = await editResources(
     context,
     {
       gvk,
       readsFields: true,
       change: ({ managedFields }) => {
-        const entries = withFieldVersion(managedFields, isRemoved, `${gvk.group}/${gvk.version}`);
+        const entries = withFieldVersion(
+          managedFields,
+          isRemoved,
+          `${gvk.group}/${gvk.version}`,
+          convert,
+        );
         return entries && { managedFields: entries };
       },
     },

@@ -28,7 +28,14 @@ type CompileOptionName = 'cluster' | 'coverage' | 'ownSchema';
 export interface PrepareOptions
   extends Pick<
     SharedOptions,
-    'clock' | 'logger' | 'allowBreakingChanges' | 'runtime' | 'hub' | CompileOptionName
+    | 'clock'
+    | 'logger'
+    | 'allowBreakingChanges'
+    | 'runtime'
+    | 'hub'
+    | 'conversion'
+    | 'namespace'
+    | CompileOptionName
   > {
   /** Called with the current step. */
   readonly onStep: (message: string) => void;

@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { durationOption } from './source-flags.ts';
+
+/** Where the API server has objects converted, for definitions with `conversions`. */
+export interface ConversionFlags {
+  /** `https://host:port` at which the API server reaches this process. */
+  readonly webhookUrl?: string;
+  /** The Service of the converter in the cluster. */
+  readonly webhookService?: ServicePort;
+  /** How long conversions must succeed before a new version is kept, in ms. */
+  readonly webhookTrial: number;
+}
+
+interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/** Adds the flags of the conversion webhook. */
+export function addConversionFlags(command: Command): Command {
+  return command
+    .option(
+      '--webhook-url <url>',
+      'convert objects between versions of a kind in this process, which the API server reaches at https://host:port',
+      parseWebhookUrl,
+    )
+    .option(
+      '--webhook-service <namespace/name:port>',
+      'Service of "homeostat convert", which converts objects between versions of a kind',
+      parseServicePort,
+    )
+    .addOption(
+      durationOption(
+        '--webhook-trial <time>',
+        'how long conversions must succeed before a new version of a kind is kept',
+        30_000,
+      ),
+    );
+}
+
+/** @throws InvalidArgumentError */
+export function parseWebhookUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.pathname === '/' && url.search === '' && url.username === '';
+  if (url?.protocol === 'https:' && isPlain) return url.origin;
+  throw new InvalidArgumentError('Expected "https://host:port".');
+}
+
+/** @throws InvalidArgumentError */
+export function parseServicePort(text: string): ServicePort {
+  const { namespace, name, port } =
+    /^(?<namespace>[a-z0-9-]+)\/(?<name>[a-z0-9-]+)(?::(?<port>\d{1,5}))?$/.exec(text)?.groups ??
+    {};
+  if (namespace !== undefined && name !== undefined)
+    return { namespace, name, port: port === undefined ? 443 : Number(port) };
+  throw new InvalidArgumentError('Expected "namespace/name" or "namespace/name:port".');
+}

@@ -1,0 +1,136 @@
+import { readRules } from '#conversion';
+import type { Informer, StoredObject } from '#kube/roles.ts';
+import { definitionLabel } from '#reconcile';
+import type { Logger } from '#telemetry/roles.ts';
+import { encodeBase64 } from '#util/base64.ts';
+import type { Clock } from '#util/clock.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import { gvkOf } from '#util/gvk.ts';
+import { errorLogFields } from '#util/homeostat-error.ts';
+import { Waker } from '#util/pause.ts';
+import { conversionsAnnotation, runtimeLabel } from '#util/stored-names.ts';
+import { whenAborted } from '#util/when-aborted.ts';
+import type { RuntimeCluster } from '../../runner-options.ts';
+import { crdGvk } from '../crd-definition.ts';
+import type { CertificateAuthority, ConversionTarget } from './conversion-target.ts';
+import { clientConfigOf } from './staged-crd.ts';
+
+interface CaBundlesOptions {
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly target: ConversionTarget;
+  readonly authority: CertificateAuthority;
+  /** Name of this runtime, as a label value. */
+  readonly runtime: string;
+}
+
+const fieldManager = 'homeostat.conversion';
+/** Objects with it are cached whole; those with rules are, too. */
+const finalizer = 'homeostat.dev/conversion';
+const retryMs = 5_000;
+/** Something changes often before this, which then reads the state again. */
+const idleMs = 600_000;
+/** With one of them, cert-manager writes the bundle. */
+const injections = [
+  'cert-manager.io/inject-ca-from',
+  'cert-manager.io/inject-ca-from-secret',
+  'cert-manager.io/inject-apiserver-ca',
+];
+
+/** Writes the certificates of the conversion webhook into the CRDs of this runtime, whatever the state of their definitions is. */
+export class CaBundles {
+  readonly #options: CaBundlesOptions;
+  readonly #activated = Promise.withResolvers<void>();
+
+  constructor(options: CaBundlesOptions) {
+    this.#options = options;
+  }
+
+  /** Call when a definition has conversions: before that, nothing is requested. */
+  activate(): void {
+    this.#activated.resolve();
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.race([this.#activated.promise, whenAborted(signal)]);
+    if (signal.aborted) return;
+    const { cluster, clock, authority, logger } = this.#options;
+    const { namespace, secret } = authority;
+    const waker = new Waker(clock);
+    const secrets = cluster.acquire({
+      gvk: gvkOf('v1', 'Secret'),
+      namespace,
+      fieldSelector: `metadata.name=${secret}`,
+    });
+    const annotations = {
+      matchLabels: {},
+      matchExpressions: [
+        { key: conversionsAnnotation, operator: 'Exists' as const, values: [] as const },
+      ],
+    };
+    const crds = cluster.acquire({ gvk: crdGvk, fullObjects: { annotations, finalizer } });
+    const wake = () => waker.wake();
+    const stops = [secrets.subscribe(wake), crds.subscribe(wake)];
+    try {
+      while (!signal.aborted) {
+        let pauseMs = idleMs;
+        try {
+          await this.#write(secrets, crds, signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          logger.warn(
+            errorLogFields(error),
+            'The certificates of the conversion webhook cannot be written, will retry',
+          );
+          pauseMs = retryMs;
+        }
+        await waker.pause(pauseMs, signal);
+      }
+    } finally {
+      for (const stop of stops) stop();
+      secrets.release();
+      crds.release();
+    }
+  }
+
+  async #write(secrets: Informer, crds: Informer, signal: AbortSignal): Promise<void> {
+    const { namespace, secret, bundleOf } = this.#options.authority;
+    const found = secrets.get(namespace, secret)?.object;
+    const bundle = found && bundleOf(found);
+    if (bundle === undefined) return;
+    const caBundle = encodeBase64(bundle);
+    for (const crd of crds.list()) {
+      if (!this.#isOurs(crd) || clientConfigOf(crd.object)?.caBundle === caBundle) continue;
+      const { apiVersion, kind, metadata } = crd.object;
+      const { name, uid = '' } = metadata;
+      await this.#options.cluster.apply(
+        {
+          apiVersion,
+          kind,
+          metadata: { name, uid },
+          spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle } } } },
+        },
+        { fieldManager, force: true, flow: { name: 'conversion', priority: 'object' } },
+        signal,
+      );
+    }
+  }
+
+  /** Whether the API server sends its objects to this webhook, and no other program writes its certificates. */
+  #isOurs({ object }: StoredObject): boolean {
+    const { runtime, target } = this.#options;
+    const { name, labels, annotations = {}, deletionTimestamp } = object.metadata;
+    const { caBundle: _, ...config } = clientConfigOf(object) ?? {};
+    const rules = readRules(annotations[conversionsAnnotation] ?? '');
+    return (
+      rules !== undefined &&
+      deletionTimestamp === undefined &&
+      labels?.[definitionLabel] !== undefined &&
+      labels[runtimeLabel] === runtime &&
+      !injections.some((each) => annotations[each] !== undefined) &&
+      deepEqual(config, target.clientConfig(name, rules.current))
+    );
+  }
+}

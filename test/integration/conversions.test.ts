@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRules } from '#conversion';
+import { readPair } from '#conversion-webhook/certificates/certificate.ts';
+import { dataOf } from '#conversion-webhook/certificates/certificate-state.ts';
+import { issueAuthority } from '#conversion-webhook/certificates/x509.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { conversionsAnnotation } from '#util/stored-names.ts';
+import { findFreePorts } from '../support/control-plane/free-ports.ts';
+import { SandboxPlane, useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf } from '../support/definitions.ts';
+import { createRuntimeNamespace, useRuntimes } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ audit: true });
+const launch = useRuntimes(shared);
+
+const versionText = (name: string, flags: string, spec: string) => `
+      - name: ${name}
+        ${flags}
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec: { type: object, properties: { ${spec} } }
+              status: { type: object, properties: { text: { type: string } } }`;
+
+const oldFields = 'size: { type: integer }, mode: { type: string }, note: { type: string }';
+const newFields =
+  'replicas: { type: integer }, strategy: { type: object, properties: { type: { type: string } } }';
+
+const rules = `
+  conversions:
+    hub: v1
+    versions:
+      - version: v1alpha1
+        fields:
+          - { here: spec.size, there: spec.replicas }
+          - { here: spec.mode, there: spec.strategy.type, values: { fast: Parallel, slow: Ordered } }`;
+
+interface DialOptions {
+  readonly name: string;
+  /** @default it has none */
+  readonly old?: string;
+  /** @default it has none */
+  readonly new?: string;
+  readonly value: string;
+}
+
+function dial(options: DialOptions): string {
+  const { name, old, new: newer, value } = options;
+  const versions = [
+    ...(old === undefined ? [] : [versionText('v1alpha1', old, oldFields)]),
+    ...(newer === undefined ? [] : [versionText('v1', newer, newFields)]),
+  ];
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: ${name} }
+spec:
+  crd:
+    group: ${name}.example.com
+    names: { kind: Dial, plural: dials }
+    scope: Namespaced
+    versions:${versions.join('')}${versions.length > 1 ? rules : ''}
+  children:
+    - id: shown
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { text: "\${ ${value} }" }
+  status: { text: "\${ ${value} }" }
+`;
+}
+
+const stored = 'served: true\n        storage: true';
+const served = 'served: true\n        storage: false';
+const unserved = 'served: false\n        storage: false';
+const bySize = "'size ' & $string(spec.size)";
+const byReplicas = "'replicas ' & $string(spec.replicas)";
+
+const crdOf = (name: string) =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dials.${name}.example.com`;
+const definitionOf = (name: string) => `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
+
+interface CrdSpec {
+  readonly conversion?: {
+    readonly strategy: string;
+    readonly webhook?: { readonly clientConfig: { readonly caBundle?: string } };
+  };
+  readonly versions: readonly {
+    readonly name: string;
+    readonly served: boolean;
+    readonly storage: boolean;
+  }[];
+}
+const specOf = (crd: KubeObject | undefined) => crd?.spec as unknown as CrdSpec | undefined;
+const storedIn = (crd: KubeObject | undefined) =>
+  specOf(crd)?.versions.find(({ storage }) => storage)?.name;
+const servedOf = (crd: KubeObject | undefined) =>
+  (specOf(crd)?.versions ?? []).flatMap(({ name, served }) => (served ? [name] : []));
+const configOf = (namespace: string, of: string) =>
+  `/api/v1/namespaces/${namespace}/configmaps/${of}`;
+const bundleIn = (crd: KubeObject | undefined) =>
+  specOf(crd)?.conversion?.webhook?.clientConfig.caBundle;
+const textOf = (object: KubeObject | undefined) =>
+  (object?.data as { readonly text?: string } | undefined)?.text;
+
+const storedVersionsOf = (crd: KubeObject | undefined) =>
+  (crd?.status as { readonly storedVersions?: unknown } | undefined)?.storedVersions;
+
+interface FieldEntry {
+  readonly apiVersion: string;
+  readonly manager: string;
+  readonly fieldsV1: object;
+}
+const fieldsOf = (object: KubeObject | undefined) =>
+  (object?.metadata as { readonly managedFields?: readonly FieldEntry[] } | undefined)
+    ?.managedFields ?? [];
+
+/** The Secret of a converter that once ran. */
+async function certificates(): Promise<KubeObject> {
+  const nowMs = Date.now();
+  const lifetime = { fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000 };
+  const issued = await issueAuthority(lifetime);
+  const authority = readPair(issued.certificate, issued.key);
+  assert.ok(authority);
+  const { key: _, ...trusted } = authority;
+  const metadata = { name: 'homeostat-conversion', namespace: 'homeostat-system' };
+  const data = dataOf({ authority, bundle: [trusted], servers: {} });
+  return { apiVersion: 'v1', kind: 'Secret', metadata, data };
+}
+
+/** The runtime converts in its own process; the sandbox does it without a request. */
+async function webhookFlags(trial: string): Promise<readonly string[]> {
+  const [port] = await findFreePorts(1);
+  return ['--webhook-url', `https://127.0.0.1:${port}`, '--webhook-trial', trial];
+}
+
+shared.describe('integration/conversions', () => {
+  test('a kind gets a second version, and returns to one, under clients of both', async () => {
+    const name = 'steps';
+    await createRuntimeNamespace(shared);
+    const flags = await webhookFlags('3s');
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const at = (version: string, of: string) =>
+      `/apis/${name}.example.com/${version}/namespaces/${namespace}/dials/${of}`;
+    const config = (of: string) => `/api/v1/namespaces/${namespace}/configmaps/${of}`;
+    const object = (version: string, of: string, spec: object): KubeObject => ({
+      apiVersion: `${name}.example.com/${version}`,
+      kind: 'Dial',
+      metadata: { name: of, namespace },
+      spec: { ...spec },
+    });
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: stored, value: bySize }) },
+      flags,
+    });
+    await runtime.whenReady();
+    await client.apply(object('v1alpha1', 'first', { size: 3, mode: 'fast', note: 'kept' }), {
+      fieldManager: 'user',
+    });
+    await client.untilObject(config('first'), (map) => textOf(map) === 'size 3');
+
+    runtime.write('dial.yaml', dial({ name, old: stored, new: served, value: bySize }));
+    const opened = await client.untilObject(crdOf(name), (crd) => servedOf(crd).length === 2);
+    assert.equal(storedIn(opened), 'v1alpha1');
+    assert.ok(readRules(opened?.metadata.annotations?.[conversionsAnnotation] ?? ''));
+    const read = await client.untilObject(at('v1', 'first'), (found) => found !== undefined);
+    assert.deepEqual(read?.spec, { replicas: 3, strategy: { type: 'Parallel' } });
+    await client.apply(object('v1', 'second', { replicas: 5 }), { fieldManager: 'new' });
+    await client.untilObject(config('second'), (map) => textOf(map) === 'size 5');
+
+    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas }));
+    await client.untilObject(config('first'), (map) => textOf(map) === 'replicas 3');
+    await client.apply(object('v1alpha1', 'second', { size: 6 }), {
+      fieldManager: 'user',
+      force: true,
+    });
+    await client.untilObject(config('second'), (map) => textOf(map) === 'replicas 6');
+    const kept = await client.get(at('v1alpha1', 'first'));
+    assert.deepEqual(kept?.spec, { size: 3, mode: 'fast', note: 'kept' });
+    await client.untilObject(crdOf(name), (crd) => isDeep(storedVersionsOf(crd), ['v1']));
+
+    runtime.write('dial.yaml', dial({ name, old: unserved, new: stored, value: byReplicas }));
+    await client.untilObject(crdOf(name), (crd) => servedOf(crd).length === 1);
+    runtime.write(
+      'dial.yaml',
+      dial({ name, new: 'served: true\n        storage: true', value: byReplicas }),
+    );
+    const ended = await client.untilObject(
+      crdOf(name),
+      (crd) => specOf(crd)?.conversion?.strategy === 'None',
+    );
+    assert.deepEqual(servedOf(ended), ['v1']);
+    const last = await client.get(at('v1', 'first'));
+    assert.deepEqual(last?.spec, { replicas: 3, strategy: { type: 'Parallel' } });
+    const entries = fieldsOf(last);
+    assert.deepEqual(
+      entries.filter(({ apiVersion }) => !apiVersion.endsWith('/v1')),
+      [],
+    );
+    assert.deepEqual(entries.find(({ manager }) => manager === 'user')?.fieldsV1, {
+      'f:spec': { 'f:replicas': {}, 'f:strategy': { 'f:type': {} } },
+    });
+    await client.untilObject(
+      definitionOf(name),
+      (definition) => conditionOf(definition)?.status === 'True',
+    );
+  });
+
+  test('a version whose conversions fail is not served, and the definition names the reason', async () => {
+    const name = 'failing';
+    await createRuntimeNamespace(shared);
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    // No process listens there; the certificates are those of another webhook.
+    const [port] = await findFreePorts(1);
+    await client.apply(await certificates());
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: stored, value: bySize }) },
+      flags: ['--webhook-service', `homeostat-system/converter:${port}`, '--webhook-trial', '3s'],
+    });
+    await runtime.whenReady();
+    await client.apply({
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'one', namespace },
+      spec: { size: 3 },
+    });
+    await client.untilObject(configOf(namespace, 'one'), (map) => textOf(map) === 'size 3');
+    if (shared.plane instanceof SandboxPlane) shared.plane.setWebhooksReachable(false);
+    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas }));
+    await client.untilObject(definitionOf(name), (definition) =>
+      /New versions are not served, because conversions fail: The conversion webhook of Dial failed/.test(
+        JSON.stringify(definition?.status ?? {}),
+      ),
+    );
+    const closed = await client.untilObject(crdOf(name), (crd) => servedOf(crd).length === 1);
+    assert.deepEqual([servedOf(closed), storedIn(closed)], [['v1alpha1'], 'v1alpha1']);
+    // The former revision still runs.
+    await client.apply({
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'two', namespace },
+      spec: { size: 4 },
+    });
+    await client.untilObject(configOf(namespace, 'two'), (map) => textOf(map) === 'size 4');
+    if (shared.plane instanceof SandboxPlane) shared.plane.setWebhooksReachable(true);
+  });
+
+  test('a runtime that is killed at any step continues', async () => {
+    const name = 'killed';
+    await createRuntimeNamespace(shared);
+    const flags = await webhookFlags('1s');
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const before = { 'dial.yaml': dial({ name, old: stored, value: bySize }) };
+    const after = { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) };
+    const first = launch({ definitions: before, flags, runtime: 'killed' });
+    await first.whenReady();
+    for (const each of ['one', 'two'])
+      await client.apply({
+        apiVersion: `${name}.example.com/v1alpha1`,
+        kind: 'Dial',
+        metadata: { name: each, namespace },
+        spec: { size: 3, note: 'kept' },
+      });
+    await client.untilObject(configOf(namespace, 'two'), (map) => textOf(map) === 'size 3');
+    await first.stop('SIGKILL');
+    const steps: readonly ((crd: KubeObject | undefined) => boolean)[] = [
+      (crd) => specOf(crd)?.conversion?.strategy === 'Webhook',
+      (crd) => servedOf(crd).length === 2,
+      (crd) => storedIn(crd) === 'v1',
+    ];
+    for (const step of steps) {
+      const runtime = launch({ definitions: after, flags, runtime: 'killed' });
+      await client.untilObject(crdOf(name), step);
+      await runtime.stop('SIGKILL');
+    }
+    const last = launch({ definitions: after, flags, runtime: 'killed' });
+    await last.whenReady();
+    await client.untilObject(configOf(namespace, 'one'), (map) => textOf(map) === 'replicas 3');
+    await client.untilObject(crdOf(name), (crd) => isDeep(storedVersionsOf(crd), ['v1']));
+    for (const each of ['one', 'two']) {
+      const path = `/apis/${name}.example.com/v1alpha1/namespaces/${namespace}/dials/${each}`;
+      const found = await client.untilObject(path, (object) => object !== undefined);
+      assert.deepEqual(found?.spec, { size: 3, note: 'kept' });
+    }
+  });
+
+  test('certificates that are removed from the CRD are written again', async () => {
+    const name = 'bundle';
+    await createRuntimeNamespace(shared);
+    const client = shared.client();
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
+      flags: await webhookFlags('3s'),
+    });
+    await runtime.whenReady();
+    const written = await client.untilObject(crdOf(name), (crd) => bundleIn(crd) !== undefined);
+    const patch = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
+    await client.patch(crdOf(name), patch);
+    await client.untilObject(crdOf(name), (crd) => bundleIn(crd) === bundleIn(written));
+  });
+
+  test('without a conversion webhook the definition says so, and nothing is changed', async () => {
+    const name = 'nowhere';
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: stored, value: bySize }) },
+    });
+    await runtime.whenReady();
+    const client = shared.client();
+    const before = await client.get(crdOf(name));
+    runtime.write('dial.yaml', dial({ name, old: stored, new: served, value: bySize }));
+    const rejected = await client.untilObject(definitionOf(name), (definition) =>
+      /--webhook-url/.test(JSON.stringify(definition?.status ?? {})),
+    );
+    assert.match(
+      JSON.stringify(rejected?.status),
+      /A definition with \\"conversions\\" needs a conversion webhook/,
+    );
+    const after = await client.get(crdOf(name));
+    assert.equal(after?.metadata.resourceVersion, before?.metadata.resourceVersion);
+  });
+});
+
+function isDeep(actual: unknown, expected: unknown): boolean {
+  return JSON.stringify(actual) === JSON.stringify(expected);
+}
