@@ -37,6 +37,7 @@ export const admission: RuleSection = {
       rule: 'A rule is for its `operations`, and one for deletions blocks neither the end of a namespace nor the garbage collector',
       shownBy: [
         `${file} › a rule for deletions holds for users, and neither blocks the end of a namespace nor the garbage collector`,
+        'test/integration/admission-collectors.test.ts › the garbage collector deletes an object that a rule keeps from users, when its owner is deleted',
       ],
     },
     {
