@@ -55,7 +55,7 @@ export interface PlanePids {
   readonly controllerManager: number | undefined;
 }
 
-const superusers = ['admin', 'operator', 'controller-manager'];
+const superusers = ['admin', 'operator', 'system:kube-controller-manager'];
 
 /**
  * Starts etcd, kube-apiserver and kube-controller-manager on loopback, with a data folder of their
@@ -290,7 +290,7 @@ export class ControlPlane {
 
   async #startManager(): Promise<void> {
     const args = controllerManagerArguments(this.#layout, {
-      kubeconfigFile: this.kubeconfigPath('controller-manager'),
+      kubeconfigFile: this.kubeconfigPath('system:kube-controller-manager'),
       controllers: this.#controllers,
     });
     this.#controllerManager = await this.#launch('kube-controller-manager', args);

@@ -19,7 +19,7 @@ export async function startSandboxPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 /** Users who may do everything, as on a real one; each has an address of its own, by which the audit log knows it. */
-const superusers = ['admin', 'operator', 'controller-manager'];
+const superusers = ['admin', 'operator', 'system:kube-controller-manager'];
 
 /** A plane in this process: runtimes can run beside it, on its time. */
 export class SandboxPlane implements Plane {
