@@ -226,6 +226,22 @@ shared.describe('integration/admission-defaults', { skip }, () => {
     await untilDefaulted('followed', namespace);
   });
 
+  test('defaults for another stored version wait until its schema is read', async () => {
+    const namespace = await shared.namespace();
+    const first = defaulted('moved', [{ path: 'spec.image', value: "'a'" }]);
+    await apply(first);
+    await untilReady('moved');
+    await untilDefaulted('moved', namespace);
+    const [, v1 = ''] = /versions:(\n[\s\S]*?)\n {2}admission:/.exec(first) ?? [];
+    const stored = `${v1.replace('name: v1', 'name: v2')}\n        storage: true\n        served: true`;
+    const both = first.replace(v1, `${v1}\n        storage: false\n        served: true${stored}`);
+    await apply(both.replace("'a'", "'b'"));
+    const isSettled = ({ status, body }: PlaneAnswer) =>
+      status === 503 || specOf(body).image === 'b';
+    const { status } = await untilAnswer(thing('moved', namespace, {}, 'probe'), isSettled);
+    assert.notEqual(status, 503, 'The API server has not read the schema');
+  });
+
   test('rules see the values of defaults, and hold before them', async () => {
     const namespace = await shared.namespace();
     await untilReady('both');

@@ -79,6 +79,7 @@ export const admission: RuleSection = {
         `${defaults} › parents are created and existing ones are kept; keys are escaped; a later value sees earlier ones`,
         `${defaults} › a parent without fields is kept, and the schema decides about it`,
         `${defaults} › an object with "generateName" has no name yet`,
+        `${defaults} › defaults for another stored version wait until its schema is read`,
         `${defaults} › the first default for a custom kind of others waits for its schema, too`,
         `${defaults} › rules see the values of defaults, and hold before them`,
         `${defaults} › of a kind of others, only what the definition selects gets values, also constant ones`,

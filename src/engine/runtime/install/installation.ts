@@ -70,6 +70,8 @@ export class Installation {
   #problem: InstallProblem | undefined;
   /** Whether the API server has read the schema of the kind. */
   #isSchemaRead = false;
+  /** The version of the kind for which the defaults were applied. Undefined: not by this process. */
+  #version: string | undefined;
   #isDone = false;
 
   /** `signal`: stops all work. */
@@ -138,8 +140,10 @@ export class Installation {
   /** @returns whether nothing is left to do; false: a kind is served now, and its objects are compared by its schema */
   async #reconcile(located: LocatedDefinition, signal: AbortSignal): Promise<boolean> {
     const { cluster, part } = this.#options;
+    await this.#untilVersionIsRead(located, signal);
     const known = this.#knownKinds();
-    const omitsDefaults = !this.#isSchemaRead && waitsForSchema(located, known);
+    const omitsDefaults =
+      part === 'admission' && !this.#isSchemaRead && waitsForSchema(located, known);
     const options = { ...this.#options, omitsDefaults };
     const { plan, diagnostics } = await compileOwn[part](located, options, signal);
     if (plan === undefined) {
@@ -188,6 +192,17 @@ export class Installation {
     if (!isReleased || signal.aborted) return false;
     await this.#clearStatus(signal);
     return true;
+  }
+
+  /** Another version has another schema: until it is read, the policy stays as it is. */
+  async #untilVersionIsRead(located: LocatedDefinition, signal: AbortSignal): Promise<void> {
+    const { version } = located.definition.kind.gvk;
+    const isOther = this.#version !== undefined && this.#version !== version;
+    if (isOther && this.#options.part === 'admission' && waitsForSchema(located, [])) {
+      this.#setProblem(schemaWait(located));
+      await this.#whenSchemaIsRead(located, signal);
+    }
+    this.#version = version;
   }
 
   async #whenSchemaIsRead(located: LocatedDefinition, signal: AbortSignal): Promise<void> {
