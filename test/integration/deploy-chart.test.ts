@@ -285,11 +285,36 @@ shared.describe('integration/deploy-chart', () => {
     );
   });
 
-  test('every argument of the container is a flag of "homeostat run"', async () => {
-    const { stdout } = await runCli('run', '--help');
-    const [container] = podTemplate().spec.containers;
-    const flags = container?.args.slice(1).map((argument) => argument.replace(/=.*/, '')) ?? [];
-    assert.ok(flags.length > 4);
-    for (const flag of flags) assert.match(stdout, new RegExp(`^\\s+${flag}\\b`, 'm'));
+  test('every argument of a container is a flag of its command, and the runtime knows the Service of the webhook', async () => {
+    const values = valuesFile({ conversion: { enabled: true } });
+    const objects = objectsOf(await helm.template(...place, '--values', values));
+    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+    const argumentsOf = (name: string): readonly string[] => {
+      const found = deployments.find(({ metadata }) => metadata.name === name);
+      const spec = found?.spec as { readonly template: PodTemplate } | undefined;
+      return spec?.template.spec.containers[0]?.args ?? [];
+    };
+    assert.equal(deployments.length, 2);
+    for (const name of ['homeostat', 'homeostat-conversion']) {
+      const [command = '', ...given] = argumentsOf(name);
+      const { stdout } = await runCli(command, '--help');
+      assert.ok(given.length > 4);
+      for (const argument of given)
+        assert.match(stdout, new RegExp(`^\\s+${argument.replace(/=.*/, '')}\\b`, 'm'));
+    }
+    const service = `--webhook-service=${namespace}/homeostat-conversion`;
+    assert.ok(argumentsOf('homeostat').includes(service));
+    assert.ok(
+      objects.some(
+        ({ kind, metadata }) =>
+          kind === 'Service' &&
+          `--webhook-service=${metadata.namespace}/${metadata.name}` === service,
+      ),
+    );
+    const usual = podTemplate().spec.containers[0]?.args ?? [];
+    assert.deepEqual(
+      usual.filter((argument) => argument.startsWith('--webhook')),
+      [],
+    );
   });
 });
