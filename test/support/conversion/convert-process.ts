@@ -7,8 +7,8 @@ import { sendReview } from './send-review.ts';
 interface ConvertProcessOptions {
   readonly kubeconfig: string;
   readonly namespace: string;
-  /** By which the API server reaches it. */
-  readonly url: string;
+  /** By which the API server reaches it. @default by a Service */
+  readonly url?: string;
   /** More flags. @default none */
   readonly flags?: readonly string[];
 }
@@ -36,7 +36,8 @@ export class ConvertProcess {
       command,
       args: [
         ...[...first, 'convert', '--kubeconfig', kubeconfig, '--namespace', namespace],
-        ...['--webhook-url', url, '--webhook-host', '127.0.0.1', '--webhook-port', `${port}`],
+        ...(url === undefined ? [] : ['--webhook-url', url]),
+        ...['--webhook-host', '127.0.0.1', '--webhook-port', `${port}`],
         ...['--http', `127.0.0.1:${health}`, ...flags],
       ],
       onOutput: take,
