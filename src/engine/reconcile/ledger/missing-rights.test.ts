@@ -29,4 +29,18 @@ describe('reconcile/ledger/missing-rights', () => {
       ['paris'],
     );
   });
+
+  test('a right on many objects is reviewed for the first of them, so that a rule with its name is enough', () => {
+    const reviewed: AccessRight[] = [];
+    const onGranted = (right: AccessRight) => {
+      reviewed.push(right);
+      return () => undefined;
+    };
+    const rights = new MissingRights({ onGranted }, () => undefined);
+    const right: AccessRight = { verb: 'patch', group: '', resource: 'secrets' };
+    rights.retain('default/a', [{ ...right, name: 'a' }]);
+    rights.retain('default/b', [{ ...right, name: 'b' }]);
+    assert.deepEqual(reviewed, [{ ...right, name: 'a' }]);
+    assert.deepEqual(rights.all, [right]);
+  });
 });

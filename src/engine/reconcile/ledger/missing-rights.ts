@@ -50,9 +50,9 @@ export class MissingRights {
       known.keys.add(key);
       return;
     }
-    // Not for a single object: a thousand names would cause a thousand reviews.
+    // Of the first object only: a thousand names would cause a thousand reviews. A rule without names permits it, too.
+    const cancel = this.#cluster.onGranted(right, () => this.#granted(topic));
     const { name: _, ...anyName } = right;
-    const cancel = this.#cluster.onGranted(anyName, () => this.#granted(topic));
     this.#missing.set(topic, { right: anyName, keys: new Set([key]), cancel });
   }
 
