@@ -5,7 +5,7 @@ import { readPair } from '#conversion-webhook/certificates/certificate.ts';
 import { dataOf } from '#conversion-webhook/certificates/certificate-state.ts';
 import { issueAuthority } from '#conversion-webhook/certificates/x509.ts';
 import type { KubeObject } from '#util/kube-object.ts';
-import { conversionsAnnotation } from '#util/stored-names.ts';
+import { conversionsAnnotation, provenConversionsAnnotation } from '#util/stored-names.ts';
 import { findFreePorts } from '../support/control-plane/free-ports.ts';
 import { SandboxPlane, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf } from '../support/definitions.ts';
@@ -104,6 +104,9 @@ const bundleIn = (crd: KubeObject | undefined) =>
   specOf(crd)?.conversion?.webhook?.clientConfig.caBundle;
 const textOf = (object: KubeObject | undefined) =>
   (object?.data as { readonly text?: string } | undefined)?.text;
+
+const isTried = (crd: KubeObject | undefined) =>
+  crd?.metadata.annotations?.[provenConversionsAnnotation] !== undefined;
 
 const storedVersionsOf = (crd: KubeObject | undefined) =>
   (crd?.status as { readonly storedVersions?: unknown } | undefined)?.storedVersions;
@@ -287,6 +290,48 @@ shared.describe('integration/conversions', () => {
       const found = await client.untilObject(path, (object) => object !== undefined);
       assert.deepEqual(found?.spec, { size: 3, note: 'kept' });
     }
+  });
+
+  test('a version is not stored while resources do not fit into it', async () => {
+    const name = 'large';
+    await createRuntimeNamespace(shared);
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: stored, value: bySize }) },
+      flags: await webhookFlags('2s'),
+    });
+    await runtime.whenReady();
+    const large = {
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'large', namespace },
+      spec: { size: 3, note: 'x'.repeat(70_000) },
+    };
+    await client.apply(large);
+    await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'size 3');
+
+    // It is read in the new version, which cannot write it.
+    runtime.write('dial.yaml', dial({ name, old: stored, new: served, value: bySize }));
+    await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas }));
+    await client.untilObject(definitionOf(name), (definition) =>
+      new RegExp(
+        `Resources cannot be stored in version \\\\"v1\\\\": .*Dial \\\\"${namespace}/large\\\\"`,
+      ).test(JSON.stringify(definition?.status ?? {})),
+    );
+    const kept = await client.get(crdOf(name));
+    assert.deepEqual([servedOf(kept), storedIn(kept)], [['v1alpha1', 'v1'], 'v1alpha1']);
+    const list = `/apis/${name}.example.com/v1/namespaces/${namespace}/dials`;
+    const read = await client.get(`${list}/large`);
+    assert.deepEqual(read?.spec, { replicas: 3 });
+
+    await client.apply({ ...large, spec: { size: 4 } });
+    await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'size 4');
+    runtime.write('dial.yaml', dial({ name, old: stored, new: served, value: bySize }));
+    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas }));
+    await client.untilObject(crdOf(name), (crd) => storedIn(crd) === 'v1');
+    await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'replicas 4');
   });
 
   test('certificates that are removed from the CRD are written again', async () => {

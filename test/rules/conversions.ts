@@ -37,6 +37,10 @@ export const conversions: RuleSection = {
       ],
     },
     {
+      rule: 'A version is not stored while resources have fields that it cannot express and that do not fit into annotations: the definition names them',
+      shownBy: [`${file} › a version is not stored while resources do not fit into it`],
+    },
+    {
       rule: 'Without a conversion webhook the definition is rejected and nothing changes',
       shownBy: [
         `${file} › without a conversion webhook the definition says so, and nothing is changed`,

@@ -1,3 +1,4 @@
+import { nearestName } from '#util/did-you-mean.ts';
 import type { JsonObject } from '#util/json.ts';
 import { checkCoverage } from './check-coverage.ts';
 import { checkOverlaps, checkRule, nearestPath } from './check-rule.ts';
@@ -100,6 +101,12 @@ function schemaOf(
   report: Report,
 ): ObjectNode | undefined {
   const schema = schemas.get(version);
-  if (schema === undefined) report(at, `Version "${version}" does not exist`);
+  if (schema === undefined) {
+    const names = [...schemas.keys()];
+    const nearest = nearestName(version, names);
+    const hint =
+      nearest === undefined ? `Versions are ${names.join(', ')}` : `Did you mean "${nearest}"?`;
+    report(at, `Version "${version}" does not exist`, names.length === 0 ? undefined : hint);
+  }
   return schema && rootNode(schema);
 }

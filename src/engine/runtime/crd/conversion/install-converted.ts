@@ -10,11 +10,13 @@ import {
   closedCrd,
   convertedVersions,
   isProven,
+  movesStorage,
   openedCrd,
   preparedCrd,
   provenCrd,
   withRules,
 } from './staged-crd.ts';
+import { whyNotStorable } from './storable.ts';
 import { tryConversions } from './try-conversions.ts';
 
 export interface ConvertedInstall extends CrdContext {
@@ -52,7 +54,13 @@ export async function installConverted(
   const wholeFor = (crd: KubeObject, live: KubeObject | undefined) =>
     withRules(crd, live, { rules, target });
   const final = provenShape(rules, target);
-  if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) return apply(final);
+  const finish = async () => {
+    const unfit = movesStorage(definition.kind.crd, liveCrd())
+      ? await whyNotStorable(options, signal)
+      : undefined;
+    return unfit === undefined ? apply(final) : rejection(unfit);
+  };
+  if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) return finish();
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
@@ -71,7 +79,7 @@ export async function installConverted(
     cluster.kindCreated(definition.kind.gvk);
     return rejection(`New versions are not served, because conversions fail: ${problem}`);
   }
-  return apply(final);
+  return finish();
 }
 
 /** The CRD as it is in the end. */

@@ -85,6 +85,12 @@ export function closedCrd(whole: KubeObject, live: KubeObject): KubeObject {
   }));
 }
 
+/** Whether resources are stored in another version than before, in which they are read already. Pure. */
+export function movesStorage(crd: KubeObject, live: KubeObject | undefined): boolean {
+  const stored = storedIn(crd);
+  return stored !== undefined && stored !== storedIn(live) && servedIn(live).includes(stored);
+}
+
 /** The versions that are served, other than the stored one. Pure. */
 export function convertedVersions(crd: KubeObject): readonly string[] {
   const stored = storedIn(crd);

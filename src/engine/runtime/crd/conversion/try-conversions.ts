@@ -2,6 +2,7 @@ import { type Informer, KubeError } from '#kube/roles.ts';
 import { settled } from '#reconcile';
 import { type Gvk, gvkOf } from '#util/gvk.ts';
 import type { CrdContext } from '../crd-definition.ts';
+import { isIncomplete } from './storable.ts';
 
 /** Interval of the attempts. */
 const pauseMs = 1_000;
@@ -65,6 +66,8 @@ async function tryOne(
   try {
     if (object !== undefined)
       await cluster.get({ gvk: gvkOf(apiVersion, gvk.kind), ...place }, { flow }, signal);
+    // Writes of such an object are rejected in this version; reads are not.
+    if (object !== undefined && isIncomplete(object)) return undefined;
     const manifest = { apiVersion, kind: gvk.kind, metadata: place };
     await cluster.dryRunApply?.(manifest, { fieldManager, force: true, flow }, signal);
     return undefined;
