@@ -161,8 +161,8 @@ spec:
     ["object.spec.knid == 'a'", '28 unknown-path Unknown field "knid"'],
     ['objekt.spec.kind', /unknown-name .*undeclared reference to 'objekt'/],
     ['object.spec.kind ==', /expression-syntax .*Syntax error/],
-    ["(object.spec.kind == 'a'", /^\d+ expression-syntax .*Syntax error/],
-    ["object.spec.kind == 'a')", /^\d+ expression-syntax .*Syntax error/],
+    ["(object.spec.kind == 'a'", /^\d+ expression-syntax .*is not closed/],
+    ["object.spec.kind == 'a')", /^\d+ expression-syntax .*Unexpected/],
     ["'a' + 'b'", /wrong-type .*must evaluate to bool/],
   ] as const) {
     test(`a mistake is reported: ${rule}`, () => {
