@@ -21,8 +21,8 @@ const definition = thingDefinition(
         data: { value: "\${ spec.value }" }
 `,
 );
-/** Of leader election, member clusters and history, which this process does not use. */
-const unused = /^(leader_election_|homeostat_(cluster|history|http|placed)_)/;
+/** Of leader election, member clusters, conversions and history, which this process does not use. */
+const unused = /^(leader_election_|homeostat_(cluster|conversions?|history|http|placed)_)/;
 const specs = Object.values<MetricSpec>(metricCatalogue).filter(({ name }) => !unused.test(name));
 
 shared.describe('integration/observability', () => {
