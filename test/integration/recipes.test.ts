@@ -5,10 +5,13 @@ import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import {
   applyDiff,
+  defaultsSince,
+  hasDefaults,
   RecipeKubelet,
   RecipeRun,
   recipeIndex,
   recipePages,
+  untilAdmitted,
   validateCommand,
 } from '../support/recipes/index.ts';
 
@@ -65,7 +68,10 @@ shared.describe('integration/recipes', () => {
       const hasJobs = [...page.steps, ...page.mistake].some(({ text }) =>
         /^NAME +STATUS +COMPLETIONS/m.test(text),
       );
-      test(`${page.name}: ${page.title}`, { skip: hasJobs && skipBefore('1.30') }, async () => {
+      const isOlder =
+        (hasJobs && skipBefore('1.30')) || (hasDefaults(page) && skipBefore(defaultsSince));
+      test(`${page.name}: ${page.title}`, { skip: isOlder }, async () => {
+        await untilAdmitted(shared, page);
         await new RecipeRun({ shared, runtime, page, update }).run();
       });
     }

@@ -8,3 +8,4 @@ export {
   recipePages,
 } from './recipe-page.ts';
 export { RecipeRun } from './recipe-run.ts';
+export { defaultsSince, hasDefaults, untilAdmitted } from './until-admitted.ts';
