@@ -349,6 +349,27 @@ shared.describe('integration/conversions', () => {
     await client.untilObject(crdOf(name), (crd) => bundleIn(crd) === bundleIn(written));
   });
 
+  test('certificates are kept in a CRD whose definition does not run any more', async () => {
+    const name = 'left';
+    await createRuntimeNamespace(shared);
+    const client = shared.client();
+    const flags = await webhookFlags('1s');
+    const first = launch({
+      definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
+      flags,
+      runtime: 'left',
+    });
+    await first.whenReady();
+    const written = await client.untilObject(crdOf(name), (crd) => bundleIn(crd) !== undefined);
+    await first.stop('SIGKILL');
+    const patch = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
+    await client.patch(crdOf(name), patch);
+    // It is withdrawn: no definition of this runtime has conversions.
+    const other = dial({ name: 'leftother', old: stored, value: bySize });
+    launch({ definitions: { 'other.yaml': other }, flags, runtime: 'left' });
+    await client.untilObject(crdOf(name), (crd) => bundleIn(crd) === bundleIn(written));
+  });
+
   test('without a conversion webhook the definition says so, and nothing is changed', async () => {
     const name = 'nowhere';
     const runtime = launch({

@@ -162,7 +162,6 @@ export class ClusterRuntime {
         if (task.kind !== 'run') return;
         const { definition } = task.desired.located;
         for (const each of this.#ownControllers) each.noteDefinition(definition);
-        if (definition.conversions !== undefined) this.#caBundles?.activate();
       },
       objects: this.#objects,
       manifests: this.#publisher,

@@ -9,7 +9,6 @@ import { gvkOf } from '#util/gvk.ts';
 import { errorLogFields } from '#util/homeostat-error.ts';
 import { Waker } from '#util/pause.ts';
 import { conversionsAnnotation, runtimeLabel } from '#util/stored-names.ts';
-import { whenAborted } from '#util/when-aborted.ts';
 import type { RuntimeCluster } from '../../runner-options.ts';
 import { crdGvk } from '../crd-definition.ts';
 import type { CertificateAuthority, ConversionTarget } from './conversion-target.ts';
@@ -38,46 +37,45 @@ const injections = [
   'cert-manager.io/inject-apiserver-ca',
 ];
 
-/** Writes the certificates of the conversion webhook into the CRDs of this runtime, whatever the state of their definitions is. */
+/**
+ * Writes the certificates of the conversion webhook into the CRDs of this runtime, whatever the state of their definitions is, and also if
+ * none of them runs. The Secret is not read before there is such a CRD.
+ */
 export class CaBundles {
   readonly #options: CaBundlesOptions;
-  readonly #activated = Promise.withResolvers<void>();
 
   constructor(options: CaBundlesOptions) {
     this.#options = options;
   }
 
-  /** Call when a definition has conversions: before that, nothing is requested. */
-  activate(): void {
-    this.#activated.resolve();
-  }
-
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.race([this.#activated.promise, whenAborted(signal)]);
-    if (signal.aborted) return;
-    const { cluster, clock, authority, logger } = this.#options;
-    const { namespace, secret } = authority;
+    const { cluster, clock, logger, runtime } = this.#options;
     const waker = new Waker(clock);
-    const secrets = cluster.acquire({
-      gvk: gvkOf('v1', 'Secret'),
-      namespace,
-      fieldSelector: `metadata.name=${secret}`,
-    });
     const annotations = {
       matchLabels: {},
       matchExpressions: [
         { key: conversionsAnnotation, operator: 'Exists' as const, values: [] as const },
       ],
     };
-    const crds = cluster.acquire({ gvk: crdGvk, fullObjects: { annotations, finalizer } });
+    const crds = cluster.acquire({
+      gvk: crdGvk,
+      labelSelector: `${runtimeLabel}=${runtime}`,
+      fullObjects: { annotations, finalizer },
+    });
     const wake = () => waker.wake();
-    const stops = [secrets.subscribe(wake), crds.subscribe(wake)];
+    const stops = [crds.subscribe(wake)];
+    let secrets: Informer | undefined;
     try {
       while (!signal.aborted) {
         let pauseMs = idleMs;
         try {
-          await this.#write(secrets, crds, signal);
+          const found = [...crds.list()].filter((crd) => this.#isOurs(crd));
+          if (found.length > 0 && secrets === undefined) {
+            secrets = this.#acquireSecret();
+            stops.push(secrets.subscribe(wake));
+          }
+          if (secrets !== undefined) await this.#write(secrets, found, signal);
         } catch (error) {
           if (signal.aborted) return;
           logger.warn(
@@ -90,19 +88,32 @@ export class CaBundles {
       }
     } finally {
       for (const stop of stops) stop();
-      secrets.release();
+      secrets?.release();
       crds.release();
     }
   }
 
-  async #write(secrets: Informer, crds: Informer, signal: AbortSignal): Promise<void> {
+  #acquireSecret(): Informer {
+    const { cluster, authority } = this.#options;
+    return cluster.acquire({
+      gvk: gvkOf('v1', 'Secret'),
+      namespace: authority.namespace,
+      fieldSelector: `metadata.name=${authority.secret}`,
+    });
+  }
+
+  async #write(
+    secrets: Informer,
+    crds: readonly StoredObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { namespace, secret, bundleOf } = this.#options.authority;
     const found = secrets.get(namespace, secret)?.object;
     const bundle = found && bundleOf(found);
     if (bundle === undefined) return;
     const caBundle = encodeBase64(bundle);
-    for (const crd of crds.list()) {
-      if (!this.#isOurs(crd) || clientConfigOf(crd.object)?.caBundle === caBundle) continue;
+    for (const crd of crds) {
+      if (clientConfigOf(crd.object)?.caBundle === caBundle) continue;
       const { apiVersion, kind, metadata } = crd.object;
       const { name, uid = '' } = metadata;
       await this.#options.cluster.apply(
