@@ -99,10 +99,15 @@ export function failedWebhookIn(message: string): string | undefined {
   return failedWebhook.exec(message)?.[1];
 }
 
-/** The conversion webhook that failed, in stable words. Undefined: the message is about something else. */
+/**
+ * The conversion webhook that failed, in stable words. Undefined: the message is about something else, such as an admission webhook, which may
+ * quote the failure of another conversion.
+ */
 export function failedConversionIn(message: string): string | undefined {
-  const [, source, why] = failedConversion.exec(message) ?? [];
-  if (source === undefined || why === undefined) return undefined;
+  const found = failedConversion.exec(message);
+  const [, source, why] = found ?? [];
+  if (found === null || source === undefined || why === undefined) return undefined;
+  if (failedWebhook.test(message.slice(0, found.index))) return undefined;
   const [apiVersion, kind = ''] = source.split(', Kind=');
   const reason = stableMessage(why).replace(localAddress, '');
   return `The conversion webhook of ${kind} failed for ${apiVersion}: ${reason}`;

@@ -339,6 +339,19 @@ describe('kube/errors', () => {
       assert.equal(found.isPermanent, false);
     });
 
+  for (const [message, isConversion] of [
+    ['conversion webhook for a.example.com/v1, Kind=Thing failed: EOF', true],
+    ['failed calling webhook "a.b": Post "https://10.0.0.1:443": EOF', false],
+    [
+      'Internal error occurred: failed calling webhook "a.b": failed to call webhook: conversion webhook for a.example.com/v1, Kind=Thing failed: EOF',
+      false,
+    ],
+  ] as const)
+    test(`whether a conversion failed: ${message.slice(0, 40)}`, () => {
+      const found = errorFromResponse({ status: 500, body: status(500, { message }) });
+      assert.deepEqual([found.code, found.isConversion], ['webhook-failed', isConversion]);
+    });
+
   test('a value of a wrong type is reported without the addresses that the server may print', () => {
     const message =
       'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.a: expected string, got &value{0xc0001234}';

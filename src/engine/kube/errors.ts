@@ -58,10 +58,12 @@ export function errorFromResponse({ status, body, retryAfter }: FailedResponse):
   const right = code === 'forbidden' ? missingRightIn(words, objectName) : undefined;
   const isDenied = code === 'denied' || (code === 'forbidden' && right === undefined);
   const denial = isDenied ? denialIn(words) : undefined;
+  const isConversion = code === 'webhook-failed' && failedConversionIn(words) !== undefined;
   const fieldVersion = code === 'server-error' ? unknownFieldVersionIn(words) : undefined;
   return new KubeError(code, messageOf(status, code, failure), {
     status,
     causes: failure.causes,
+    ...(isConversion && { isConversion }),
     ...(fieldVersion === undefined ? {} : { unknownFieldVersion: fieldVersion }),
     ...(failure.reason === undefined ? {} : { reason: failure.reason }),
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),

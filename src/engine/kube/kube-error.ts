@@ -112,6 +112,8 @@ interface KubeErrorOptions {
   readonly missing?: MissingObject;
   /** For `denied` by an admission plugin, and for a grant beyond our own rights: why, without the name of the object. */
   readonly denial?: string;
+  /** For `webhook-failed`: see {@link KubeError.isConversion}. */
+  readonly isConversion?: boolean;
   /** For `server-error`: see {@link KubeError.unknownFieldVersion}. */
   readonly unknownFieldVersion?: string;
   readonly cause?: unknown;
@@ -143,6 +145,8 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly isUntrusted: boolean;
   /** The server may not be connected to. */
   readonly isServerNotAllowed: boolean;
+  /** A conversion webhook failed, not an admission webhook. */
+  readonly isConversion: boolean;
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions) {
     super(code, message, { cause: options.cause });
@@ -157,18 +161,20 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.unknownFieldVersion = options.unknownFieldVersion;
     this.isUntrusted = options.isUntrusted === true;
     this.isServerNotAllowed = options.isServerNotAllowed === true;
+    this.isConversion = options.isConversion === true;
   }
 
   /** The same error with more details. */
   with(details: Pick<KubeErrorOptions, 'right' | 'missing'>): KubeError {
     const { code, message, status, reason, causes, retryAfterSeconds, isUntrusted } = this;
-    const { isServerNotAllowed } = this;
+    const { isServerNotAllowed, isConversion } = this;
     const { right, notFound, missing, denial, unknownFieldVersion } = this;
     return new KubeError(code, message, {
       status,
       causes,
       isUntrusted,
       isServerNotAllowed,
+      isConversion,
       cause: this,
       ...(reason !== undefined && { reason }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -77,8 +77,8 @@ async function tryOne(
   }
 }
 
-/** Other errors say nothing about conversions: an object may be invalid, or just deleted. */
+/** Other errors are not about conversions: an object may be invalid or just deleted, or an admission webhook does not answer. */
 function failure(error: KubeError): string | undefined {
   if (error.isUnreachable) throw error;
-  return error.code === 'webhook-failed' ? error.message : undefined;
+  return error.isConversion ? error.message : undefined;
 }
