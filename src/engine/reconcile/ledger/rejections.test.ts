@@ -184,8 +184,8 @@ describe('reconcile/ledger/rejections', () => {
     const { harness } = await rejectedHarness('forbidden');
     harness.podSet('b', { size: 1 });
     await harness.settle();
-    // One question for all of them, and not by name.
-    assert.deepEqual(harness.cluster.rights.wanted, [right]);
+    // One question for all of them, about the first: a rule that names it is noticed, and so is one without names.
+    assert.deepEqual(harness.cluster.rights.wanted, [{ ...right, name: 'a' }]);
     assert.match(
       harness.ready('a'),
       /^False Forbidden: deployment "a": The runtime is not allowed to create deployments\.apps in namespace "default"; grant the rule/,
