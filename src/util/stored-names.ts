@@ -246,6 +246,8 @@ export const abandonAnnotation = 'homeostat.dev/abandon';
 export const conversionsAnnotation = 'homeostat.dev/conversions';
 /** On such a CRD: a hash of the webhook, and the versions between which conversions were tried. */
 export const provenConversionsAnnotation = 'homeostat.dev/conversions-tried';
+/** On such a CRD, while other rules or another webhook are tried: the last ones that worked. */
+export const workingConversionsAnnotation = 'homeostat.dev/conversions-working';
 /**
  * The start of annotations on a resource: each has one value that the object's version cannot express. One annotation for each value, so that
  * server-side apply can remove one without the others.

@@ -85,7 +85,9 @@ const definitionOf = (name: string) => `/apis/homeostat.dev/v1alpha1/operatordef
 interface CrdSpec {
   readonly conversion?: {
     readonly strategy: string;
-    readonly webhook?: { readonly clientConfig: { readonly caBundle?: string } };
+    readonly webhook?: {
+      readonly clientConfig: { readonly caBundle?: string; readonly service?: object };
+    };
   };
   readonly versions: readonly {
     readonly name: string;
@@ -105,6 +107,10 @@ const bundleIn = (crd: KubeObject | undefined) =>
 const textOf = (object: KubeObject | undefined) =>
   (object?.data as { readonly text?: string } | undefined)?.text;
 
+const isSentToService = (crd: KubeObject | undefined) =>
+  specOf(crd)?.conversion?.webhook?.clientConfig.service !== undefined;
+const digestIn = (crd: KubeObject | undefined) =>
+  readRules(crd?.metadata.annotations?.[conversionsAnnotation] ?? '')?.current;
 const isTried = (crd: KubeObject | undefined) =>
   crd?.metadata.annotations?.[provenConversionsAnnotation] !== undefined;
 
@@ -368,6 +374,50 @@ shared.describe('integration/conversions', () => {
     const other = dial({ name: 'leftother', old: stored, value: bySize });
     launch({ definitions: { 'other.yaml': other }, flags, runtime: 'left' });
     await client.untilObject(crdOf(name), (crd) => bundleIn(crd) === bundleIn(written));
+  });
+
+  test('a webhook that works is used again when another one fails, also after a runtime is killed', async () => {
+    const name = 'returns';
+    await createRuntimeNamespace(shared);
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const definitions = {
+      'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }),
+    };
+    const first = launch({ definitions, flags: await webhookFlags('1s'), runtime: name });
+    const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    await client.untilObject(
+      definitionOf(name),
+      (definition) => conditionOf(definition)?.status === 'True',
+    );
+    await client.apply({
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'one', namespace },
+      spec: { size: 3 },
+    });
+    await client.untilObject(configOf(namespace, 'one'), (map) => textOf(map) === 'replicas 3');
+    await first.stop('SIGKILL');
+    // No process listens there.
+    const [port] = await findFreePorts(1);
+    const flags = ['--webhook-service', `homeostat-system/wrong:${port}`, '--webhook-trial', '60s'];
+    const second = launch({ definitions, flags, runtime: name });
+    if (shared.plane instanceof SandboxPlane) {
+      await client.untilObject(crdOf(name), (crd) => isSentToService(crd));
+      await second.stop('SIGKILL');
+      shared.plane.setWebhooksReachable(false);
+      launch({ definitions, flags, runtime: name });
+    }
+    await client.untilObject(definitionOf(name), (definition) =>
+      /The previous conversion rules and webhook are used again, because conversions fail/.test(
+        JSON.stringify(definition?.status ?? {}),
+      ),
+    );
+    const after = await client.untilObject(crdOf(name), (crd) => !isSentToService(crd));
+    if (shared.plane instanceof SandboxPlane) shared.plane.setWebhooksReachable(true);
+    assert.deepEqual(specOf(after)?.conversion, specOf(before)?.conversion);
+    assert.deepEqual(servedOf(after).toSorted(), ['v1', 'v1alpha1']);
+    assert.equal(digestIn(after), digestIn(before));
   });
 
   test('without a conversion webhook the definition says so, and nothing is changed', async () => {

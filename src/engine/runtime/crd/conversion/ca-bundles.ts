@@ -7,12 +7,13 @@ import type { Clock } from '#util/clock.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { gvkOf } from '#util/gvk.ts';
 import { errorLogFields } from '#util/homeostat-error.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { Waker } from '#util/pause.ts';
 import { conversionsAnnotation, runtimeLabel } from '#util/stored-names.ts';
 import type { RuntimeCluster } from '../../runner-options.ts';
 import { crdGvk } from '../crd-definition.ts';
 import type { CertificateAuthority, ConversionTarget } from './conversion-target.ts';
-import { clientConfigOf } from './staged-crd.ts';
+import { clientConfigOf } from './crd-parts.ts';
 
 interface CaBundlesOptions {
   readonly cluster: RuntimeCluster;
@@ -114,18 +115,7 @@ export class CaBundles {
     const caBundle = encodeBase64(bundle);
     for (const crd of crds) {
       if (clientConfigOf(crd.object)?.caBundle === caBundle) continue;
-      const { apiVersion, kind, metadata } = crd.object;
-      const { name, uid = '' } = metadata;
-      await this.#options.cluster.apply(
-        {
-          apiVersion,
-          kind,
-          metadata: { name, uid },
-          spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle } } } },
-        },
-        { fieldManager, force: true, flow: { name: 'conversion', priority: 'object' } },
-        signal,
-      );
+      await writeCaBundle(this.#options.cluster, { crd: crd.object, caBundle }, signal);
     }
   }
 
@@ -144,4 +134,27 @@ export class CaBundles {
       deepEqual(config, target.clientConfig(name, rules.current))
     );
   }
+}
+
+/**
+ * Writes the certificates that the API server trusts into a CRD, apart from its definition.
+ * @throws KubeError
+ */
+export async function writeCaBundle(
+  cluster: RuntimeCluster,
+  { crd, caBundle }: { readonly crd: KubeObject; readonly caBundle: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { apiVersion, kind, metadata } = crd;
+  const { name, uid = '' } = metadata;
+  await cluster.apply(
+    {
+      apiVersion,
+      kind,
+      metadata: { name, uid },
+      spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig: { caBundle } } } },
+    },
+    { fieldManager, force: true, flow: { name: 'conversion', priority: 'object' } },
+    signal,
+  );
 }

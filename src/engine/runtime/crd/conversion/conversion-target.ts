@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
-import { clientConfigOf } from './staged-crd.ts';
+import { clientConfigOf } from './crd-parts.ts';
 
 /** Where the API server sends objects to be converted, for all kinds of a runtime. */
 export interface ConversionTarget {

@@ -1,12 +1,14 @@
-import type { ConversionRules } from '#conversion';
+import { type ConversionRules, digestOf } from '#conversion';
 import type { Informer } from '#kube/roles.ts';
+import { deepEqual } from '#util/deep-equal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from '../check-change.ts';
 import type { CrdContext } from '../crd-definition.ts';
 import { whenEstablished } from '../wait-for-crd.ts';
+import { writeCaBundle } from './ca-bundles.ts';
 import { type ConversionTarget, noTarget } from './conversion-target.ts';
+import { clientConfigOf } from './crd-parts.ts';
 import {
-  clientConfigOf,
   closedCrd,
   convertedVersions,
   isProven,
@@ -14,10 +16,12 @@ import {
   openedCrd,
   preparedCrd,
   provenCrd,
+  replacesWorking,
   withRules,
 } from './staged-crd.ts';
 import { whyNotStorable } from './storable.ts';
 import { tryConversions } from './try-conversions.ts';
+import { workingConversion } from './working-conversion.ts';
 
 export interface ConvertedInstall extends CrdContext {
   readonly conversion?: ConversionTarget | undefined;
@@ -64,22 +68,59 @@ export async function installConverted(
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
-  if (!(await hasBundle(options, target, signal))) return rejection(noBundle(target));
+  const close = () => closeConverted(options, { target, wholeFor }, signal);
+  const withoutBundle = async () => {
+    if (!replacesWorking(liveCrd())) return rejection(noBundle(target));
+    await close();
+    return rejection(`${kept}. ${noBundle(target)}`);
+  };
+  if (!(await hasBundle(options, target, signal))) return withoutBundle();
   const unopened = await apply((crd, live) => openedCrd(wholeFor(crd, live), live));
   if (unopened !== undefined) return unopened;
   const conflict = await whenEstablished(crds, name, signal);
   if (conflict !== undefined) return rejection(conflict);
   onStep?.('Trying the conversions between its versions');
-  const problem = await tryAll(options, target, signal);
-  if (problem !== undefined) {
-    await apply((crd, live) => {
-      const changed = wholeFor(crd, live);
-      return live === undefined ? changed : closedCrd(changed, live);
-    });
-    cluster.kindCreated(definition.kind.gvk);
-    return rejection(`New versions are not served, because conversions fail: ${problem}`);
-  }
-  return finish();
+  const problem = await tryAll(options, target, signal).catch(async (error: unknown) => {
+    // A webhook that never answers may look like an API server that does not.
+    if (!signal.aborted && replacesWorking(liveCrd())) await close();
+    throw error;
+  });
+  if (problem === undefined) return finish();
+  const isReplaced = replacesWorking(liveCrd());
+  await close();
+  cluster.kindCreated(definition.kind.gvk);
+  return rejection(`${isReplaced ? kept : unserved}, because conversions fail: ${problem}`);
+}
+
+const unserved = 'New versions are not served';
+const kept = 'The previous conversion rules and webhook are used again';
+
+/** Removes what failed: new versions, or other rules or another webhook than those that worked. */
+async function closeConverted(
+  { crds, definition, apply, cluster }: ConvertedInstall,
+  {
+    target,
+    wholeFor,
+  }: {
+    readonly target: ConversionTarget;
+    readonly wholeFor: (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name } = definition.kind.crd.metadata;
+  const working = workingConversion(crds.get(undefined, name)?.object);
+  await apply((crd, live) => {
+    const changed = wholeFor(crd, live);
+    return live === undefined ? changed : closedCrd(changed, live);
+  });
+  if (working === undefined) return;
+  const { caBundle, ...config } = working.clientConfig;
+  // At the same address, the certificates may be newer than those that worked.
+  if (deepEqual(config, target.clientConfig(name, digestOf(working.rules)))) return;
+  const live = crds.get(undefined, name)?.object;
+  if (live === undefined || typeof caBundle !== 'string') return;
+  if (clientConfigOf(live)?.caBundle !== caBundle)
+    await writeCaBundle(cluster, { crd: live, caBundle }, signal);
 }
 
 /** The CRD as it is in the end. */

@@ -1,14 +1,18 @@
 import { type ConversionRules, digestOf, readRules, writeRules } from '#conversion';
-import { canonicalJson } from '#util/canonical-json.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
-import { sha256Hex } from '#util/sha256.ts';
-import { conversionsAnnotation, provenConversionsAnnotation } from '#util/stored-names.ts';
+import {
+  conversionsAnnotation,
+  provenConversionsAnnotation,
+  workingConversionsAnnotation,
+} from '#util/stored-names.ts';
 import type { ConversionTarget } from './conversion-target.ts';
+import { addressOf, specOf } from './crd-parts.ts';
+import { withWorking, workingAnnotation, workingConversion } from './working-conversion.ts';
 
 /**
- * The CRD with the rules of its versions and their webhook, and with the previous rules: for a moment, API servers still ask for these. Its
- * `caBundle` is written apart from it. Pure.
+ * The CRD with the rules of its versions and their webhook, and with the previous rules: for a moment, API servers still ask for these, and
+ * those that worked return if these fail. Its `caBundle` is written apart from it. Pure.
  */
 export function withRules(
   crd: KubeObject,
@@ -19,7 +23,11 @@ export function withRules(
   const stored = readRules(live?.metadata.annotations?.[conversionsAnnotation] ?? '');
   const others = [...(stored?.byDigest ?? [])].filter(([each]) => each !== digest);
   const previous = others.find(([each]) => each === stored?.current) ?? others[0];
-  const written = writeRules(rules, previous === undefined ? [] : [previous[1]]);
+  const working = workingAnnotation(live);
+  const kept = [previous?.[1], workingConversion(live)?.rules].filter(
+    (each) => each !== undefined && digestOf(each) !== digest,
+  ) as readonly ConversionRules[];
+  const written = writeRules(rules, kept);
   const clientConfig = target.clientConfig(crd.metadata.name, digest);
   const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
   const proven = live?.metadata.annotations?.[provenConversionsAnnotation];
@@ -31,6 +39,7 @@ export function withRules(
         ...crd.metadata.annotations,
         [conversionsAnnotation]: written,
         ...(proven !== undefined && { [provenConversionsAnnotation]: proven }),
+        ...(working !== undefined && { [workingConversionsAnnotation]: working }),
       },
     },
     spec: { ...specOf(crd), conversion: { strategy: 'Webhook', webhook } },
@@ -58,8 +67,9 @@ export function openedCrd(whole: KubeObject, live: KubeObject | undefined): Kube
 
 /** The last step: resources are stored as the definition wants it, and that its conversions work is recorded. Pure. */
 export function provenCrd(whole: KubeObject): KubeObject {
+  const { [workingConversionsAnnotation]: _, ...others } = whole.metadata.annotations ?? {};
   const annotations = {
-    ...whole.metadata.annotations,
+    ...others,
     [provenConversionsAnnotation]: [addressOf(whole), ...servedIn(whole).toSorted()].join(' '),
   };
   return { ...whole, metadata: { ...whole.metadata, annotations } };
@@ -73,16 +83,29 @@ export function isProven(whole: KubeObject, live: KubeObject | undefined): boole
   );
 }
 
-/** The CRD without the versions whose conversions have failed, unless they worked before or resources are stored in them. Pure. */
+/**
+ * The CRD without the versions whose conversions have failed, unless they worked before or resources are stored in them, and with the rules and
+ * the webhook that worked, if there are any. Pure.
+ */
 export function closedCrd(whole: KubeObject, live: KubeObject): KubeObject {
   const [, ...proven] = provenOf(live);
-  const opened = openedCrd(whole, live);
+  const working = workingConversion(live);
+  const opened = openedCrd(working === undefined ? whole : withWorking(whole, working), live);
   return withVersions(opened, (version) => ({
     ...version,
     served:
       version.served === true &&
       (version.storage === true || proven.includes(String(version.name))),
   }));
+}
+
+/** Whether other rules or another webhook than those that worked are in the CRD. Pure. */
+export function replacesWorking(live: KubeObject | undefined): boolean {
+  return (
+    live !== undefined &&
+    workingConversion(live) !== undefined &&
+    provenOf(live)[0] !== addressOf(live)
+  );
 }
 
 /** Whether resources are stored in another version than before, in which they are read already. Pure. */
@@ -95,20 +118,6 @@ export function movesStorage(crd: KubeObject, live: KubeObject | undefined): boo
 export function convertedVersions(crd: KubeObject): readonly string[] {
   const stored = storedIn(crd);
   return servedIn(crd).filter((version) => version !== stored);
-}
-
-/** `clientConfig` of the webhook of a CRD. */
-export function clientConfigOf({ spec }: KubeObject): JsonObject | undefined {
-  const conversion = isJsonObject(spec) ? spec.conversion : undefined;
-  const webhook = isJsonObject(conversion) ? conversion.webhook : undefined;
-  const config = isJsonObject(webhook) ? webhook.clientConfig : undefined;
-  return isJsonObject(config) ? config : undefined;
-}
-
-/** Identifies the rules, which are in the path, and the webhook; its certificates may change. */
-function addressOf(crd: KubeObject): string {
-  const { caBundle: _, ...config } = clientConfigOf(crd) ?? {};
-  return sha256Hex(canonicalJson(config)).slice(0, 16);
 }
 
 function provenOf(crd: KubeObject | undefined): readonly string[] {
@@ -135,8 +144,4 @@ function servedIn(crd: KubeObject | undefined): readonly string[] {
 function storedIn(crd: KubeObject | undefined): string | undefined {
   const stored = versionsOf(crd).find(({ storage }) => storage === true);
   return stored === undefined ? undefined : String(stored.name);
-}
-
-function specOf({ spec }: KubeObject): JsonObject {
-  return isJsonObject(spec) ? spec : {};
 }

@@ -1,0 +1,22 @@
+import { canonicalJson } from '#util/canonical-json.ts';
+import { isJsonObject, type JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
+import { sha256Hex } from '#util/sha256.ts';
+
+/** `clientConfig` of the webhook of a CRD. */
+export function clientConfigOf({ spec }: KubeObject): JsonObject | undefined {
+  const conversion = isJsonObject(spec) ? spec.conversion : undefined;
+  const webhook = isJsonObject(conversion) ? conversion.webhook : undefined;
+  const config = isJsonObject(webhook) ? webhook.clientConfig : undefined;
+  return isJsonObject(config) ? config : undefined;
+}
+
+/** Identifies the rules, which are in the path, and the webhook; its certificates may change. */
+export function addressOf(crd: KubeObject): string {
+  const { caBundle: _, ...config } = clientConfigOf(crd) ?? {};
+  return sha256Hex(canonicalJson(config)).slice(0, 16);
+}
+
+export function specOf({ spec }: KubeObject): JsonObject {
+  return isJsonObject(spec) ? spec : {};
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { digestOf, parseConversionRules, readRules } from '#conversion';
+import type { KubeObject } from '#util/kube-object.ts';
+import { conversionsAnnotation, workingConversionsAnnotation } from '#util/stored-names.ts';
+import type { ConversionTarget } from './conversion-target.ts';
+import { clientConfigOf } from './crd-parts.ts';
+import { closedCrd, isProven, openedCrd, preparedCrd, provenCrd, withRules } from './staged-crd.ts';
+
+const targetAt = (host: string): ConversionTarget => ({
+  clientConfig: (crd, digest) => ({ url: `https://${host}/convert/${crd}/${digest}` }),
+});
+const rulesTo = (there: string) => {
+  const { rules } = parseConversionRules({
+    hub: 'v1',
+    versions: [{ version: 'v1alpha1', fields: [{ here: 'spec.size', there }] }],
+  });
+  assert.ok(rules);
+  return rules;
+};
+const crd: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'as.a.example.com' },
+  spec: {
+    versions: [
+      { name: 'v1alpha1', served: true, storage: false },
+      { name: 'v1', served: true, storage: true },
+    ],
+  },
+};
+const [first, second, third] = ['spec.a', 'spec.b', 'spec.c'].map(rulesTo);
+const here = targetAt('here');
+
+function wholeOf(live: KubeObject | undefined, rules = first, target = here): KubeObject {
+  assert.ok(rules);
+  return withRules(crd, live, { rules, target });
+}
+const proven = provenCrd(wholeOf(undefined));
+const digestIn = ({ metadata }: KubeObject) =>
+  readRules(metadata.annotations?.[conversionsAnnotation] ?? '')?.current;
+
+describe('runtime/crd/conversion/staged-crd', () => {
+  test('rules and a webhook that worked return after others fail', () => {
+    const prepared = preparedCrd(wholeOf(proven, second, targetAt('there')), proven);
+    const opened = openedCrd(wholeOf(prepared, second, targetAt('there')), prepared);
+    assert.notEqual(digestIn(opened), digestIn(proven));
+    const closed = closedCrd(wholeOf(opened, second, targetAt('there')), opened);
+    assert.equal(digestIn(closed), digestIn(proven));
+    assert.deepEqual(clientConfigOf(closed), clientConfigOf(proven));
+    assert.deepEqual(closed.spec, proven.spec);
+    assert.equal(closed.metadata.annotations?.[workingConversionsAnnotation], undefined);
+    assert.equal(isProven(wholeOf(closed), closed), true);
+  });
+
+  test('they return also after a runtime was killed while it tried others, and other ones followed', () => {
+    const killed = preparedCrd(wholeOf(proven, second), proven);
+    const opened = preparedCrd(wholeOf(killed, third), killed);
+    const again = openedCrd(wholeOf(opened, third), opened);
+    const closed = closedCrd(wholeOf(again, third), again);
+    assert.equal(digestIn(closed), first && digestOf(first));
+    assert.deepEqual(clientConfigOf(closed), clientConfigOf(proven));
+  });
+
+  test('nothing returns when the others work', () => {
+    const prepared = preparedCrd(wholeOf(proven, second), proven);
+    const final = provenCrd(wholeOf(prepared, second));
+    assert.equal(final.metadata.annotations?.[workingConversionsAnnotation], undefined);
+    assert.equal(digestIn(closedCrd(wholeOf(final, second), final)), second && digestOf(second));
+  });
+});
