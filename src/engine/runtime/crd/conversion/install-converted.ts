@@ -137,7 +137,7 @@ async function tryAll(
   const { crds, definition, cluster, clock } = options;
   const { gvk, crd } = definition.kind;
   const live = crds.get(undefined, crd.metadata.name)?.object;
-  const kinds = (live === undefined ? [] : convertedVersions(live)).map((version) => ({
+  const kinds = (live === undefined ? [] : convertedVersions(crd, live)).map((version) => ({
     ...gvk,
     version,
   }));

@@ -68,4 +68,29 @@ describe('runtime/crd/conversion/staged-crd', () => {
     assert.equal(final.metadata.annotations?.[workingConversionsAnnotation], undefined);
     assert.equal(digestIn(closedCrd(wholeOf(final, second), final)), second && digestOf(second));
   });
+
+  test('a version that is closed in the same edit is served until the last step', () => {
+    const versionsOf = (of: KubeObject) =>
+      (of.spec as { versions: { name: string; served: boolean; storage: boolean }[] }).versions;
+    const servedIn = (of: KubeObject) =>
+      versionsOf(of).flatMap(({ name, served }) => (served ? [name] : []));
+    const old = { ...crd, spec: { versions: [{ name: 'v1alpha1', served: true, storage: true }] } };
+    const edited = {
+      ...crd,
+      spec: {
+        versions: [
+          { name: 'v1alpha1', served: false, storage: false },
+          { name: 'v1', served: true, storage: true },
+        ],
+      },
+    };
+    assert.ok(first);
+    const whole = withRules(edited, old, { rules: first, target: here });
+    const prepared = preparedCrd(whole, old);
+    assert.deepEqual(servedIn(prepared), ['v1alpha1']);
+    const opened = openedCrd(whole, prepared);
+    assert.deepEqual(servedIn(opened), ['v1alpha1', 'v1']);
+    assert.deepEqual(servedIn(closedCrd(whole, opened)), ['v1alpha1']);
+    assert.deepEqual(servedIn(provenCrd(whole)), ['v1']);
+  });
 });

@@ -54,15 +54,20 @@ export function preparedCrd(whole: KubeObject, live: KubeObject | undefined): Ku
     ...version,
     storage: version.name === stored,
     served:
-      version.served === true && (version.name === stored || served.includes(String(version.name))),
+      served.includes(String(version.name)) || (version.served === true && version.name === stored),
   }));
 }
 
-/** The second step: all versions are served, and resources are stored as before. Pure. */
+/** The second step: all versions are served, also those that the last step closes, and resources are stored as before. Pure. */
 export function openedCrd(whole: KubeObject, live: KubeObject | undefined): KubeObject {
   const stored = storedIn(live);
   if (stored === undefined || !namesOf(whole).includes(stored)) return whole;
-  return withVersions(whole, (version) => ({ ...version, storage: version.name === stored }));
+  const served = servedIn(live);
+  return withVersions(whole, (version) => ({
+    ...version,
+    storage: version.name === stored,
+    served: version.served === true || served.includes(String(version.name)),
+  }));
 }
 
 /** The last step: resources are stored as the definition wants it, and that its conversions work is recorded. Pure. */
@@ -114,10 +119,11 @@ export function movesStorage(crd: KubeObject, live: KubeObject | undefined): boo
   return stored !== undefined && stored !== storedIn(live) && servedIn(live).includes(stored);
 }
 
-/** The versions that are served, other than the stored one. Pure. */
-export function convertedVersions(crd: KubeObject): readonly string[] {
-  const stored = storedIn(crd);
-  return servedIn(crd).filter((version) => version !== stored);
+/** The versions that are served and stay so, other than the stored one. One that is closed must not keep others from being opened. Pure. */
+export function convertedVersions(crd: KubeObject, live: KubeObject): readonly string[] {
+  const stored = storedIn(live);
+  const served = servedIn(live);
+  return servedIn(crd).filter((version) => version !== stored && served.includes(version));
 }
 
 function provenOf(crd: KubeObject | undefined): readonly string[] {
