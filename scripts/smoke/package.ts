@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { tryGoExample, tryLibrary } from './library.ts';
 import { run } from './run-command.ts';
 
-const largestBytes = 14_000_000;
+/** A third of it are source maps. The library that issues certificates takes 0.5 MB. */
+const largestBytes = 16_000_000;
 /** What no build has made: it is in the package unless packing builds first. */
 const leftover = join('dist', 'leftover.txt');
 
