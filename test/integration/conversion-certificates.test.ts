@@ -55,7 +55,8 @@ shared.describe('integration/conversion-certificates', () => {
       const before = await rig.kind.bundle();
       await rig.kind.deleteSecret();
       await rig.kind.untilSecret((data) => data['next-ca.crt'] !== undefined);
-      assert.match(await rig.kind.bundle(), new RegExp(before.split('\n')[1] ?? ''));
+      const kept = before.split('\n')[1] ?? '-';
+      assert.ok((await rig.kind.bundle()).includes(kept), 'the old authority is trusted meanwhile');
       await rig.kind.untilSecret((data) => data['next-ca.crt'] === undefined);
       await rig.kind.untilSecret((data) => certificatesIn(data['ca-bundle.crt']) === 1);
       await load.more(60);
