@@ -56,7 +56,7 @@ interface ReadCrd {
 }
 
 /**
- * The CRDs with rules, whoever owns them: those of definitions that are paused, broken or withdrawn, and those that are kept after their
+ * The CRDs with rules, of any owner: those of definitions that are paused, broken or withdrawn, and those that are kept after their
  * definition are served as any other.
  */
 export class ServedCrds {
