@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
+import { setField } from '#util/set-field.ts';
 
 /** An object under construction. */
 export interface MutableJsonObject {
@@ -8,15 +9,6 @@ export interface MutableJsonObject {
 /** The value of an own field, never an inherited one (`constructor` is a legal key of a ConfigMap). */
 export function fieldOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-/** Sets an own field of any name: assigning to `__proto__` would change the prototype instead. */
-export function setField(object: MutableJsonObject, name: string, value: Json): void {
-  if (name !== '__proto__') object[name] = value;
-  else {
-    const descriptor = { value, enumerable: true, configurable: true, writable: true };
-    Object.defineProperty(object, name, descriptor);
-  }
 }
 
 /** A copy with one field set, or removed when the value is undefined. */

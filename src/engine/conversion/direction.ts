@@ -1,4 +1,5 @@
 import { isJsonObject } from '#util/json.ts';
+import { setField } from '#util/set-field.ts';
 import { eachItem, type RuleStep } from './rule-path.ts';
 import {
   canHold,
@@ -11,7 +12,6 @@ import {
   type ObjectNode,
   type SchemaNode,
 } from './schema-node.ts';
-import { setField } from './set-field.ts';
 import {
   durationToSeconds,
   itemsToObjects,

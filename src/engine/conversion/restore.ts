@@ -1,4 +1,5 @@
 import { isJsonObject } from '#util/json.ts';
+import { setField } from '#util/set-field.ts';
 import { digestOfValue, identityOfStep, type Loss, type LossStep } from './loss.ts';
 import {
   fieldNode,
@@ -8,7 +9,6 @@ import {
   type ListNode,
   type SchemaNode,
 } from './schema-node.ts';
-import { setField } from './set-field.ts';
 
 /**
  * Applies losses to a converted object: each of them only if the conversion still returns what it returned then, and if the value fits the

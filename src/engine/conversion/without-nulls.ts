@@ -1,6 +1,6 @@
 import { isJsonObject } from '#util/json.ts';
+import { setField } from '#util/set-field.ts';
 import { fieldNode, itemNode, type SchemaNode } from './schema-node.ts';
-import { setField } from './set-field.ts';
 
 /**
  * A value without the nulls that the API server removes: those of fields and keys that are not nullable. They occur in the partial objects that

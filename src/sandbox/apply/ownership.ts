@@ -1,6 +1,7 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
-import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import { type Comparison, compareValues, withoutFields } from './compare-values.ts';
 import { conflictError } from './conflict-error.ts';
 import { fieldSetOf } from './field-set-of.ts';

@@ -1,6 +1,7 @@
 import { parseJson } from '#util/exact-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
 import type { ListShape } from './field-type.ts';
 

@@ -1,6 +1,7 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
-import { fieldOf, objectField, setField, stringField, withField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
 import { configKey } from '../metadata/name-rules.ts';
 import {
   type FieldError,

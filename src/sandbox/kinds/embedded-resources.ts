@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import { dnsLabel, pathSegment } from '../metadata/name-rules.ts';
 import { validateMetadata } from '../metadata/validate-metadata.ts';
 import { DecodeError, goDecode } from '../schema/go-decode.ts';

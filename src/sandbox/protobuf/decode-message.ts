@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import {
   type MessageField,
   type MessageTable,

@@ -1,6 +1,7 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject, pointerSteps } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import { badRequest, entityTooLarge } from '../status/api-errors.ts';
 import { StatusError } from '../status/status-error.ts';
 

@@ -1,7 +1,8 @@
 import { HomeostatError } from '#util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
+import { setField } from '#util/set-field.ts';
 import { isZero } from '#util/zero-value.ts';
-import { isJsonList, type MutableJsonObject, setField, sortedKeys } from '../json-fields.ts';
+import { isJsonList, type MutableJsonObject, sortedKeys } from '../json-fields.ts';
 import {
   type GoField,
   type GoScalar,

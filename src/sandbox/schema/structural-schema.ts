@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 
 /** The schema of a CRD, with the keywords that the server uses for pruning, defaulting and validation. */
 export interface StructuralSchema {

@@ -1,6 +1,7 @@
 import { canonicalJson } from '#util/canonical-json.ts';
 import { isJsonObject, type Json } from '#util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { setField } from '#util/set-field.ts';
+import { fieldOf, isJsonList, type MutableJsonObject } from '../json-fields.ts';
 import { duplicateField, type FieldError, invalidField } from '../status/field-error.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
