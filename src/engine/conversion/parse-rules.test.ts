@@ -95,6 +95,12 @@ describe('conversion/rules-text', () => {
     assert.deepEqual(stored?.byDigest.get(digestOf(previous)), previous);
   });
 
+  test('previous rules are read newest first', () => {
+    const previous = ['c', 'a', 'b', 'd'].map((hub) => ({ hub, versions: [] }));
+    const stored = readRules(writeRules(rules, previous));
+    assert.deepEqual([...(stored?.byDigest.keys() ?? [])], [rules, ...previous].map(digestOf));
+  });
+
   test('a text that is none, or was changed, has no rules', () => {
     assert.equal(readRules('{'), undefined);
     assert.equal(readRules('[]'), undefined);

@@ -8,7 +8,7 @@ import { parseConversionRules } from './parse-rules.ts';
 export interface StoredRules {
   /** The digest of the current rules. */
   readonly current: string;
-  /** The current and the previous rules. */
+  /** The current and the previous rules: the current ones first, then the newest. */
   readonly byDigest: ReadonlyMap<string, ConversionRules>;
 }
 
@@ -17,13 +17,18 @@ export function digestOf(rules: ConversionRules): string {
   return sha256Hex(canonicalJson(rules)).slice(0, 16);
 }
 
-/** The value of the annotation {@link conversionsAnnotation}: the current rules, and previous ones that may still be asked for. Pure. */
+/** The value of the annotation {@link conversionsAnnotation}: the current rules, and previous ones that may still be asked for, newest first. Pure. */
 export function writeRules(
   current: ConversionRules,
   previous: readonly ConversionRules[] = [],
 ): string {
-  const all = [...previous, current].map((rules) => [digestOf(rules), rules] as const);
-  return canonicalJson({ current: digestOf(current), rules: Object.fromEntries(all) });
+  const all = new Map([current, ...previous].map((rules) => [digestOf(rules), rules]));
+  const [digest, ...others] = all.keys();
+  return canonicalJson({
+    current: digest,
+    ...(others.length > 0 && { previous: others }),
+    rules: Object.fromEntries(all),
+  });
 }
 
 /**
@@ -34,12 +39,14 @@ export function readRules(text: string): StoredRules | undefined {
   const json = parsed(text);
   if (!isJsonObject(json) || typeof json.current !== 'string' || !isJsonObject(json.rules))
     return undefined;
+  const { current, previous } = json;
+  const order = [current, ...(Array.isArray(previous) ? previous.map(String) : [])];
   const byDigest = new Map<string, ConversionRules>();
-  for (const [digest, stored] of Object.entries(json.rules)) {
-    const { rules } = parseConversionRules(stored);
+  for (const digest of new Set([...order, ...Object.keys(json.rules)])) {
+    const { rules } = parseConversionRules(json.rules[digest]);
     if (rules !== undefined && digestOf(rules) === digest) byDigest.set(digest, rules);
   }
-  return byDigest.has(json.current) ? { current: json.current, byDigest } : undefined;
+  return byDigest.has(current) ? { current, byDigest } : undefined;
 }
 
 function parsed(text: string): unknown {

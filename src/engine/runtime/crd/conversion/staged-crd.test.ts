@@ -37,6 +37,8 @@ function wholeOf(live: KubeObject | undefined, rules = first, target = here): Ku
   return withRules(crd, live, { rules, target });
 }
 const proven = provenCrd(wholeOf(undefined));
+const digestsIn = ({ metadata }: KubeObject) =>
+  readRules(metadata.annotations?.[conversionsAnnotation] ?? '')?.byDigest.keys() ?? [];
 const digestIn = ({ metadata }: KubeObject) =>
   readRules(metadata.annotations?.[conversionsAnnotation] ?? '')?.current;
 
@@ -60,6 +62,30 @@ describe('runtime/crd/conversion/staged-crd', () => {
     const closed = closedCrd(wholeOf(again, third), again);
     assert.equal(digestIn(closed), first && digestOf(first));
     assert.deepEqual(clientConfigOf(closed), clientConfigOf(proven));
+  });
+
+  test('rules of quick edits stay, so that API servers get no error that still ask for them', () => {
+    const tables = Array.from({ length: 9 }, (_, index) => rulesTo(`spec.f${index}`));
+    let live = proven;
+    for (const table of tables) live = preparedCrd(wholeOf(live, table), live);
+    const kept = [...digestsIn(live)];
+    const digests = tables.map(digestOf).reverse();
+    // The current ones, four previous ones, and those that worked.
+    assert.deepEqual(kept, [...digests.slice(0, 5), digestIn(proven)]);
+    assert.deepEqual(preparedCrd(wholeOf(live, tables.at(-1)), live), live);
+    const closed = closedCrd(wholeOf(live, tables.at(-1)), live);
+    assert.deepEqual([...digestsIn(closed)], [digestIn(proven), ...digests.slice(0, 4)]);
+  });
+
+  test('large previous rules are not kept, those that worked are', () => {
+    const large = (name: string) => rulesTo(`spec.${name.repeat(40_000)}`);
+    let live = proven;
+    for (const table of [large('x'), large('y'), large('z')])
+      live = preparedCrd(wholeOf(live, table), live);
+    assert.deepEqual(
+      [...digestsIn(live)],
+      [digestOf(large('z')), digestOf(large('y')), digestIn(proven)],
+    );
   });
 
   test('nothing returns when the others work', () => {

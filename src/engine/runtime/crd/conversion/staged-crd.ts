@@ -1,4 +1,4 @@
-import { type ConversionRules, digestOf, readRules, writeRules } from '#conversion';
+import { type ConversionRules, digestOf, writeRules } from '#conversion';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import {
@@ -8,6 +8,7 @@ import {
 } from '#util/stored-names.ts';
 import type { ConversionTarget } from './conversion-target.ts';
 import { addressOf, specOf } from './crd-parts.ts';
+import { previousRules } from './previous-rules.ts';
 import { withWorking, workingAnnotation, workingConversion } from './working-conversion.ts';
 
 /**
@@ -20,14 +21,8 @@ export function withRules(
   { rules, target }: { readonly rules: ConversionRules; readonly target: ConversionTarget },
 ): KubeObject {
   const digest = digestOf(rules);
-  const stored = readRules(live?.metadata.annotations?.[conversionsAnnotation] ?? '');
-  const others = [...(stored?.byDigest ?? [])].filter(([each]) => each !== digest);
-  const previous = others.find(([each]) => each === stored?.current) ?? others[0];
   const working = workingAnnotation(live);
-  const kept = [previous?.[1], workingConversion(live)?.rules].filter(
-    (each) => each !== undefined && digestOf(each) !== digest,
-  ) as readonly ConversionRules[];
-  const written = writeRules(rules, kept);
+  const written = writeRules(rules, previousRules(live, rules, workingConversion(live)?.rules));
   const clientConfig = target.clientConfig(crd.metadata.name, digest);
   const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
   const proven = live?.metadata.annotations?.[provenConversionsAnnotation];

@@ -8,6 +8,7 @@ import {
   workingConversionsAnnotation,
 } from '#util/stored-names.ts';
 import { addressOf, clientConfigOf, specOf } from './crd-parts.ts';
+import { previousRules } from './previous-rules.ts';
 
 /** Rules and a webhook by which conversions worked. */
 export interface WorkingConversion {
@@ -44,9 +45,7 @@ export function withWorking(
   { rules, clientConfig: { caBundle: _, ...clientConfig } }: WorkingConversion,
 ): KubeObject {
   const { [workingConversionsAnnotation]: __, ...annotations } = crd.metadata.annotations ?? {};
-  const tried = readRules(annotations[conversionsAnnotation] ?? '');
-  const triedRules = tried?.byDigest.get(tried.current);
-  const written = writeRules(rules, triedRules === undefined ? [] : [triedRules]);
+  const written = writeRules(rules, previousRules(crd, rules));
   const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
   return {
     ...crd,
