@@ -4,7 +4,7 @@ import {
   type WebhookAddress,
   webhookClientConfig,
 } from '#conversion-webhook';
-import { parseYaml, printYaml } from '#definition';
+import { conversionYaml } from '#definition';
 import type { KubeCluster } from '#kube';
 import type { ConversionTarget } from '#runtime';
 import type { Logger, MetricRegistry } from '#telemetry';
@@ -42,7 +42,7 @@ export function createConversionTarget(
       ...listening(webhookUrl),
       cluster,
       address,
-      yaml: { parse: parseYaml, print: printYaml },
+      yaml: conversionYaml,
       certificates: { kind: 'secret', namespace },
       server: random.text(8, 'bcdfghjklmnpqrstvwxz2456789'),
     });

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { ConversionService, type WebhookAddress } from '#conversion-webhook';
-import { parseYaml, printYaml } from '#definition';
+import { conversionYaml } from '#definition';
 import type { Check } from '#http';
 import { createKubeCluster } from '#kube';
 import { createMetricRegistry, metricCatalogue } from '#telemetry';
@@ -51,7 +51,7 @@ export async function convert(
     ...{ ...shared, cluster, port: options.webhookPort },
     ...(webhookHost !== undefined && { host: webhookHost }),
     address: addressOf(options, namespace),
-    yaml: { parse: (text) => parseYaml(text, 'kubectl'), print: printYaml },
+    yaml: conversionYaml,
     certificates:
       webhookCertDir === undefined
         ? { kind: 'secret', namespace }

@@ -125,6 +125,7 @@ export {
 } from './schema/definition-schema.ts';
 export { withoutConsequences } from './schema/schema-findings.ts';
 export { describeFound, fieldOf, quotedList, valueAt } from './tree.ts';
+export { conversionYaml } from './yaml/conversion-yaml.ts';
 export { type FormattedSource, formatSource, quoteExpressionAt } from './yaml/quote-expressions.ts';
 export type { TextChange } from './yaml/quoted-value.ts';
 export { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
