@@ -5,20 +5,33 @@ import { parseArgs } from 'node:util';
 import { allBinaries, ensureBinaries } from './binaries.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 
-const { values } = parseArgs({
-  options: {
-    'build-only': { type: 'boolean', default: false },
-    'no-controller-manager': { type: 'boolean', default: false },
-    audit: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-});
+const values = argumentsOrExit();
 
 if (values['build-only']) {
   const binaries = await ensureBinaries();
   for (const name of allBinaries) console.log(binaries[name]);
 } else {
   await serve();
+}
+
+/** A wrong argument is one line, and how the program is called. */
+function argumentsOrExit() {
+  try {
+    return parseArgs({
+      options: {
+        'build-only': { type: 'boolean', default: false },
+        'no-controller-manager': { type: 'boolean', default: false },
+        audit: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error(
+      'Usage: npm run control-plane -- [--build-only] [--no-controller-manager] [--audit] [--json]',
+    );
+    process.exit(1);
+  }
 }
 
 async function serve(): Promise<void> {
