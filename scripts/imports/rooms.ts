@@ -58,6 +58,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['util', 'telemetry', 'files', 'conversion', 'definition', 'compile', 'check', 'kube'],
     ...[
+      'conversion/proof',
       'reconcile',
       'runtime',
       'plan',

@@ -26,7 +26,6 @@ describe('cli/program', () => {
   });
 
   for (const [args, message] of [
-    [['--seed', '3'], '"--seed" needs "--fuzz"'],
     [
       ['--watch', '--coverage-output', 'x'],
       "error: option '--watch' cannot be used with option '--coverage-output <file>'",

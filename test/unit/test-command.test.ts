@@ -138,6 +138,95 @@ describe('homeostat test --jobs', () => {
   });
 });
 
+describe('homeostat test of a definition with conversions', () => {
+  const gate = readFileSync('test/fixtures/valid/conversions.yaml', 'utf8');
+  const broken = gate.replace(
+    'properties:\n                  replicas',
+    'required: [replicas]\n                properties:\n                  replicas',
+  );
+  const gateTest = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorTest
+metadata: { name: gate }
+spec:
+  definitions: [../gate.yaml]
+  steps:
+    - { name: nothing, expect: [{ absent: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }] }
+`;
+
+  /** What is printed for a definition, with the folder left out. */
+  async function run(
+    text: string,
+    tests: Readonly<Record<string, string>>,
+    path = '.',
+    flags = {},
+  ) {
+    const { folder, save } = project(tests);
+    save('gate.yaml', text);
+    const { lines, output } = recordOutput();
+    const code = await runTests([join(folder, path)], flags, output);
+    return { code, text: lines.join('\n').replaceAll(`${folder}/`, '') };
+  }
+
+  test('needs no test file: the file of the definition is enough', async () => {
+    const { code, text } = await run(gate, {}, 'gate.yaml');
+    assert.equal(code, 0, text);
+    assert.equal(
+      text,
+      'PASS gate.yaml: conversions of gate (1000 objects there and back)\n1 test: 1 passed, 0 failed',
+    );
+  });
+
+  test('runs beside the tests of a folder, and once for a definition that a test uses', async () => {
+    const { code, text } = await run(gate, { gate: gateTest, a: testOf('a', 'x') });
+    assert.equal(code, 0, text);
+    assert.match(text, /3 tests: 3 passed, 0 failed$/);
+    const other = await run(gate, { gate: gateTest }, 'tests/gate.yaml');
+    assert.match(other.text, /PASS gate\.yaml: conversions of gate[^\n]*\n2 tests: 2 passed/);
+  });
+
+  test('a failure counts in the exit code and in the JUnit file', async () => {
+    const junit = join(root, 'conversions.xml');
+    const { code, text } = await run(broken, { gate: gateTest }, 'tests', { junit });
+    assert.equal(code, 1, text);
+    assert.match(text, /FAIL gate\.yaml: conversions of gate\n[\s\S]*1 passed, 1 failed$/);
+    const xml = readFileSync(junit, 'utf8');
+    assert.match(xml, /<testsuites tests="2" failures="1"/);
+    assert.match(xml, /name="conversions of gate"[^>]*>\s*<failure message="An object of version/);
+  });
+
+  test('--filter chooses it by its name', async () => {
+    const tests = { gate: gateTest };
+    const chosen = await run(broken, tests, '.', { filter: 'conversions of gate' });
+    assert.match(chosen.text, /1 test: 0 passed, 1 failed$/);
+    await assert.rejects(run(gate, tests, '.', { filter: 'other' }), {
+      message: 'No test has a name with "other"',
+    });
+  });
+
+  test('errors of a definition that no test uses are printed, and its conversions count as failed', async () => {
+    const { code, text } = await run(gate.replace('here: spec.size', 'here: spec.sise'), {});
+    assert.equal(code, 1);
+    assert.match(text, /gate\.yaml:80:21: error\[invalid-value\]/);
+    assert.match(
+      text,
+      /FAIL gate\.yaml: conversions of gate\.yaml\n[\s\S]*1 test: 0 passed, 1 failed$/,
+    );
+  });
+
+  test('--watch runs it again when the definition changes', async () => {
+    const { folder, save } = project({ a: testOf('a', 'x') });
+    save('gate.yaml', gate);
+    const stopper = new AbortController();
+    const { lines, output } = recordOutput();
+    const running = runTests([folder], { watch: true, jobs: 1 }, output, stopper.signal);
+    await untilRunPrints(lines, /2 tests: 2 passed/);
+    save('gate.yaml', broken);
+    await untilRunPrints(lines, /FAIL .*conversions of gate[\s\S]*2 tests: 1 passed, 1 failed/);
+    stopper.abort();
+    assert.equal(await running, 0);
+  });
+});
+
 /** Waits for a line, and returns and removes all lines until then. */
 async function untilPrinted(lines: string[], pattern: RegExp): Promise<string> {
   const endMs = performance.now() + patienceMs;

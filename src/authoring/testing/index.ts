@@ -1,3 +1,5 @@
+export { proveConversions } from './conversions/prove-conversions.ts';
+export { conversionTestName, testConversions } from './conversions/test-conversions.ts';
 export { type CollectedCoverage, CoverageCollector } from './coverage/coverage-collector.ts';
 export { coverageHtml } from './coverage/coverage-html.ts';
 export { coverageLcov } from './coverage/coverage-lcov.ts';

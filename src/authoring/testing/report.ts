@@ -12,25 +12,26 @@ export interface ReportOptions {
 export function resultLines(result: TestResult, options: ReportOptions): readonly string[] {
   const { file, name, failures, skipped } = result;
   const title = printable(`${file}: ${name}`);
-  const steps = result.steps === 1 ? '1 step' : `${result.steps} steps`;
   if (skipped !== undefined)
     return [`${paint('SKIP', 33, options)} ${title}: ${printable(skipped)}`];
   if (failures.length === 0)
-    return [`${paint('PASS', 32, options)} ${title} (${steps}${detailsOf(result)})`];
+    return [`${paint('PASS', 32, options)} ${title} (${detailsOf(result)})`];
   return [
     `${paint('FAIL', 31, options)} ${title}`,
     ...failures.flatMap((failure) => failureLines(failure, result, options)),
   ];
 }
 
-function detailsOf({ tookMs, isReal = false, skippedSteps = 0 }: TestResult): string {
-  if (!isReal) return `, ${Math.round(tookMs) / 1_000} s simulated`;
+function detailsOf({ steps, objects, tookMs, isReal = false, skippedSteps = 0 }: TestResult) {
+  if (objects !== undefined) return `${objects} objects there and back`;
+  const own = steps === 1 ? '1 step' : `${steps} steps`;
+  if (!isReal) return `${own}, ${Math.round(tookMs) / 1_000} s simulated`;
   const skipped = skippedSteps === 0 ? '' : `, ${skippedSteps} skipped: need the sandbox`;
-  return `${skipped}; ${(tookMs / 1_000).toFixed(1)} s`;
+  return `${own}${skipped}; ${(tookMs / 1_000).toFixed(1)} s`;
 }
 
 function failureLines(
-  { step, position, message, mismatches, conditions = [] }: StepFailure,
+  { step, position, message, mismatches, conditions = [], hint, details = [] }: StepFailure,
   { file }: TestResult,
   options: ReportOptions,
 ): readonly string[] {
@@ -40,6 +41,8 @@ function failureLines(
     printable(`    ${place}${message}`),
     ...mismatches.flatMap((mismatch) => mismatchLines(mismatch, options)),
     ...conditions.map((line) => printable(`      ${line}`)),
+    ...(hint === undefined ? [] : [printable(`      = hint: ${hint}`)]),
+    ...details.map((line) => printable(line === '' ? '' : `      ${line}`)),
   ];
 }
 

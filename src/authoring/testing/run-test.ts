@@ -34,6 +34,10 @@ export interface StepFailure extends Failure {
   readonly position?: Position;
   /** Conditions that are not true when the step fails, one a line; of its first failure only. @default none */
   readonly conditions?: readonly string[];
+  /** What to do about it. @default none */
+  readonly hint?: string;
+  /** More about what was found, a line each. @default none */
+  readonly details?: readonly string[];
 }
 
 /** Plain data: a test can run in another thread. */
@@ -45,6 +49,8 @@ export interface TestResult {
   readonly steps: number;
   /** Steps that a real cluster cannot do. @default 0 */
   readonly skippedSteps?: number;
+  /** Objects that a generated test has converted. @default undefined: it is a test with steps */
+  readonly objects?: number;
   /** Why the whole test was skipped. @default undefined: it has run */
   readonly skipped?: string;
   /** Empty: the test has passed. */

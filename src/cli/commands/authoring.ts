@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import { addClusterFlags, runtimeNamespaceOption } from './cluster-flags.ts';
 import type { ExplainFlags } from './explain.ts';
@@ -152,7 +151,10 @@ function addTest(program: Command, { output, signal, exit }: ProgramContext): vo
   program
     .command('test')
     .description('run tests of definitions, each on a simulated cluster of its own')
-    .argument('<path...>', 'files or folders with documents of kind OperatorTest')
+    .argument(
+      '<path...>',
+      'files or folders with documents of kind OperatorTest, or definitions with conversions',
+    )
     .option('--filter <text>', 'run only tests whose name contains this')
     .option('--junit <file>', 'write the results as JUnit XML')
     .addOption(
@@ -210,19 +212,16 @@ function addTest(program: Command, { output, signal, exit }: ProgramContext): vo
     .addOption(
       new Option(
         '--seed <number>',
-        'with --fuzz: the same seed gives the same resources (default: 1)',
+        'of generated resources and of objects for conversions: the same seed gives the same (default: 1)',
       ).argParser(countOf),
     )
     .action(async (paths: readonly string[], options: TestOptions & Partial<FuzzFlags>) => {
-      const { fuzz, seed, ...testOptions } = options;
+      const { fuzz, ...testOptions } = options;
       if (fuzz !== undefined) {
         const { fuzzDefinitions } = await import('./fuzz.ts');
-        exit(
-          await fuzzDefinitions(paths, { ...testOptions, fuzz, seed: seed ?? 1 }, output, signal),
-        );
+        exit(await fuzzDefinitions(paths, { seed: 1, ...testOptions, fuzz }, output, signal));
         return;
       }
-      if (seed !== undefined) throw new CliError('"--seed" needs "--fuzz"');
       const { test } = await import('./test.ts');
       exit(await test(paths, testOptions, output, signal));
     });

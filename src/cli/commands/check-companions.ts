@@ -127,7 +127,7 @@ function neededFiles(
 async function checkTests(folder: string, checker: TestChecker): Promise<Companions> {
   if (!(await isFolder(folder))) return { diagnostics: [], files: [] };
   const parser = createOperatorTestParser();
-  const files = [...(await filesWith('Operator', folder))];
+  const files = [...(await filesWith(['Operator'], folder))];
   const diagnostics: Diagnostic[] = [];
   for (const { file, text } of [...files]) {
     const parsed = parser.parse(text, file);

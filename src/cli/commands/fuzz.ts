@@ -117,7 +117,7 @@ async function loadLimits(
   const limits: OperatorFuzz[] = [];
   let hasErrors = false;
   for (const path of paths)
-    for (const { file, text } of await filesWith('OperatorFuzz', path)) {
+    for (const { file, text } of await filesWith(['OperatorFuzz'], path)) {
       const parsed = parseOperatorFuzz(text, file);
       printDiagnostics(parsed.diagnostics, [{ file, text }], output);
       hasErrors ||= parsed.diagnostics.some(({ severity }) => severity === 'error');

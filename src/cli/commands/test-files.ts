@@ -4,14 +4,16 @@ import { loadTree } from '#runtime';
 import { CliError } from '../exit-code.ts';
 import { loadManifests } from '../load-manifests.ts';
 
-/** A file, or all YAML and JSON files below a folder whose text contains the word, in order. @throws CliError */
+/** A file, or all YAML and JSON files below a folder whose text contains one of the words, in order. @throws CliError */
 export async function filesWith(
-  word: string,
+  words: readonly string[],
   path: string,
 ): Promise<readonly DefinitionManifest[]> {
   try {
     const files = await loadTree(path);
-    return files.filter(({ file, text }) => file === path || text.includes(word));
+    return files.filter(
+      ({ file, text }) => file === path || words.some((word) => text.includes(word)),
+    );
   } catch (error) {
     throw unreadable(path, error);
   }

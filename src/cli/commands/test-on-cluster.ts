@@ -1,4 +1,4 @@
-import { checkedOnce, createManifestCheck } from '#check';
+import { checkedOnce, createManifestCheck, type DefinitionManifest } from '#check';
 import { bundledSchemas } from '#compile';
 import type { OperatorTest } from '#definition';
 import { KubeError } from '#kube';
@@ -15,6 +15,8 @@ import { notRun, printResult, titleOf } from './test-jobs.ts';
 interface ClusterTestContext {
   readonly flags: KubeconfigFlags & { readonly outsideFiles?: boolean };
   readonly output: Output;
+  /** Receives the files that a test has used. */
+  noteUsed(files: readonly DefinitionManifest[]): void;
 }
 
 /**
@@ -23,7 +25,7 @@ interface ClusterTestContext {
  */
 export async function testOnCluster(
   { tests }: { readonly tests: readonly OperatorTest[] },
-  { flags, output }: ClusterTestContext,
+  { flags, output, noteUsed }: ClusterTestContext,
   signal: AbortSignal,
 ): Promise<readonly TestResult[]> {
   const config = await loadClusterConfig(flags);
@@ -44,6 +46,7 @@ export async function testOnCluster(
       output.progress?.(`Test ${results.length + 1} of ${tests.length}: ${test.name}`);
       const { files, diagnostics, sources } = await checker.checkTest(test);
       printDiagnostics(diagnostics, sources, output);
+      noteUsed(sources);
       const result =
         files === undefined
           ? notRun(titleOf(test), diagnostics)

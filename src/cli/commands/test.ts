@@ -7,6 +7,7 @@ import { CliError, exitCode, printCliError } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { printDiagnostics } from '../print-diagnostics.ts';
 import { runAllJobs } from './run-jobs.ts';
+import { runConversionTests, withConversions } from './test-conversions.ts';
 import { type CoverageOptions, type CoverageRun, coverageOf, writeText } from './test-coverage.ts';
 import { filesWith, loadTestFiles } from './test-files.ts';
 import {
@@ -33,13 +34,16 @@ export interface TestOptions extends CoverageOptions {
   readonly watch?: boolean;
   /** Tests may name files outside of their tree. @default false */
   readonly outsideFiles?: boolean;
+  /** Of the objects that tests of conversions generate. @default 1 */
+  readonly seed?: number;
   /** A real cluster in place of simulated ones. */
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
 /**
- * `homeostat test PATH...`: runs the tests in files and folders, each on a cluster of its own with simulated time.
+ * `homeostat test PATH...`: runs the tests in files and folders, each on a cluster of its own with simulated time, and the generated tests of
+ * definitions with conversions that are there or that tests use.
  * @returns the exit code: 1 when a test failed or a file has errors, 0 when all have passed.
  * @throws CliError when there is no test, or a file cannot be read.
  */
@@ -54,10 +58,17 @@ export async function test(
   for (const each of loaded.rejected) printResult(each, output);
   const coverage = coverageOf(options);
   const isReal = options.kubeconfig !== undefined || options.context !== undefined;
-  const ran = isReal
-    ? await testOnCluster(loaded, { flags: options, output }, signal)
-    : await runTests(loaded, { options, output, coverage }, signal);
-  const results = [...loaded.rejected, ...ran];
+  const used: DefinitionManifest[] = [];
+  const noteUsed = (files: readonly DefinitionManifest[]) => void used.push(...files);
+  const context = { flags: options, output, noteUsed };
+  const ran =
+    isReal && loaded.tests.length > 0
+      ? await testOnCluster(loaded, context, signal)
+      : await runTests(loaded, { options, output, coverage, noteUsed }, signal);
+  const converted = withConversions([...loaded.definitions, ...used]);
+  const proven = await runConversionTests(converted, options, output, used, signal);
+  const results = [...loaded.rejected, ...ran, ...proven];
+  if (results.length === 0 && !signal.aborted) throw noTest(paths, options);
   output.print(summaryLine(results));
   if (signal.aborted) output.error('homeostat: Stopped before all tests have run');
   if (options.junit !== undefined) await writeText(options.junit, junitReport(results));
@@ -99,11 +110,16 @@ async function watchTests(
     // A test that cannot be read names no other folders.
     if (loaded.rejected.length > 0) folders.push(...watched);
     const now = new Map<string, string>();
+    const used: DefinitionManifest[] = [];
     for (const each of loaded.tests) {
       const sources = await readTestSources(each, loadTestFiles, outsideOf(options));
       now.set(keyOf(each), JSON.stringify([each.document, sources.manifests]));
       folders.push(...sources.folders);
+      used.push(...sources.manifests);
     }
+    const converted = withConversions([...loaded.definitions, ...used]);
+    for (const { file, text } of converted) now.set(file, text);
+    const changed = converted.filter(({ file, text }) => before.get(file) !== text);
     const affected = loaded.tests.filter(
       (each) => now.get(keyOf(each)) !== before.get(keyOf(each)),
     );
@@ -111,10 +127,12 @@ async function watchTests(
     watched = folders;
     const rejected = mistakes === known ? [] : loaded.rejected;
     for (const each of rejected) printResult(each, output);
-    const results = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
+    const ran = await runTests({ ...loaded, tests: affected }, { options, output }, signal);
+    const proven = await runConversionTests(changed, options, output, used, signal);
     if (signal.aborted) return folders;
-    if (rejected.length + results.length > 0) output.print(summaryLine([...rejected, ...results]));
-    if (affected.length > 0 || mistakes !== known) printWaiting();
+    const results = [...rejected, ...ran, ...proven];
+    if (results.length > 0) output.print(summaryLine(results));
+    if (affected.length + proven.length > 0 || mistakes !== known) printWaiting();
     return folders;
   };
   await watchFiles({ clock: createSystemClock(), output, run }, signal);
@@ -129,12 +147,14 @@ interface RunContext {
   readonly options: TestOptions;
   readonly output: Output;
   readonly coverage?: CoverageRun | undefined;
+  /** Receives the files that a test has used. @default none */
+  noteUsed?(files: readonly DefinitionManifest[]): void;
 }
 
 /** Runs tests, and prints the result of each in the order of the tests. */
 async function runTests(
   { tests, files }: LoadedTests,
-  { options, output, coverage }: RunContext,
+  { options, output, coverage, noteUsed }: RunContext,
   signal: AbortSignal,
 ): Promise<readonly TestResult[]> {
   const jobs = jobsOf(tests, files, {
@@ -155,6 +175,7 @@ async function runTests(
       printDiagnostics(diagnostics, sources, output);
       for (const line of updates) output.print(line);
       coverage?.noteFiles(sources);
+      noteUsed?.(sources);
       if (outcome.result.coverage !== undefined) coverage?.collector.add(outcome.result.coverage);
     }
     results.push(...found);
@@ -202,6 +223,8 @@ interface LoadedTests {
   readonly tests: readonly OperatorTest[];
   /** The files of the tests. */
   readonly files: readonly DefinitionManifest[];
+  /** Files that may have definitions with conversions. */
+  readonly definitions: readonly DefinitionManifest[];
   /** The results of those with mistakes. */
   readonly rejected: readonly TestResult[];
 }
@@ -209,14 +232,19 @@ interface LoadedTests {
 /** Prints the mistakes in tests. @throws CliError when there is no test that the options choose. */
 async function loadTests(
   paths: readonly string[],
-  { filter = '' }: TestOptions,
+  options: TestOptions,
   output: Output,
 ): Promise<LoadedTests> {
   const parser = createOperatorTestParser();
+  const { filter = '' } = options;
   const tests: OperatorTest[] = [];
-  const files: DefinitionManifest[] = [];
+  const read: DefinitionManifest[] = [];
   const rejected: TestResult[] = [];
-  for (const path of paths) files.push(...(await filesWith('OperatorTest', path)));
+  for (const path of paths) read.push(...(await filesWith(['OperatorTest', 'conversions'], path)));
+  const definitions = withConversions(read);
+  const files = read.filter(
+    (each) => each.text.includes('OperatorTest') || !definitions.includes(each),
+  );
   for (const { file, text } of files) {
     const parsed = parser.parse(text, file);
     printDiagnostics(parsed.diagnostics, files, output);
@@ -225,9 +253,15 @@ async function loadTests(
       rejected.push(notRun({ file, name: name || basename(file), steps: 0 }, errors));
   }
   const chosen = tests.filter(({ name }) => name.includes(filter));
-  if (chosen.length + rejected.length > 0) return { tests: chosen, rejected, files };
-  throw new CliError(
-    tests.length === 0
+  const isEmpty = chosen.length + rejected.length + definitions.length === 0;
+  // The definitions that tests use may have conversions.
+  if (isEmpty && tests.length === 0) throw noTest(paths, options);
+  return { tests: chosen, rejected, files, definitions };
+}
+
+function noTest(paths: readonly string[], { filter = '' }: TestOptions): CliError {
+  return new CliError(
+    filter === ''
       ? `There is no test in ${paths.join(', ')}`
       : `No test has a name with "${filter}"`,
     { hint: 'Tests are YAML documents with "kind: OperatorTest"' },

@@ -11,6 +11,8 @@ export interface ObjectNode extends Nullable {
   readonly fields: ReadonlyMap<string, SchemaNode>;
   /** Required fields, without those that the API server sets to a default. */
   readonly required: readonly string[];
+  /** Fields that the API server sets to a default: no complete object lacks them. */
+  readonly defaulted: readonly string[];
   /** Other fields are kept. */
   readonly isOpen: boolean;
 }
@@ -47,7 +49,14 @@ const any: AnyNode = { kind: 'any', isNullable: true };
 export function rootNode(schema: JsonObject): ObjectNode {
   const node = schemaNode(schema);
   if (node.kind !== 'object')
-    return { kind: 'object', fields: new Map(), required: [], isOpen: true, isNullable: false };
+    return {
+      kind: 'object',
+      fields: new Map(),
+      required: [],
+      defaulted: [],
+      isOpen: true,
+      isNullable: false,
+    };
   const fields = [...node.fields].filter(([name]) => !isRootField(name));
   return {
     ...node,
@@ -93,10 +102,12 @@ function objectNode(schema: JsonObject, isNullable: boolean): SchemaNode {
     );
     const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
     const properties = schema.properties;
+    const hasDefault = (name: string) => objectAt(properties, name)?.default !== undefined;
     return {
       kind: 'object',
       fields: new Map(fields),
-      required: required.filter((name) => objectAt(properties, name)?.default === undefined),
+      required: required.filter((name) => !hasDefault(name)),
+      defaulted: Object.keys(properties).filter(hasDefault),
       isOpen,
       isNullable,
     };
@@ -104,7 +115,7 @@ function objectNode(schema: JsonObject, isNullable: boolean): SchemaNode {
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false)
     return { kind: 'map', item: schemaNode(schema.additionalProperties), isNullable };
   if (isOpen) return { kind: 'any', isNullable };
-  return { kind: 'object', fields: new Map(), required: [], isOpen, isNullable };
+  return { kind: 'object', fields: new Map(), required: [], defaulted: [], isOpen, isNullable };
 }
 
 function listNode(schema: JsonObject, isNullable: boolean): ListNode {

@@ -15,6 +15,12 @@ export interface MeaningOptions {
   readonly node: SchemaNode;
 }
 
+export interface LostMeaning {
+  /** The field with the value. */
+  readonly fields: readonly [string];
+  readonly difference: string;
+}
+
 /**
  * Values that a table of values is for, and that the other version does not have: only an annotation keeps them. They are those of the table,
  * and those of the enum of a version that is not the hub: the hub may have values that older versions do not have.
@@ -25,7 +31,7 @@ export function lostMeanings({
   version,
   other,
   node,
-}: MeaningOptions): readonly string[] {
+}: MeaningOptions): readonly LostMeaning[] {
   const losses = readPreserved(there.metadata).losses.get(version) ?? [];
   if (losses.length === 0) return [];
   const spoke = rules.versions.find((each) => [version, other].includes(each.version));
@@ -37,9 +43,10 @@ export function lostMeanings({
       (pair) => pair[version === rules.hub ? 1 : 0],
     );
     if (!known.includes(loss.value) && (version === rules.hub || !isInEnum(loss, node))) return [];
-    return [
-      `${textOf(loss)}: ${JSON.stringify(loss.value)} ${loss.was === undefined ? 'has no value' : 'becomes the same value as another one'} in ${other}`,
-    ];
+    const fate = loss.was === undefined ? 'has no value' : 'becomes the same value as another one';
+    const field = textOf(loss);
+    const difference = `${field}: ${JSON.stringify(loss.value)} ${fate} in ${other}`;
+    return [{ fields: [field], difference }];
   });
 }
 

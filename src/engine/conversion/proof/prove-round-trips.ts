@@ -8,10 +8,10 @@ import type { YamlText } from '../value-forms.ts';
 import { comparable } from './comparable.ts';
 import { haveKeys } from './have-keys.ts';
 import { lostMeanings } from './lost-meanings.ts';
-import { missingFields } from './missing-fields.ts';
+import { isComplete, missingFields } from './missing-fields.ts';
 import { type Fraction, randomValue, seededFractions } from './random-values.ts';
 import { shrink } from './shrink.ts';
-import { sideBySide } from './side-by-side.ts';
+import { differences, sideBySide } from './side-by-side.ts';
 
 export interface ProofOptions {
   readonly rules: ConversionRules;
@@ -39,6 +39,10 @@ export interface RoundTripFailure {
   readonly kind: 'lost' | 'meaning' | 'required' | 'rejected';
   /** The smallest object found with this failure. */
   readonly object: JsonObject;
+  /** The object in the other version. Undefined: it was rejected. */
+  readonly converted: JsonObject | undefined;
+  /** The fields that are wrong, as `spec.rules[0].port`: those of `required` are in the other version. None: all of the object. */
+  readonly fields: readonly string[];
   /** One line for each field, of the object and of what was returned side by side. */
   readonly difference: string;
 }
@@ -55,22 +59,33 @@ export interface Proof {
  * with nulls, as server-side apply converts them. Pure: the same options give the same result.
  */
 export function proveRoundTrips(options: ProofOptions): Proof {
+  const steps = proveInSteps(options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** As {@link proveRoundTrips}. Yields after the conversions of each object, so that its caller can pause or stop. */
+export function* proveInSteps(options: ProofOptions): Generator<undefined, Proof, undefined> {
   const { rules, schemas, seed = 1, count = 1_000 } = options;
-  const versions = [rules.hub, ...rules.versions.map((each) => each.version)].filter((version) =>
-    schemas.has(version),
-  );
+  const listed = [rules.hub, ...rules.versions.map((each) => each.version), ...schemas.keys()];
+  const versions = [...new Set(listed)].filter((version) => schemas.has(version));
   const prover = new Prover(options);
   const fraction = seededFractions(seed);
   for (let index = 0; index < count; index++) {
     const version = versions[index % versions.length];
     if (version === undefined) break;
     const object = prover.generate(version, fraction);
-    for (const other of versions) if (other !== version) prover.check(object, version, other);
+    for (const other of versions)
+      if (other !== version) yield* prover.check(object, version, other);
+    yield;
   }
   return { checked: count, failures: prover.failures };
 }
 
-type Finding = Pick<RoundTripFailure, 'kind' | 'difference'>;
+type Finding = Pick<RoundTripFailure, 'kind' | 'converted' | 'fields' | 'difference'>;
+type Steps<Result> = Generator<undefined, Result, undefined>;
 
 class Prover {
   readonly failures: RoundTripFailure[] = [];
@@ -105,12 +120,12 @@ class Prover {
     return { apiVersion: `example.com/${version}`, kind: 'Generated', metadata, ...fields };
   }
 
-  check(object: JsonObject, version: string, other: string): void {
+  *check(object: JsonObject, version: string, other: string): Steps<void> {
     for (const { kind } of this.#findings(object, version, other)) {
       const key = `${version} ${other} ${kind}`;
       if (this.#found.has(key)) continue;
       this.#found.add(key);
-      const smallest = this.#shrink(object, version, other, kind);
+      const smallest = yield* this.#shrink(object, version, other, kind);
       const finding = this.#find(smallest, version, other, kind);
       if (finding === undefined) continue;
       this.failures.push({
@@ -122,15 +137,20 @@ class Prover {
     }
   }
 
-  #shrink(object: JsonObject, version: string, other: string, kind: Finding['kind']): JsonObject {
+  *#shrink(
+    object: JsonObject,
+    version: string,
+    other: string,
+    kind: Finding['kind'],
+  ): Steps<JsonObject> {
     const { apiVersion, kind: ownKind, metadata, ...fields } = object;
     const whole = (part: unknown) =>
       ({ apiVersion, kind: ownKind, metadata, ...(part as JsonObject) }) as JsonObject;
     const node = this.#nodeOf(version);
     const isValid = (part: unknown) =>
-      haveKeys(part, node) && (kind !== 'required' || missingFields(part, node).length === 0);
+      haveKeys(part, node) && (kind !== 'required' || isComplete(part, node));
     return whole(
-      shrink(
+      yield* shrink(
         fields,
         (part) => isValid(part) && this.#find(whole(part), version, other, kind) !== undefined,
       ),
@@ -148,12 +168,13 @@ class Prover {
 
   #findings(object: JsonObject, version: string, other: string): readonly Finding[] {
     const { object: there, problem } = this.#converter.convert(object, other);
-    if (there === undefined) return [{ kind: 'rejected', difference: problem }];
+    if (there === undefined)
+      return [{ kind: 'rejected', converted: undefined, fields: [], difference: problem }];
     const node = this.#nodeOf(version);
     const [meaning] = lostMeanings({ rules: this.#rules, there, version, other, node });
     return [
       this.#findLost(object, there, version, other),
-      meaning === undefined ? undefined : ({ kind: 'meaning', difference: meaning } as const),
+      meaning && ({ kind: 'meaning', converted: there, ...meaning } as const),
       this.#findMissing(object, there, version, other),
     ].filter((finding) => finding !== undefined);
   }
@@ -164,14 +185,16 @@ class Prover {
     version: string,
     other: string,
   ): Finding | undefined {
+    const lost = { kind: 'lost', converted: there } as const;
     const back = this.#converter.convert(there, version);
-    if (back.object === undefined) return { kind: 'lost', difference: back.problem };
+    if (back.object === undefined) return { ...lost, fields: [], difference: back.problem };
     const node = this.#nodeOf(version);
     const drop = this.#drop(version, other);
     const before = comparable(object, node, drop);
     const after = comparable(back.object, node, drop);
     if (deepEqual(before, after)) return undefined;
-    return { kind: 'lost', difference: sideBySide(before, after) };
+    const fields = differences(before, after).map(({ path }) => path);
+    return { ...lost, fields, difference: sideBySide(before, after) };
   }
 
   #findMissing(
@@ -183,9 +206,9 @@ class Prover {
     const missing = missingFields(there, this.#nodeOf(other)).filter(
       (path) => !this.#mayBeOdd(path, version, other),
     );
-    if (missing.length === 0 || missingFields(object, this.#nodeOf(version)).length > 0)
-      return undefined;
-    return { kind: 'required', difference: `${missing.join(', ')}: required, and missing` };
+    if (missing.length === 0 || !isComplete(object, this.#nodeOf(version))) return undefined;
+    const difference = `${missing.join(', ')}: required, and missing`;
+    return { kind: 'required', converted: there, fields: missing, difference };
   }
 
   /** Is the field that of a rule with a form? An odd text has no value there, and is preserved. */
@@ -197,7 +220,13 @@ class Prover {
   }
 
   #nodeOf(version: string): ObjectNode {
-    const empty = { fields: new Map(), required: [], isOpen: false, isNullable: false };
+    const empty = {
+      fields: new Map(),
+      required: [],
+      defaulted: [],
+      isOpen: false,
+      isNullable: false,
+    };
     return this.#nodes.get(version) ?? { kind: 'object', ...empty };
   }
 

@@ -52,8 +52,9 @@ export function randomValue(node: SchemaNode, options: ValueOptions): unknown {
       );
     case 'object': {
       const object: Record<string, unknown> = {};
+      const needed = [...node.required, ...node.defaulted];
       for (const [name, field] of node.fields) {
-        const isRequired = node.required.includes(name) && !isPartial;
+        const isRequired = needed.includes(name) && !isPartial;
         if (isRequired || fraction() < options.share) object[name] = randomValue(field, options);
       }
       if (node.isOpen && fraction() < 0.3) object.other = randomAny(options, 2);

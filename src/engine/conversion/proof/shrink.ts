@@ -3,14 +3,18 @@ import { isJsonObject } from '#util/json.ts';
 /** A shrink ends after this many attempts. */
 const mostAttempts = 3_000;
 
-/** A smaller value that still fails: fields and items are removed as long as it does. */
-export function shrink(value: unknown, fails: (value: unknown) => boolean): unknown {
+/** A smaller value that still fails: fields and items are removed as long as it does. Yields after each attempt. */
+export function* shrink(
+  value: unknown,
+  fails: (value: unknown) => boolean,
+): Generator<undefined, unknown, undefined> {
   let current = value;
   let attempts = 0;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
     for (const candidate of smaller(current)) {
       if (++attempts > mostAttempts) return current;
+      yield;
       if (!fails(candidate)) continue;
       current = candidate;
       isSmaller = true;

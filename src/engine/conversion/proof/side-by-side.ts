@@ -3,7 +3,14 @@ import { isJsonObject } from '#util/json.ts';
 
 /** The fields in which two values differ, one a line: path, both values. */
 export function sideBySide(before: unknown, after: unknown): string {
-  const rows = [['field', 'before', 'after'], ...differences(before, after, '')];
+  const rows = [
+    ['field', 'before', 'after'],
+    ...differences(before, after).map((each) => [
+      each.path,
+      textOf(each.before),
+      textOf(each.after),
+    ]),
+  ];
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   const widths = [width(0), width(1)];
   return rows
@@ -16,7 +23,19 @@ export function sideBySide(before: unknown, after: unknown): string {
     .join('\n');
 }
 
-function differences(before: unknown, after: unknown, path: string): readonly string[][] {
+export interface FieldDifference {
+  /** As `spec.rules[0].port`. */
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The fields in which two values differ. */
+export function differences(
+  before: unknown,
+  after: unknown,
+  path = '',
+): readonly FieldDifference[] {
   if (deepEqual(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return before.flatMap((item, index) => differences(item, after[index], `${path}[${index}]`));
@@ -26,7 +45,7 @@ function differences(before: unknown, after: unknown, path: string): readonly st
       differences(before[name], after[name], path === '' ? name : `${path}.${name}`),
     );
   }
-  return [[path, textOf(before), textOf(after)]];
+  return [{ path, before, after }];
 }
 
 function textOf(value: unknown): string {
