@@ -3,6 +3,7 @@ import {
   createOperatorTestParser,
   type Diagnostic,
   definitionKind,
+  type LocatedDefinition,
   operatorFuzzKind,
   operatorTestKind,
   parseOperatorFuzz,
@@ -10,6 +11,7 @@ import {
 } from '#definition';
 import {
   checkObjects,
+  conversionDiagnostics,
   DefinitionValidator,
   type LoadFiles,
   TestChecker,
@@ -40,6 +42,10 @@ export class TextChecker {
   readonly #tree: TestSourcesOptions['tree'];
   #tests: TestChecker;
   readonly #versions = new Set<string>();
+  /** The valid definitions with conversions of the text that was checked last. */
+  #converting:
+    | { readonly text: string; readonly located: readonly LocatedDefinition[] }
+    | undefined;
 
   /** @param tree the folders that a test may read. @default as in `homeostat test` */
   constructor(load: LoadFiles = async () => [], tree?: TestSourcesOptions['tree']) {
@@ -62,15 +68,35 @@ export class TextChecker {
     const hasFuzz = hasKind(text, operatorFuzzKind);
     const hasDefinitions = hasKind(text, definitionKind) || !(hasTests || hasFuzz);
     return arrangeDiagnostics([
-      ...(hasDefinitions ? this.#validator.validate([{ file: name, text }]).diagnostics : []),
+      ...(hasDefinitions ? this.#validate(text, name) : []),
       ...(hasTests ? await this.#checkTests(text, file.path) : []),
       ...(hasFuzz ? parseOperatorFuzz(text, name).diagnostics : []),
     ]);
   }
 
+  /**
+   * What a generated round-trip check finds in a text that was just checked: slower than all other checks, and only of valid definitions with
+   * conversions. It ends early when the signal aborts.
+   */
+  async checkConversions(text: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
+    const found: Diagnostic[] = [];
+    const located = this.#converting?.text === text ? this.#converting.located : [];
+    for (const each of located) found.push(...(await conversionDiagnostics(each, signal)));
+    return arrangeDiagnostics(found);
+  }
+
   close(): void {
     this.#validator.close();
     this.#tests.close();
+  }
+
+  #validate(text: string, file: string): readonly Diagnostic[] {
+    const { accepted, diagnostics } = this.#validator.validate([{ file, text }]);
+    const converting = accepted.flatMap(({ located }) =>
+      located.definition.conversions === undefined ? [] : [located],
+    );
+    this.#converting = converting.length > 0 ? { text, located: converting } : undefined;
+    return diagnostics;
   }
 
   /** The diagnostics of tests that are in their own file. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
@@ -97,6 +98,45 @@ describe('lsp/language-server', () => {
       },
       data: { path: '/spec/children/0/tempalte', hint: 'Did you mean "template"?' },
     });
+    await client.shutdown();
+  });
+
+  test('a conversion that loses a value is an error at its rule, after the other diagnostics', async () => {
+    const valid = readFileSync('test/fixtures/valid/conversions.yaml', 'utf8');
+    const text = valid.replace(
+      'properties:\n                  replicas',
+      'required: [replicas]\n                properties:\n                  replicas',
+    );
+    const { client, clock, diagnostics } = await openSession(text);
+    assert.deepEqual(diagnostics, []);
+    const [found, ...others] = await client.diagnosticsOf(uri, 1, 1);
+    assert.deepEqual(others, []);
+    assert.deepEqual(found?.range.start, positionOf(text, 'spec.replicas }'));
+    assert.match(
+      String(found?.message),
+      /^An object of version "v1alpha1" lacks a required field in "v1": "spec\.replicas": \{"spec":.* becomes \{.*\}\. Give the field a default/,
+    );
+    await client.replace(uri, 2, valid);
+    await untilPending(clock);
+    await clock.advance(150);
+    assert.deepEqual(await client.diagnosticsOf(uri, 2), []);
+    await client.shutdown();
+  });
+
+  test('a newer text ends the check of conversions, and is answered meanwhile', async () => {
+    const text = readFileSync('test/fixtures/valid/conversions.yaml', 'utf8');
+    const { client, clock } = await openSession(text);
+    const broken = text.replace('spec.size', 'spec.sise');
+    await client.replace(uri, 2, broken);
+    const hover = await client.connection.sendRequest(HoverRequest.type, {
+      textDocument: { uri },
+      position: positionOf(broken, 'conversions:', 2),
+    });
+    assert.ok(hover !== null);
+    await untilPending(clock);
+    await clock.advance(150);
+    const [found] = await client.diagnosticsOf(uri, 2);
+    assert.match(String(found?.message), /has no field "spec\.sise"/);
     await client.shutdown();
   });
 

@@ -85,6 +85,8 @@ class Session {
   readonly #open = new Map<string, OpenDocument>();
   /** Cancels the checks that wait, by URI. */
   readonly #waiting = new Map<string, () => void>();
+  /** Ends the slow checks that run, by URI. */
+  readonly #proving = new Map<string, AbortController>();
   /** Definitions that are not open, by file. */
   readonly #parsed = new Map<string, ParsedText>();
   readonly #folders = new WorkspaceFolders();
@@ -134,6 +136,7 @@ class Session {
     const how = await promise;
     signal.removeEventListener('abort', stop);
     for (const cancel of this.#waiting.values()) cancel();
+    for (const uri of this.#proving.keys()) this.#stopProof(uri);
     this.#isOver = true;
     this.#connection.dispose();
     this.#checker.close();
@@ -197,6 +200,7 @@ class Session {
       this.#open.delete(uri);
       this.#waiting.get(uri)?.();
       this.#waiting.delete(uri);
+      this.#stopProof(uri);
       this.#publish({ uri, diagnostics: [] });
     });
   }
@@ -290,6 +294,7 @@ class Session {
 
   #checkAfter(delayMs: number, uri: string): void {
     this.#waiting.get(uri)?.();
+    this.#stopProof(uri);
     this.#waiting.set(
       uri,
       this.#options.clock.after(delayMs, () => void this.#check(uri)),
@@ -308,11 +313,23 @@ class Session {
       if (this.#open.get(uri) !== open || document.version !== version) return;
       const diagnostics = found.map((each) => markOf(each, { document, parsed }));
       this.#publish({ uri, version, diagnostics });
+      const proving = new AbortController();
+      this.#proving.set(uri, proving);
+      const proven = await this.#checker.checkConversions(document.getText(), proving.signal);
+      if (proven.length === 0 || proving.signal.aborted) return;
+      const more = proven.map((each) => markOf(each, { document, parsed }));
+      this.#publish({ uri, version, diagnostics: [...diagnostics, ...more] });
     } catch (error) {
       // An error of Homeostat; the session of the author continues.
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.#log(MessageType.Error, text);
     }
+  }
+
+  /** A newer text is checked, or none. */
+  #stopProof(uri: string): void {
+    this.#proving.get(uri)?.abort();
+    this.#proving.delete(uri);
   }
 
   #publish(params: PublishDiagnosticsParams): void {

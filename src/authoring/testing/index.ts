@@ -1,4 +1,4 @@
-export { proveConversions } from './conversions/prove-conversions.ts';
+export { conversionDiagnostics } from './conversions/conversion-diagnostics.ts';
 export { conversionTestName, testConversions } from './conversions/test-conversions.ts';
 export { type CollectedCoverage, CoverageCollector } from './coverage/coverage-collector.ts';
 export { coverageHtml } from './coverage/coverage-html.ts';

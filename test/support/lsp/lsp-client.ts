@@ -54,12 +54,12 @@ export class LspClient {
     });
   }
 
-  /** The first diagnostics that are published for a version of a document. */
-  async diagnosticsOf(uri: string, version?: number): Promise<readonly Diagnostic[]> {
+  /** The diagnostics that are published for a version of a document: the first ones, or those after `skipped` others. */
+  async diagnosticsOf(uri: string, version?: number, skipped = 0): Promise<readonly Diagnostic[]> {
     for (;;) {
-      const found = this.published.find(
+      const found = this.published.filter(
         (each) => each.uri === uri && (version === undefined || each.version === version),
-      );
+      )[skipped];
       if (found !== undefined) return found.diagnostics;
       await once(this.#events, 'published');
     }
