@@ -91,6 +91,22 @@ export const otherFaults = {
       'it waits as before, for the same revision with the same failed resources; an approval or a fixed revision finishes it',
     runs: 'once each',
   },
+  conversionKills: {
+    name: 'SIGKILL of the runtime and of webhook processes while versions of a kind change',
+    injected:
+      'a second version is opened and stored, the first one is closed and removed, and all of it back again; in each step the runtime or one of two webhook processes is killed at a random moment and started again, while clients of both versions create, apply, update, read, list and watch',
+    oracle:
+      'only requests that run while a webhook process is missing fail, with the message of the API server that names the webhook; every value that was written last is there, both versions are equal, field managers are those of the version that is left, and nothing else of the conversions remains',
+    runs: 'one change and back, 10 kills; 30 with `HOMEOSTAT_MODEL_RUNS=30`',
+  },
+  conversionOutage: {
+    name: 'no webhook process runs',
+    injected:
+      'both are killed while clients of both versions write, read and watch, and started again',
+    oracle:
+      'requests that need a conversion fail with a message that names the webhook, and are carried out after the outage; no field is lost',
+    runs: 'once',
+  },
   leftovers: {
     name: 'deleted resources leave nothing behind',
     injected:

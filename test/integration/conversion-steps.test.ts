@@ -3,7 +3,23 @@ import { test } from 'node:test';
 import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { ConverterService } from '../support/conversion/converter-service.ts';
-import { StepLoad, type VersionUse } from '../support/conversion/step-load.ts';
+import {
+  byReplicas,
+  bySize,
+  crdSpecOf,
+  isOwnedIn,
+  isServed,
+  newer,
+  old,
+  type StepDefinition,
+  served,
+  stepDefinition,
+  stored,
+  storedIn,
+  storedVersions,
+  unserved,
+} from '../support/conversion/step-kind.ts';
+import { StepLoad } from '../support/conversion/step-load.ts';
 import { conditionOf } from '../support/definitions.ts';
 import { createRuntimeNamespace, useRuntimes } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
@@ -14,110 +30,18 @@ const launch = useRuntimes(shared);
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dials.load.example.com';
 const definitionPath = '/apis/homeostat.dev/v1alpha1/operatordefinitions/load';
 
-const text = '{ type: string }';
-const integer = '{ type: integer }';
-const specs = {
-  v1alpha1: `size: ${integer}, mode: ${text}, note: ${text}`,
-  v1: `replicas: ${integer}, strategy: { type: object, properties: { type: ${text} } }, comment: ${text}`,
-};
-type Versions = Readonly<Partial<Record<keyof typeof specs, string>>>;
-
-const rules = `
-  conversions:
-    hub: v1
-    versions:
-      - version: v1alpha1
-        fields:
-          - { here: spec.size, there: spec.replicas }
-          - { here: spec.mode, there: spec.strategy.type, values: { fast: Parallel, slow: Ordered } }`;
-
-/** @param versions with their flags */
-function definition(versions: Versions, value: string): string {
-  const items = Object.entries(versions).map(
-    ([name, flags]) => `
-      - { name: ${name}, ${flags}, schema: { openAPIV3Schema: { type: object, properties: {
-          spec: { type: object, properties: { ${specs[name as keyof typeof specs]} } },
-          status: { type: object, properties: { text: ${text}, old: ${integer}, new: ${integer} } } } } } }`,
-  );
-  return `apiVersion: homeostat.dev/v1alpha1
-kind: OperatorDefinition
-metadata: { name: load }
-spec:
-  crd:
-    group: load.example.com
-    names: { kind: Dial, plural: dials }
-    scope: Namespaced
-    versions:${items.join('')}${items.length > 1 ? rules : ''}
-  children:
-    - id: shown
-      template:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: { name: "\${ metadata.name }" }
-        data: { text: "\${ ${value} }" }
-  status: { text: "\${ ${value} }" }
-`;
-}
-
-const stored = 'served: true, storage: true';
-const served = 'served: true, storage: false';
-const bySize = "'size ' & $string(spec.size)";
-const byReplicas = "'replicas ' & $string(spec.replicas)";
+const definition = (versions: StepDefinition['versions'], value: string) =>
+  stepDefinition({ name: 'load', versions, value });
 const steps = {
   one: definition({ v1alpha1: stored }, bySize),
   both: definition({ v1alpha1: stored, v1: served }, bySize),
   turned: definition({ v1alpha1: served, v1: stored }, byReplicas),
   deprecated: definition({ v1alpha1: `${served}, deprecated: true`, v1: stored }, byReplicas),
-  closed: definition({ v1alpha1: 'served: false, storage: false', v1: stored }, byReplicas),
+  closed: definition({ v1alpha1: unserved, v1: stored }, byReplicas),
   last: definition({ v1: stored }, byReplicas),
 };
 
-const old: VersionUse = {
-  version: 'v1alpha1',
-  manager: 'old',
-  spec: (round) => ({ size: round, mode: 'fast', note: `note ${round}` }),
-  check: ({ size, mode, note }, round = size as number) =>
-    assert.deepEqual(
-      { size, mode, note },
-      { size: round, mode: 'fast', note: `note ${size}` },
-      'A field of v1alpha1 is lost',
-    ),
-};
-const newer: VersionUse = {
-  version: 'v1',
-  manager: 'new',
-  spec: (round) => ({ comment: `comment ${round}` }),
-  check: ({ replicas, strategy, comment }, round) => {
-    assert.equal(typeof replicas, 'number', 'replicas is lost');
-    assert.deepEqual(strategy, { type: 'Parallel' });
-    if (round !== undefined) assert.equal(comment, `comment ${round}`);
-  },
-};
-
-interface Version {
-  readonly name: string;
-  readonly served: boolean;
-  readonly storage: boolean;
-}
-interface CrdSpec {
-  readonly conversion?: { readonly strategy: string };
-  readonly versions: readonly Version[];
-}
-const specOf = (crd: KubeObject | undefined) => crd?.spec as CrdSpec | undefined;
-const isServed = (crd: KubeObject | undefined, of: string) =>
-  specOf(crd)?.versions.some(({ name, served }) => name === of && served) === true;
-const storedIn = (crd: KubeObject | undefined) =>
-  specOf(crd)?.versions.find(({ storage }) => storage)?.name;
-const storedVersions = (crd: KubeObject | undefined) =>
-  (crd?.status as { readonly storedVersions?: readonly string[] } | undefined)?.storedVersions;
-
-/** Whether no client owns fields in another version. */
-function isClean({ metadata }: KubeObject): boolean {
-  const { managedFields = [] } = metadata as {
-    readonly managedFields?: readonly { readonly apiVersion: string }[];
-  };
-  return managedFields.every(({ apiVersion }) => apiVersion.endsWith('/v1'));
-}
+const isClean = (object: KubeObject) => isOwnedIn(object, 'v1');
 
 const objects = (namespace: string, version: string) =>
   `/apis/load.example.com/${version}/namespaces/${namespace}/dials`;
@@ -183,7 +107,7 @@ shared.describe('integration/conversion-steps', () => {
     await shared.client().untilList(dials, (items) => items.some(isClean));
     await runtime.stop('SIGKILL');
     const last = start(steps.last);
-    await untilCrd((crd) => specOf(crd)?.conversion?.strategy === 'None');
+    await untilCrd((crd) => crdSpecOf(crd)?.conversion?.strategy === 'None');
     await last.whenReady();
     await load.more('v1');
     await shared

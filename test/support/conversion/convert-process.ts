@@ -11,6 +11,8 @@ interface ConvertProcessOptions {
   readonly url?: string;
   /** More flags. @default none */
   readonly flags?: readonly string[];
+  /** Added to our own environment. @default nothing */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `homeostat convert` as a process of its own. */
@@ -22,7 +24,7 @@ export class ConvertProcess {
   #onText: () => void = () => {};
 
   private constructor(
-    { kubeconfig, namespace, url, flags = [] }: ConvertProcessOptions,
+    { kubeconfig, namespace, url, flags = [], env = {} }: ConvertProcessOptions,
     [port = 0, health = 0]: readonly number[],
   ) {
     this.port = port;
@@ -40,6 +42,7 @@ export class ConvertProcess {
         ...['--webhook-host', '127.0.0.1', '--webhook-port', `${port}`],
         ...['--http', `127.0.0.1:${health}`, ...flags],
       ],
+      env,
       onOutput: take,
       onErrors: take,
     });

@@ -13,6 +13,8 @@ export interface VersionUse {
   readonly manager: string;
   /** What it applies. */
   readonly spec: (round: number) => Fields;
+  /** What it creates in {@link StepLoadOptions.created}. @default nothing */
+  readonly whole?: (round: number) => Fields;
   /** Checks any object in this version. @param round what this manager has applied last @throws Error when a field is lost */
   readonly check: (spec: Fields, round?: number) => void;
 }
@@ -24,6 +26,13 @@ interface StepLoadOptions {
   /** The path of the objects in a version. */
   readonly objects: (version: string) => string;
   readonly names: readonly string[];
+  /** Another namespace, in which objects are created and deleted. @default none */
+  readonly created?: string;
+  /**
+   * Whether a failure is expected, of an action that began then by `performance.now()`: the action is repeated. Applies take fields by force:
+   * an update while conversions fail leaves an object without managers. @default none is
+   */
+  readonly isExpected?: (message: string, sinceMs: number) => boolean;
 }
 
 interface ListAnswer {
@@ -54,9 +63,12 @@ const pauseMs = 100;
  */
 export class StepLoad {
   readonly failures: string[] = [];
+  /** How often which action had a failure that was expected. */
+  readonly expected = new Map<string, number>();
   readonly #options: StepLoadOptions;
   readonly #running = new Map<string, Running>();
   readonly #counts = new Map<string, number>();
+  readonly #applied = new Map<string, number>();
 
   constructor(options: StepLoadOptions) {
     this.#options = options;
@@ -77,7 +89,18 @@ export class StepLoad {
       if (version !== undefined && each !== version) continue;
       stopper.abort();
       await ended;
+      this.#running.delete(each);
     }
+  }
+
+  /** Whether the clients of a version run. */
+  isRunning({ version }: VersionUse): boolean {
+    return this.#running.has(version);
+  }
+
+  /** The round of what the clients of a version have applied last. */
+  appliedRound({ version }: VersionUse, name: string): number | undefined {
+    return this.#applied.get(`${version} ${name}`);
   }
 
   /** Waits until something fails, or for some more actions of each sort in these versions. */
@@ -94,7 +117,7 @@ export class StepLoad {
   }
 
   async #write(use: VersionUse, name: string, signal: AbortSignal): Promise<void> {
-    const { client, objects, kind, namespace } = this.#options;
+    const { client, objects, kind, namespace, isExpected } = this.#options;
     const path = `${objects(use.version)}/${name}`;
     const [, , group] = path.split('/');
     const named = { metadata: { name, namespace }, apiVersion: `${group}/${use.version}`, kind };
@@ -103,9 +126,10 @@ export class StepLoad {
         const manifest = { ...named, spec: use.spec(round) } as KubeObject;
         const applied = await client.apply<Seen>(manifest, {
           fieldManager: use.manager,
-          force: false,
+          force: isExpected !== undefined,
         });
         use.check(applied.spec, round);
+        this.#applied.set(`${use.version} ${name}`, round);
       });
       await this.#try(use, 'update', () => this.#update(use, path, round));
       await this.#try(use, 'status', async () => {
@@ -119,7 +143,37 @@ export class StepLoad {
       await this.#try(use, 'list', async () => {
         for (const { spec } of await client.list<Seen>(objects(use.version))) use.check(spec);
       });
+      if (use.whole !== undefined) await this.#create(use, `${name}-${use.version}`, round);
     }
+  }
+
+  /** Creates an object, reads it and deletes it. */
+  async #create(use: VersionUse, name: string, round: number): Promise<void> {
+    const { client, objects, kind, namespace, created = '' } = this.#options;
+    const list = objects(use.version).replace(`/${namespace}/`, `/${created}/`);
+    const [, , group] = list.split('/');
+    const metadata = { name, namespace: created };
+    const body = {
+      apiVersion: `${group}/${use.version}`,
+      kind,
+      metadata,
+      spec: use.whole?.(round),
+    };
+    await this.#try(use, 'create', async () => {
+      const request = { method: 'POST', path: list, body };
+      const answer = await client.request(request);
+      // It exists when a response with an expected failure was that of a creation that was carried out.
+      if (answer.status !== 201 && answer.status !== 409)
+        throw new PlaneRequestError(request, answer);
+      const found = await client.must<Seen>({ method: 'GET', path: `${list}/${name}` });
+      use.check(found.spec, round);
+    });
+    await this.#try(use, 'delete', async () => {
+      const request = { method: 'DELETE', path: `${list}/${name}` };
+      const answer = await client.request(request);
+      if (answer.status !== 200 && answer.status !== 404)
+        throw new PlaneRequestError(request, answer);
+    });
   }
 
   async #update(use: VersionUse, path: string, round: number): Promise<void> {
@@ -172,16 +226,28 @@ export class StepLoad {
     }
   }
 
-  async #try({ version }: VersionUse, what: string, act: () => Promise<unknown>): Promise<void> {
+  async #try(use: VersionUse, what: string, act: () => Promise<unknown>): Promise<void> {
+    const name = `${use.version} ${what}`;
+    while ((await this.#attempt(name, act)) === 'again') await this.#options.client.sleep(pauseMs);
+    this.#add(name);
+    await this.#options.client.sleep(pauseMs);
+  }
+
+  async #attempt(name: string, act: () => Promise<unknown>): Promise<'ended' | 'again'> {
+    const startMs = performance.now();
     try {
       await act();
+      return 'ended';
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      if (this.#options.isExpected?.(message, startMs)) {
+        this.expected.set(name, (this.expected.get(name) ?? 0) + 1);
+        return 'again';
+      }
       if (this.failures.length < shownFailures)
-        this.failures.push(`${new Date().toISOString()} ${version} ${what}: ${message}`);
+        this.failures.push(`${new Date().toISOString()} ${name}: ${message}`);
+      return 'ended';
     }
-    this.#add(`${version} ${what}`);
-    await this.#options.client.sleep(pauseMs);
   }
 
   #add(what: string): void {
