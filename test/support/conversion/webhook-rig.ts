@@ -21,6 +21,8 @@ interface ReplicaOptions {
   readonly times?: CertificateTimes;
   readonly directory?: string;
   readonly drain?: DrainTimes;
+  /** Its clock on the wall is ahead of ours. In ms. @default 0 */
+  readonly aheadMs?: number;
 }
 
 /** A server of the webhook in this process. */
@@ -48,6 +50,7 @@ export class WebhookRig {
   readonly #cluster: TestCluster;
   readonly #leader = new AbortController();
   #leading: Promise<void> = Promise.resolve();
+  #started = 0;
 
   private constructor({ shared, cluster, namespace, balancer }: RigParts) {
     this.#shared = shared;
@@ -69,14 +72,17 @@ export class WebhookRig {
   }
 
   /** Starts a server and waits until it can convert. */
-  async addReplica({ times = testTimes, directory, drain }: ReplicaOptions = {}): Promise<Replica> {
+  async addReplica(options: ReplicaOptions = {}): Promise<Replica> {
+    const { times = testTimes, directory, drain, aheadMs = 0 } = options;
+    const system = createSystemClock();
+    const clock = { ...system, nowMs: () => system.nowMs() + aheadMs };
     const cluster = await this.#cluster.connect(this.#shared.plane.kubeconfigPath());
     const stopper = new AbortController();
     const service = new ConversionService({
       ...{ cluster, times, address: this.address, host: '127.0.0.1', port: 0 },
-      ...{ clock: createSystemClock(), logger: silentLogger(), metrics: freshMetrics() },
+      ...{ clock, logger: silentLogger(), metrics: freshMetrics() },
       yaml: { parse: (text) => parseYaml(text, 'kubectl'), print: printYaml },
-      server: `replica-${this.replicas.length}`,
+      server: `replica-${++this.#started}`,
       certificates:
         directory === undefined
           ? { kind: 'secret', namespace: this.namespace }
