@@ -37,6 +37,9 @@ const rules = `
           - { here: spec.size, there: spec.replicas }
           - { here: spec.mode, there: spec.strategy.type, values: { fast: Parallel, slow: Ordered } }`;
 
+const noteRule = `
+          - { here: spec.note, there: spec.comment }`;
+
 interface DialOptions {
   readonly name: string;
   /** @default it has none */
@@ -44,13 +47,19 @@ interface DialOptions {
   /** @default it has none */
   readonly new?: string;
   readonly value: string;
+  /** Further fields of the old version. @default none */
+  readonly more?: string;
+  /** Further fields of the new version. @default none */
+  readonly note?: string;
+  /** A further rule. @default none */
+  readonly rule?: string;
 }
 
 function dial(options: DialOptions): string {
-  const { name, old, new: newer, value } = options;
+  const { name, old, new: newer, value, more = '', note = '', rule = '' } = options;
   const versions = [
-    ...(old === undefined ? [] : [versionText('v1alpha1', old, oldFields)]),
-    ...(newer === undefined ? [] : [versionText('v1', newer, newFields)]),
+    ...(old === undefined ? [] : [versionText('v1alpha1', old, `${oldFields}${more}`)]),
+    ...(newer === undefined ? [] : [versionText('v1', newer, `${newFields}${note}`)]),
   ];
   return `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
@@ -60,7 +69,7 @@ spec:
     group: ${name}.example.com
     names: { kind: Dial, plural: dials }
     scope: Namespaced
-    versions:${versions.join('')}${versions.length > 1 ? rules : ''}
+    versions:${versions.join('')}${versions.length > 1 ? `${rules}${rule}` : ''}
   children:
     - id: shown
       template:
@@ -86,7 +95,11 @@ interface CrdSpec {
   readonly conversion?: {
     readonly strategy: string;
     readonly webhook?: {
-      readonly clientConfig: { readonly caBundle?: string; readonly service?: object };
+      readonly clientConfig: {
+        readonly caBundle?: string;
+        readonly service?: object;
+        readonly url?: string;
+      };
     };
   };
   readonly versions: readonly {
@@ -107,6 +120,7 @@ const bundleIn = (crd: KubeObject | undefined) =>
 const textOf = (object: KubeObject | undefined) =>
   (object?.data as { readonly text?: string } | undefined)?.text;
 
+const urlIn = (crd: KubeObject | undefined) => specOf(crd)?.conversion?.webhook?.clientConfig.url;
 const isSentToService = (crd: KubeObject | undefined) =>
   specOf(crd)?.conversion?.webhook?.clientConfig.service !== undefined;
 const digestIn = (crd: KubeObject | undefined) =>
@@ -239,7 +253,9 @@ shared.describe('integration/conversions', () => {
     });
     await client.untilObject(configOf(namespace, 'one'), (map) => textOf(map) === 'size 3');
     if (shared.plane instanceof SandboxPlane) shared.plane.setWebhooksReachable(false);
-    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas }));
+    const before = specOf(await client.get(crdOf(name)));
+    const more = ', extra: { type: string }';
+    runtime.write('dial.yaml', dial({ name, old: served, new: stored, value: byReplicas, more }));
     await client.untilObject(definitionOf(name), (definition) =>
       /New versions are not served, because conversions fail: The conversion webhook of Dial failed/.test(
         JSON.stringify(definition?.status ?? {}),
@@ -247,6 +263,8 @@ shared.describe('integration/conversions', () => {
     );
     const closed = await client.untilObject(crdOf(name), (crd) => servedOf(crd).length === 1);
     assert.deepEqual([servedOf(closed), storedIn(closed)], [['v1alpha1'], 'v1alpha1']);
+    // With its schema, too.
+    assert.deepEqual(specOf(closed)?.versions[0], before?.versions[0]);
     // The former revision still runs.
     await client.apply({
       apiVersion: `${name}.example.com/v1alpha1`,
@@ -340,6 +358,49 @@ shared.describe('integration/conversions', () => {
     await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'replicas 4');
   });
 
+  test('rules with which clients would lose writes are never used', async () => {
+    const name = 'worse';
+    await createRuntimeNamespace(shared);
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const options = { name, old: stored, new: served, value: bySize };
+    const runtime = launch({
+      definitions: {
+        'dial.yaml': dial({ ...options, rule: noteRule, note: ', comment: { type: string }' }),
+      },
+      flags: await webhookFlags('1s'),
+    });
+    await runtime.whenReady();
+    const large = {
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'large', namespace },
+      spec: { size: 3, note: 'x'.repeat(70_000) },
+    };
+    await client.apply(large);
+    await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'size 3');
+    const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    runtime.write('dial.yaml', dial({ ...options, note: ', comment: { type: string }' }));
+    await client.untilObject(definitionOf(name), (definition) =>
+      new RegExp(
+        `The conversion rules are not used: Dial \\"${namespace}/large\\" cannot be converted to version \\"v1\\"`,
+      ).test(JSON.stringify(definition?.status ?? {})),
+    );
+    // Nothing was written, so that no client has seen them.
+    const after = await client.get(crdOf(name));
+    assert.equal(after?.metadata.resourceVersion, before?.metadata.resourceVersion);
+
+    // The resource is the obstacle: without it, the same rules are used.
+    await client.apply({ ...large, spec: { size: 4 } });
+    await client.untilObject(configOf(namespace, 'large'), (map) => textOf(map) === 'size 4');
+    runtime.write(
+      'dial.yaml',
+      dial({ ...options, rule: noteRule, note: ', comment: { type: string }' }),
+    );
+    runtime.write('dial.yaml', dial({ ...options, note: ', comment: { type: string }' }));
+    await client.untilObject(crdOf(name), (crd) => digestIn(crd) !== digestIn(before));
+  });
+
   test('certificates that are removed from the CRD are written again', async () => {
     const name = 'bundle';
     await createRuntimeNamespace(shared);
@@ -418,6 +479,39 @@ shared.describe('integration/conversions', () => {
     assert.deepEqual(specOf(after)?.conversion, specOf(before)?.conversion);
     assert.deepEqual(servedOf(after).toSorted(), ['v1', 'v1alpha1']);
     assert.equal(digestIn(after), digestIn(before));
+  });
+
+  test('what worked is used again by a runtime without a webhook, after one was killed that tried something else', async () => {
+    const name = 'undone';
+    await createRuntimeNamespace(shared);
+    const client = shared.client();
+    const options = { name, old: served, new: stored, value: byReplicas };
+    const definitions = { 'dial.yaml': dial(options) };
+    const first = launch({ definitions, flags: await webhookFlags('1s'), runtime: name });
+    await first.whenReady();
+    await client.untilObject(
+      definitionOf(name),
+      (definition) => conditionOf(definition)?.status === 'True',
+    );
+    const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    await first.stop('SIGKILL');
+    const changed = { 'dial.yaml': dial({ ...options, more: ', extra: { type: string }' }) };
+    const flags = await webhookFlags('600s');
+    const second = launch({ definitions: changed, flags, runtime: name });
+    await client.untilObject(crdOf(name), (crd) => JSON.stringify(crd?.spec).includes('extra'));
+    await second.stop('SIGKILL');
+    launch({ definitions: changed, runtime: name });
+    const after = await client.untilObject(
+      crdOf(name),
+      (crd) => !JSON.stringify(crd?.spec).includes('extra'),
+    );
+    assert.deepEqual(specOf(after)?.versions, specOf(before)?.versions);
+    assert.equal(urlIn(after), urlIn(before));
+    await client.untilObject(definitionOf(name), (definition) =>
+      /used again. A definition with .*--webhook-url/.test(
+        JSON.stringify(definition?.status ?? {}),
+      ),
+    );
   });
 
   test('without a conversion webhook the definition says so, and nothing is changed', async () => {

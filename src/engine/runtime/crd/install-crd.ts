@@ -68,11 +68,13 @@ export async function installCrd(
     if (found !== undefined && isTerminating(found) && isOurs) return undefined;
     const apply = (shape?: CrdShape) =>
       applyWhereNeeded(crds, { ...options, shape, prepareChange: beforeRemoval }, signal);
+    const restore = (shape: CrdShape) =>
+      applyWhereNeeded(crds, { ...options, shape, isRestored: true }, signal);
     const { conversions } = definition;
     const obstacle =
       conversions === undefined
         ? await apply()
-        : await installConverted({ ...options, crds, apply }, conversions, signal);
+        : await installConverted({ ...options, crds, apply, restore }, conversions, signal);
     if (obstacle !== undefined) return obstacle;
     const conflict = await whenEstablished(crds, name, signal);
     if (conflict !== undefined) return rejection(conflict);
@@ -110,6 +112,8 @@ type CrdShape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
 interface ApplyCrdOptions extends InstallOptions {
   /** @default the CRD of the definition */
   readonly shape?: CrdShape | undefined;
+  /** Whether stored resources are known to work with it. @default false: a change that breaks them is rejected */
+  readonly isRestored?: boolean;
   readonly prepareChange?: (live: KubeObject) => Promise<CrdRejection | undefined>;
 }
 
@@ -119,7 +123,7 @@ async function applyWhereNeeded(
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
   const { definition, cluster, source, hub, allowBreakingChanges = false } = options;
-  const { shape = (crd) => crd, prepareChange } = options;
+  const { shape = (crd) => crd, prepareChange, isRestored = false } = options;
   const { name } = definition.kind.crd.metadata;
   const fieldManager = fieldManagerOf(definition.name);
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
@@ -134,7 +138,9 @@ async function applyWhereNeeded(
     // The same three checks as for a child.
     const isApplied = live.appliedBy.includes(fieldManager) && appliedHashOf(live.object) === hash;
     if (isApplied && covers(manifest, live.object, type)) return undefined;
-    const breaking = checkChange(live.object, owned, { definition, source });
+    const breaking = isRestored
+      ? undefined
+      : checkChange(live.object, owned, { definition, source });
     const isAllowed = allowBreakingChanges || definition.kind.crdPolicy.allowBreakingChanges;
     if (breaking !== undefined && !isAllowed) return breaking;
     if (breaking !== undefined) options.onBreakingChange?.(breaking);

@@ -20,3 +20,13 @@ export function addressOf(crd: KubeObject): string {
 export function specOf({ spec }: KubeObject): JsonObject {
   return isJsonObject(spec) ? spec : {};
 }
+
+export function versionsOf(crd: KubeObject | undefined): readonly JsonObject[] {
+  const { versions } = crd === undefined ? {} : specOf(crd);
+  return Array.isArray(versions) ? versions.filter(isJsonObject) : [];
+}
+
+/** The names of the versions that are served. */
+export function servedIn(crd: KubeObject | undefined): readonly string[] {
+  return versionsOf(crd).flatMap(({ name, served }) => (served === true ? [String(name)] : []));
+}

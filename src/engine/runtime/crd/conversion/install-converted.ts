@@ -1,6 +1,5 @@
-import { type ConversionRules, digestOf } from '#conversion';
+import type { ConversionRules } from '#conversion';
 import type { Informer } from '#kube/roles.ts';
-import { deepEqual } from '#util/deep-equal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from '../check-change.ts';
 import type { CrdContext } from '../crd-definition.ts';
@@ -16,12 +15,16 @@ import {
   openedCrd,
   preparedCrd,
   provenCrd,
-  replacesWorking,
   withRules,
 } from './staged-crd.ts';
 import { whyNotStorable } from './storable.ts';
 import { tryConversions } from './try-conversions.ts';
-import { workingConversion } from './working-conversion.ts';
+import {
+  isInTrial,
+  replacesWorking,
+  restoredBundle,
+  workingConversion,
+} from './working-conversion.ts';
 
 export interface ConvertedInstall extends CrdContext {
   readonly conversion?: ConversionTarget | undefined;
@@ -30,10 +33,12 @@ export interface ConvertedInstall extends CrdContext {
   readonly onStep?: (message: string) => void;
   readonly crds: Informer;
   /** Writes the CRD as this function changes it, where it differs from the live one. */
-  readonly apply: (
-    shape: (crd: KubeObject, live: KubeObject | undefined) => KubeObject,
-  ) => Promise<CrdRejection | undefined>;
+  readonly apply: (shape: Shape) => Promise<CrdRejection | undefined>;
+  /** The same for a CRD that was installed before, with which stored resources work. */
+  readonly restore: (shape: Shape) => Promise<CrdRejection | undefined>;
 }
+
+type Shape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
 
 const defaultTrialMs = 30_000;
 /** How long a CRD waits for the certificates of its webhook before this is reported. */
@@ -52,11 +57,10 @@ export async function installConverted(
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
   const { conversion: target, crds, definition, apply, onStep, cluster } = options;
-  if (target === undefined) return rejection(noTarget);
   const { name } = definition.kind.crd.metadata;
   const liveCrd = () => crds.get(undefined, name)?.object;
-  const wholeFor = (crd: KubeObject, live: KubeObject | undefined) =>
-    withRules(crd, live, { rules, target });
+  if (target === undefined) return withoutTarget(options, liveCrd(), signal);
+  const wholeFor: Shape = (crd, live) => withRules(crd, live, { rules, target });
   const final = provenShape(rules, target);
   const finish = async () => {
     const unfit = movesStorage(definition.kind.crd, liveCrd())
@@ -68,13 +72,10 @@ export async function installConverted(
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
-  const close = () => closeConverted(options, { target, wholeFor }, signal);
-  const withoutBundle = async () => {
+  if (!(await hasBundle(options, target, signal))) {
     if (!replacesWorking(liveCrd())) return rejection(noBundle(target));
-    await close();
-    return rejection(`${kept}. ${noBundle(target)}`);
-  };
-  if (!(await hasBundle(options, target, signal))) return withoutBundle();
+    return rejection(`${await closeConverted(options, signal)}. ${noBundle(target)}`);
+  }
   const unopened = await apply((crd, live) => openedCrd(wholeFor(crd, live), live));
   if (unopened !== undefined) return unopened;
   const conflict = await whenEstablished(crds, name, signal);
@@ -82,45 +83,47 @@ export async function installConverted(
   onStep?.('Trying the conversions between its versions');
   const problem = await tryAll(options, target, signal).catch(async (error: unknown) => {
     // A webhook that never answers may look like an API server that does not.
-    if (!signal.aborted && replacesWorking(liveCrd())) await close();
+    if (!signal.aborted && replacesWorking(liveCrd())) await closeConverted(options, signal);
     throw error;
   });
   if (problem === undefined) return finish();
-  const isReplaced = replacesWorking(liveCrd());
-  await close();
+  const closed = await closeConverted(options, signal);
   cluster.kindCreated(definition.kind.gvk);
-  return rejection(`${isReplaced ? kept : unserved}, because conversions fail: ${problem}`);
+  return rejection(`${closed}, because conversions fail: ${problem}`);
 }
 
 const unserved = 'New versions are not served';
 const kept = 'The previous conversion rules and webhook are used again';
+const unrestored = ' (changed schemas stay: they are too large to be recorded)';
 
-/** Removes what failed: new versions, or other rules or another webhook than those that worked. */
-async function closeConverted(
-  { crds, definition, apply, cluster }: ConvertedInstall,
-  {
-    target,
-    wholeFor,
-  }: {
-    readonly target: ConversionTarget;
-    readonly wholeFor: (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
-  },
+/** Without a webhook nothing is tried. What another process has tried is undone: its webhook may not be there any more, either. */
+async function withoutTarget(
+  options: ConvertedInstall,
+  live: KubeObject | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<CrdRejection> {
+  if (live === undefined || !isInTrial(live)) return rejection(noTarget);
+  return rejection(`${await closeConverted(options, signal)}. ${noTarget}`);
+}
+
+/**
+ * Removes what failed: new versions are not served, and rules, webhook and schemas are those that worked.
+ * @returns what was done
+ */
+async function closeConverted(
+  { crds, definition, restore, cluster }: ConvertedInstall,
+  signal: AbortSignal,
+): Promise<string> {
   const { name } = definition.kind.crd.metadata;
-  const working = workingConversion(crds.get(undefined, name)?.object);
-  await apply((crd, live) => {
-    const changed = wholeFor(crd, live);
-    return live === undefined ? changed : closedCrd(changed, live);
-  });
-  if (working === undefined) return;
-  const { caBundle, ...config } = working.clientConfig;
-  // At the same address, the certificates may be newer than those that worked.
-  if (deepEqual(config, target.clientConfig(name, digestOf(working.rules)))) return;
+  const before = crds.get(undefined, name)?.object;
+  const working = before && isInTrial(before) ? workingConversion(before) : undefined;
+  const done = replacesWorking(before) ? kept : unserved;
+  const caBundle = before && working && restoredBundle(before, working);
+  await restore((crd, live) => (live === undefined ? crd : closedCrd(crd, live)));
   const live = crds.get(undefined, name)?.object;
-  if (live === undefined || typeof caBundle !== 'string') return;
-  if (clientConfigOf(live)?.caBundle !== caBundle)
+  if (live !== undefined && caBundle !== undefined && clientConfigOf(live)?.caBundle !== caBundle)
     await writeCaBundle(cluster, { crd: live, caBundle }, signal);
+  return working !== undefined && working.spec === undefined ? `${done}${unrestored}` : done;
 }
 
 /** The CRD as it is in the end. */

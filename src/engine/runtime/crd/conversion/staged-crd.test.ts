@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { digestOf, parseConversionRules, readRules } from '#conversion';
+import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation, workingConversionsAnnotation } from '#util/stored-names.ts';
 import type { ConversionTarget } from './conversion-target.ts';
 import { clientConfigOf } from './crd-parts.ts';
 import { closedCrd, isProven, openedCrd, preparedCrd, provenCrd, withRules } from './staged-crd.ts';
+import { restoredBundle, workingConversion } from './working-conversion.ts';
 
 const targetAt = (host: string): ConversionTarget => ({
   clientConfig: (crd, digest) => ({ url: `https://${host}/convert/${crd}/${digest}` }),
@@ -47,7 +49,7 @@ describe('runtime/crd/conversion/staged-crd', () => {
     const prepared = preparedCrd(wholeOf(proven, second, targetAt('there')), proven);
     const opened = openedCrd(wholeOf(prepared, second, targetAt('there')), prepared);
     assert.notEqual(digestIn(opened), digestIn(proven));
-    const closed = closedCrd(wholeOf(opened, second, targetAt('there')), opened);
+    const closed = closedCrd(crd, opened);
     assert.equal(digestIn(closed), digestIn(proven));
     assert.deepEqual(clientConfigOf(closed), clientConfigOf(proven));
     assert.deepEqual(closed.spec, proven.spec);
@@ -59,9 +61,81 @@ describe('runtime/crd/conversion/staged-crd', () => {
     const killed = preparedCrd(wholeOf(proven, second), proven);
     const opened = preparedCrd(wholeOf(killed, third), killed);
     const again = openedCrd(wholeOf(opened, third), opened);
-    const closed = closedCrd(wholeOf(again, third), again);
+    const closed = closedCrd(crd, again);
     assert.equal(digestIn(closed), first && digestOf(first));
     assert.deepEqual(clientConfigOf(closed), clientConfigOf(proven));
+  });
+
+  const versionNamed = (name: string, fields: readonly string[], isStored = false): JsonObject => {
+    const properties = Object.fromEntries(fields.map((field) => [field, { type: 'string' }]));
+    const schema = { openAPIV3Schema: { type: 'object', properties } };
+    return { name, served: true, storage: isStored, schema };
+  };
+  const crdWith = (...versions: readonly JsonObject[]): KubeObject => ({
+    ...crd,
+    spec: { names: { kind: 'A' }, versions },
+  });
+  /** As the runtime writes it, step by step. */
+  const opened = (edited: KubeObject, live: KubeObject) => {
+    assert.ok(first);
+    const whole = (from: KubeObject) => withRules(edited, from, { rules: first, target: here });
+    const prepared = preparedCrd(whole(live), live);
+    return openedCrd(whole(prepared), prepared);
+  };
+
+  test('schemas return with the rest, also of a kind without conversions', () => {
+    const before = versionNamed('v1alpha1', ['a'], true);
+    const live = crdWith(before);
+    const added = versionNamed('v1', ['b']);
+    const tried = opened(crdWith(versionNamed('v1alpha1', ['a', 'c'], true), added), live);
+    assert.deepEqual(closedCrd(crd, tried).spec, {
+      names: { kind: 'A' },
+      conversion: tried.spec && (tried.spec as JsonObject).conversion,
+      versions: [before, { ...added, served: false }],
+    });
+  });
+
+  test('a webhook of another program, and versions that differ by name only, return', () => {
+    const versions = [versionNamed('v1alpha1', ['a'], true), versionNamed('v1', ['a'])];
+    const clientConfig = { url: 'https://elsewhere/convert' };
+    for (const conversion of [
+      { strategy: 'None' },
+      { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
+    ]) {
+      const live = { ...crd, spec: { ...(crdWith(...versions).spec as JsonObject), conversion } };
+      assert.deepEqual(closedCrd(crd, opened(crdWith(...versions), live)).spec, live.spec);
+    }
+  });
+
+  test('schemas that are too large to be recorded stay', () => {
+    const large = Array.from({ length: 3_000 }, (_, index) => `aFieldWithALongName${index}`);
+    const live = crdWith(versionNamed('v1alpha1', large, true));
+    const changed = versionNamed('v1alpha1', ['a'], true);
+    const tried = opened(crdWith(changed, versionNamed('v1', ['b'])), live);
+    assert.equal(workingConversion(tried)?.spec, undefined);
+    const { versions } = closedCrd(crd, tried).spec as { versions: readonly JsonObject[] };
+    assert.deepEqual(versions, [changed, { ...versionNamed('v1', ['b']), served: false }]);
+  });
+
+  test('the certificates of another server return, those of the same one stay', () => {
+    const trust = (of: KubeObject, caBundle: string): KubeObject => {
+      const conversion = (of.spec as JsonObject).conversion as JsonObject;
+      const webhook = conversion.webhook as JsonObject;
+      const clientConfig = { ...(webhook.clientConfig as JsonObject), caBundle };
+      const spec = { ...(of.spec as JsonObject) };
+      return {
+        ...of,
+        spec: { ...spec, conversion: { ...conversion, webhook: { ...webhook, clientConfig } } },
+      };
+    };
+    const live = trust(proven, 'old');
+    for (const [host, expected] of [
+      ['there', 'old'],
+      ['here', undefined],
+    ] as const) {
+      const tried = trust(preparedCrd(wholeOf(live, second, targetAt(host)), live), 'new');
+      assert.equal(restoredBundle(tried, workingConversion(tried) ?? {}), expected);
+    }
   });
 
   test('rules of quick edits stay, so that API servers get no error that still ask for them', () => {
@@ -73,7 +147,7 @@ describe('runtime/crd/conversion/staged-crd', () => {
     // The current ones, four previous ones, and those that worked.
     assert.deepEqual(kept, [...digests.slice(0, 5), digestIn(proven)]);
     assert.deepEqual(preparedCrd(wholeOf(live, tables.at(-1)), live), live);
-    const closed = closedCrd(wholeOf(live, tables.at(-1)), live);
+    const closed = closedCrd(crd, live);
     assert.deepEqual([...digestsIn(closed)], [digestIn(proven), ...digests.slice(0, 4)]);
   });
 
@@ -92,7 +166,7 @@ describe('runtime/crd/conversion/staged-crd', () => {
     const prepared = preparedCrd(wholeOf(proven, second), proven);
     const final = provenCrd(wholeOf(prepared, second));
     assert.equal(final.metadata.annotations?.[workingConversionsAnnotation], undefined);
-    assert.equal(digestIn(closedCrd(wholeOf(final, second), final)), second && digestOf(second));
+    assert.equal(digestIn(closedCrd(crd, final)), second && digestOf(second));
   });
 
   test('a version that is closed in the same edit is served until the last step', () => {
@@ -116,7 +190,7 @@ describe('runtime/crd/conversion/staged-crd', () => {
     assert.deepEqual(servedIn(prepared), ['v1alpha1']);
     const opened = openedCrd(whole, prepared);
     assert.deepEqual(servedIn(opened), ['v1alpha1', 'v1']);
-    assert.deepEqual(servedIn(closedCrd(whole, opened)), ['v1alpha1']);
+    assert.deepEqual(servedIn(closedCrd(edited, opened)), ['v1alpha1']);
     assert.deepEqual(servedIn(provenCrd(whole)), ['v1']);
   });
 });

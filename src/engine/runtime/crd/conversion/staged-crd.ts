@@ -1,5 +1,5 @@
 import { type ConversionRules, digestOf, writeRules } from '#conversion';
-import { isJsonObject, type JsonObject } from '#util/json.ts';
+import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import {
   conversionsAnnotation,
@@ -7,9 +7,14 @@ import {
   workingConversionsAnnotation,
 } from '#util/stored-names.ts';
 import type { ConversionTarget } from './conversion-target.ts';
-import { addressOf, specOf } from './crd-parts.ts';
+import { addressOf, servedIn, specOf, versionsOf } from './crd-parts.ts';
 import { previousRules } from './previous-rules.ts';
-import { withWorking, workingAnnotation, workingConversion } from './working-conversion.ts';
+import {
+  isInTrial,
+  restoredCrd,
+  workingAnnotation,
+  workingConversion,
+} from './working-conversion.ts';
 
 /**
  * The CRD with the rules of its versions and their webhook, and with the previous rules: for a moment, API servers still ask for these, and
@@ -84,28 +89,21 @@ export function isProven(whole: KubeObject, live: KubeObject | undefined): boole
 }
 
 /**
- * The CRD without the versions whose conversions have failed, unless they worked before or resources are stored in them, and with the rules and
- * the webhook that worked, if there are any. Pure.
+ * The live CRD without what has failed: as it was before the trial, where that is recorded, else without versions whose conversions did not work.
+ * Needs no webhook. Pure.
+ * @param crd the CRD of the definition, of which the labels and annotations are used
  */
-export function closedCrd(whole: KubeObject, live: KubeObject): KubeObject {
+export function closedCrd(crd: KubeObject, live: KubeObject): KubeObject {
   const [, ...proven] = provenOf(live);
-  const working = workingConversion(live);
-  const opened = openedCrd(working === undefined ? whole : withWorking(whole, working), live);
-  return withVersions(opened, (version) => ({
+  const working = isInTrial(live) ? workingConversion(live) : undefined;
+  const restored = restoredCrd(crd, live, working ?? {});
+  if (working?.spec !== undefined) return restored;
+  return withVersions(restored, (version) => ({
     ...version,
     served:
       version.served === true &&
       (version.storage === true || proven.includes(String(version.name))),
   }));
-}
-
-/** Whether other rules or another webhook than those that worked are in the CRD. Pure. */
-export function replacesWorking(live: KubeObject | undefined): boolean {
-  return (
-    live !== undefined &&
-    workingConversion(live) !== undefined &&
-    provenOf(live)[0] !== addressOf(live)
-  );
 }
 
 /** Whether resources are stored in another version than before, in which they are read already. Pure. */
@@ -129,17 +127,8 @@ function withVersions(crd: KubeObject, change: (version: JsonObject) => JsonObje
   return { ...crd, spec: { ...specOf(crd), versions: versionsOf(crd).map(change) } };
 }
 
-function versionsOf(crd: KubeObject | undefined): readonly JsonObject[] {
-  const { versions } = crd === undefined ? {} : specOf(crd);
-  return Array.isArray(versions) ? versions.filter(isJsonObject) : [];
-}
-
 function namesOf(crd: KubeObject | undefined): readonly unknown[] {
   return versionsOf(crd).map(({ name }) => name);
-}
-
-function servedIn(crd: KubeObject | undefined): readonly string[] {
-  return versionsOf(crd).flatMap(({ name, served }) => (served === true ? [String(name)] : []));
 }
 
 function storedIn(crd: KubeObject | undefined): string | undefined {
