@@ -383,7 +383,7 @@ shared.describe('integration/conversions', () => {
     runtime.write('dial.yaml', dial({ ...options, note: ', comment: { type: string }' }));
     await client.untilObject(definitionOf(name), (definition) =>
       new RegExp(
-        `The conversion rules are not used: Dial \\"${namespace}/large\\" cannot be converted to version \\"v1\\"`,
+        `The conversion rules are not used: Dial \\\\"${namespace}/large\\\\" cannot be converted to version \\\\"v1\\\\"`,
       ).test(JSON.stringify(definition?.status ?? {})),
     );
     // Nothing was written, so that no client has seen them.

@@ -1,4 +1,5 @@
 export { checkConversion } from './check-conversion.ts';
+export { createObjectCheck, type ObjectCheck, type ObjectProblem } from './check-object.ts';
 export type {
   ConversionProblem,
   ConversionRules,

@@ -6,6 +6,7 @@ import type { CrdContext } from '../crd-definition.ts';
 import { whenEstablished } from '../wait-for-crd.ts';
 import { writeCaBundle } from './ca-bundles.ts';
 import { type ConversionTarget, noTarget } from './conversion-target.ts';
+import { whyNotConvertible } from './convertible.ts';
 import { clientConfigOf } from './crd-parts.ts';
 import {
   closedCrd,
@@ -69,6 +70,12 @@ export async function installConverted(
     return unfit === undefined ? apply(final) : rejection(unfit);
   };
   if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) return finish();
+  const live = liveCrd();
+  const bad = live && (await whyNotConvertible(options, { rules, live }, signal));
+  if (bad !== undefined) {
+    const closed = live && isInTrial(live) ? `${await closeConverted(options, signal)}. ` : '';
+    return rejection(`${closed}${unused}: ${bad}`);
+  }
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
@@ -92,6 +99,7 @@ export async function installConverted(
   return rejection(`${closed}, because conversions fail: ${problem}`);
 }
 
+const unused = 'The conversion rules are not used';
 const unserved = 'New versions are not served';
 const kept = 'The previous conversion rules and webhook are used again';
 const unrestored = ' (changed schemas stay: they are too large to be recorded)';
