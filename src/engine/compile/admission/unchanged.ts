@@ -59,8 +59,13 @@ function sameKeys(name: 'labels' | 'annotations', keys: KeysRead): readonly stri
 function sameKey(name: string, key: string): string {
   const literal = celString(key);
   const [now, before] = [`object.metadata.${name}`, `oldObject.metadata.${name}`];
-  const isIn = (map: string) => `(has(${map}) && ${literal} in ${map})`;
+  const isIn = (map: string) => `(${isMap(map)} && ${literal} in ${map})`;
   return `${isIn(now)} == ${isIn(before)} && (!${isIn(now)} || ${now}[${literal}] == ${before}[${literal}])`;
+}
+
+/** The API server shows the labels of an update as null whose apply empties them (`labels: {}`). */
+function isMap(labels: string): string {
+  return `has(${labels}) && ${labels} != null`;
 }
 
 /** Homeostat's own annotations pause a resource and reconcile it: no rule is about them. */
@@ -70,7 +75,7 @@ const sameAnnotations = [
 ]
   .map(([one, other]) => {
     const [map, otherMap] = [`${one}.metadata.annotations`, `${other}.metadata.annotations`];
-    const isSame = `k.contains('homeostat.dev/') || (has(${otherMap}) && k in ${otherMap} && ${otherMap}[k] == ${map}[k])`;
-    return `(!has(${map}) || ${map}.all(k, ${isSame}))`;
+    const isSame = `k.contains('homeostat.dev/') || (${isMap(otherMap)} && k in ${otherMap} && ${otherMap}[k] == ${map}[k])`;
+    return `(!(${isMap(map)}) || ${map}.all(k, ${isSame}))`;
   })
   .join(' && ');
