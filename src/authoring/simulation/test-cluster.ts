@@ -1,5 +1,5 @@
 import { bundledSchemas, createSchemaCompiler, type SchemaType } from '#compile';
-import { type KindInfo, listServedKinds, pathOf } from '#kube';
+import { type KindInfo, listServedKinds, pathOf, type ServedKinds } from '#kube';
 import { apiVersionOf, type Gvk, gvkKey, gvkOf } from '#util/gvk.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
@@ -7,6 +7,8 @@ import type { TestApi } from './test-api.ts';
 
 /** The namespace of a test's objects on a simulated cluster. */
 const defaultNamespace = 'default';
+
+const noKinds: ServedKinds = { preferred: [], others: [] };
 
 /** A reference that names no object of a served kind. */
 export class UnknownReferenceError extends Error {}
@@ -17,7 +19,7 @@ export class TestCluster {
   readonly #namespace: string;
   readonly #compiler = createSchemaCompiler();
   readonly #types = new Map<string, SchemaType | undefined>();
-  #kinds: readonly KindInfo[] = [];
+  #kinds: ServedKinds = noKinds;
 
   /** @param namespace of objects without one */
   constructor(api: TestApi, namespace = defaultNamespace) {
@@ -91,7 +93,7 @@ export class TestCluster {
   /** All objects of all kinds that can be listed, but Events. */
   async all(): Promise<readonly KubeObject[]> {
     const objects: KubeObject[] = [];
-    for (const kind of await this.#served()) {
+    for (const kind of (await this.#served()).preferred) {
       if (!kind.verbs.includes('list') || kind.gvk.kind === 'Event') continue;
       objects.push(...(await this.list(kind)));
     }
@@ -162,17 +164,24 @@ export class TestCluster {
 
   /** Asks the server again for a kind that it did not serve before. */
   async #findKind(isMeant: (kind: KindInfo) => boolean): Promise<KindInfo | undefined> {
-    const known = this.#kinds.find(isMeant);
+    const known = findIn(this.#kinds, isMeant);
     if (known !== undefined) return known;
-    this.#kinds = [];
-    return (await this.#served()).find(isMeant);
+    this.#kinds = noKinds;
+    return findIn(await this.#served(), isMeant);
   }
 
-  async #served(): Promise<readonly KindInfo[]> {
-    if (this.#kinds.length === 0) {
+  async #served(): Promise<ServedKinds> {
+    if (this.#kinds === noKinds) {
       const flow = { name: 'user', priority: 'object' } as const;
       this.#kinds = await listServedKinds(this.#api.client, flow, new AbortController().signal);
     }
     return this.#kinds;
   }
+}
+
+function findIn(
+  { preferred, others }: ServedKinds,
+  isMeant: (kind: KindInfo) => boolean,
+): KindInfo | undefined {
+  return preferred.find(isMeant) ?? others.find(isMeant);
 }

@@ -92,7 +92,10 @@ async function explainOffline(
       ...httpKinds.map(httpKind),
       ...served.flatMap(customKinds),
     ],
-    (name) => `"${name}" is neither a file or folder, nor a kind of Kubernetes or a definition`,
+    {
+      missing: (name) =>
+        `"${name}" is neither a file or folder, nor a kind of Kubernetes or a definition`,
+    },
   );
   const { kind, steps } = splitPath(kinds, options.what);
   const node = (await KindSchemas.load()).withServed(served).find(kind.gvk);

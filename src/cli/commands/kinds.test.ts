@@ -117,6 +117,29 @@ describe('cli/commands/kinds', () => {
     }
   });
 
+  describe('a kind in several versions', () => {
+    const pools = kindOf('pools.a.example.com', 'pl');
+    const older = { ...pools, gvk: { ...pools.gvk, version: 'v1alpha1' } };
+    const versions = new Kinds([pools], { others: [older] });
+    for (const [text, version] of [
+      ['pools', 'v1'],
+      ['pools.a.example.com', 'v1'],
+      ['pools.v1alpha1.a.example.com', 'v1alpha1'],
+      ['pl.v1alpha1.a.example.com', 'v1alpha1'],
+    ] as const)
+      test(`"${text}" is ${version}`, () => {
+        assert.deepEqual(
+          versions.resolve(text).map(({ gvk }) => gvk.version),
+          [version],
+        );
+      });
+
+    test('a manifest names its version', () => {
+      assert.equal(versions.of('a.example.com/v1alpha1', pools.gvk.kind), older);
+      assert.equal(versions.of('a.example.com/v2', pools.gvk.kind), undefined);
+    });
+  });
+
   for (const [words, found] of [
     [['deploy', 'web', 'api'], ['Deployment web api']],
     [['deploy,svc'], ['Deployment ', 'Service ']],

@@ -5,25 +5,33 @@ import { CliError } from '../exit-code.ts';
 
 const flow = { name: 'cli', priority: 'object' } as const;
 
-/** Reads the served kinds, in their preferred versions. @throws KubeError */
+/** Reads the served kinds. @throws KubeError */
 export async function loadKinds(api: ApiClient, signal: AbortSignal): Promise<Kinds> {
-  return new Kinds(await listServedKinds(api, flow, signal));
+  const { preferred, others } = await listServedKinds(api, flow, signal);
+  return new Kinds(preferred, { others });
 }
 
 /** A kind with all of its names. */
 export type NamedKind = Pick<KindInfo, 'gvk' | 'plural' | 'singular' | 'shortNames' | 'categories'>;
 
+interface KindsOptions<Kind> {
+  /** The kinds in other versions, which only a name with the version means. @default none */
+  readonly others?: readonly Kind[];
+  /** The message for a name that no kind has. */
+  readonly missing?: (name: string) => string;
+}
+
 /** The kinds of a server, by all of their names. */
 export class Kinds<Kind extends NamedKind = KindInfo> {
   readonly all: readonly Kind[];
+  readonly #others: readonly Kind[];
   readonly #missing: (name: string) => string;
 
-  /** @param missing message for a name that no kind has */
-  constructor(
-    all: readonly Kind[],
-    missing = (name: string) => `The server does not serve "${name}"`,
-  ) {
+  /** @param all each kind once */
+  constructor(all: readonly Kind[], options: KindsOptions<Kind> = {}) {
+    const { others = [], missing = (name) => `The server does not serve "${name}"` } = options;
     this.all = all;
+    this.#others = others;
     this.#missing = missing;
   }
 
@@ -44,13 +52,13 @@ export class Kinds<Kind extends NamedKind = KindInfo> {
     const [kind] = [...[...byName, ...byShortName].filter(isBuiltInKind), ...found];
     if (kind !== undefined && found.length > 1 && !isBuiltInKind(kind))
       throw ambiguous(name, found);
-    return kind;
+    return kind ?? this.#others.find((one) => isCalled(one, [...namesOf(one), ...one.shortNames]));
   }
 
   /** The kind of a manifest; undefined when the server does not serve it. */
   of(apiVersion: string, kind: string): Kind | undefined {
     const wanted = gvkOf(apiVersion, kind);
-    return this.all.find(
+    return [...this.all, ...this.#others].find(
       ({ gvk }) =>
         gvk.kind === kind && gvk.group === wanted.group && gvk.version === wanted.version,
     );

@@ -1,6 +1,6 @@
 export { aggregatedDiscoveryTypes } from './api/discovery-documents.ts';
 export { type PathTarget, pathOf } from './api/paths.ts';
-export { type KindInfo, listServedKinds } from './api/served-kinds.ts';
+export { type KindInfo, listServedKinds, type ServedKinds } from './api/served-kinds.ts';
 export { SharedBudget } from './cache/shared-budget.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
 export type { ClosableApiClient } from './client/create-api-client.ts';

@@ -35,8 +35,9 @@ describe('kube/api/served-kinds', () => {
   for (const version of ['v2', 'v2beta1'])
     test(`reads the kinds of a server that has only ${version}`, async () => {
       const api = serverWith(version) as ApiClient;
-      const kinds = await listServedKinds(api, flow, AbortSignal.timeout(60_000));
-      assert.deepEqual(kinds, [
+      const { preferred, others } = await listServedKinds(api, flow, AbortSignal.timeout(60_000));
+      assert.deepEqual(others, []);
+      assert.deepEqual(preferred, [
         {
           gvk: { group: '', version: 'v1', kind: 'Pod' },
           plural: 'pods',
@@ -49,4 +50,22 @@ describe('kube/api/served-kinds', () => {
         },
       ]);
     });
+
+  test('a kind is listed in the first of its versions, and in the others apart', async () => {
+    const version = (name: string) => ({
+      version: name,
+      resources: [{ ...pods, responseKind: { group: 'a', version: name, kind: 'Pod' } }],
+    });
+    const group = { metadata: { name: 'a' }, versions: [version('v1'), version('v1alpha1')] };
+    const api = {
+      request: async ({ path }: ApiRequest) => ({
+        status: 200,
+        body: { items: path === '/api' ? [] : [group] },
+        headers: {},
+      }),
+    } as unknown as ApiClient;
+    const { preferred, others } = await listServedKinds(api, flow, AbortSignal.timeout(60_000));
+    const versions = [preferred, others].map((kinds) => kinds.map(({ gvk }) => gvk.version));
+    assert.deepEqual(versions, [['v1'], ['v1alpha1']]);
+  });
 });

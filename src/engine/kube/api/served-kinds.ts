@@ -10,28 +10,42 @@ export interface KindInfo extends ResourceType {
   readonly categories: readonly string[];
 }
 
-/** Reads all kinds that the server serves, each in the preferred version of its group. @throws KubeError */
+/** What a server serves. */
+export interface ServedKinds {
+  /** Each kind once, in the preferred version of its group. */
+  readonly preferred: readonly KindInfo[];
+  /** The same kinds in the other versions in which they are served. */
+  readonly others: readonly KindInfo[];
+}
+
+/** Reads all kinds that the server serves. @throws KubeError */
 export async function listServedKinds(
   api: ApiClient,
   flow: Flow,
   signal: AbortSignal,
-): Promise<readonly KindInfo[]> {
+): Promise<ServedKinds> {
   const documents = await Promise.all(
     ['/api', '/apis'].map((path) => api.request({ method: 'GET', path, accept, flow }, signal)),
   );
-  return documents.flatMap(({ body }) => objectsOf(body, 'items')).flatMap(readGroup);
+  const groups = documents.flatMap(({ body }) => objectsOf(body, 'items')).map(readGroup);
+  return {
+    preferred: groups.flatMap(({ preferred }) => preferred),
+    others: groups.flatMap(({ others }) => others),
+  };
 }
 
 /** The first version of a group that has a kind is the preferred one. */
-function readGroup(group: JsonObject): readonly KindInfo[] {
+function readGroup(group: JsonObject): ServedKinds {
   const name = isJsonObject(group.metadata) ? String(group.metadata.name ?? '') : '';
-  const byPlural = new Map<string, KindInfo>();
+  const preferred = new Map<string, KindInfo>();
+  const others: KindInfo[] = [];
   for (const version of objectsOf(group, 'versions'))
     for (const resource of objectsOf(version, 'resources')) {
       const kind = readResource(name, String(version.version), resource);
-      if (!byPlural.has(kind.plural)) byPlural.set(kind.plural, kind);
+      if (preferred.has(kind.plural)) others.push(kind);
+      else preferred.set(kind.plural, kind);
     }
-  return [...byPlural.values()];
+  return { preferred: [...preferred.values()], others };
 }
 
 function readResource(group: string, version: string, resource: JsonObject): KindInfo {
