@@ -21,6 +21,10 @@ const operators = readdirSync(join(root, 'operators'))
   .filter((file) => file.endsWith('.yaml'))
   .sort()
   .map((file) => ({ file, text: readFileSync(join(root, 'operators', file), 'utf8') }));
+/** Those that need the webhook of `conversion.enabled`: without it they would be rejected. */
+const [converted, others] = [true, false].map((isConverted) =>
+  operators.filter(({ text }) => /^ {2}conversions:/m.test(text) === isConverted),
+) as [typeof operators, typeof operators];
 const runtime = runtimeRights({ leaseName: 'LEASE_NAME' });
 const crd = 'operatordefinitions.homeostat.dev.yaml';
 /** Not in `crds/`: they are installed with `clusters.enabled` and `http.enabled` only. */
@@ -34,7 +38,8 @@ const files = new Map([
     (file) =>
       [`files/crds/${file}`, readFileSync(join(root, 'deploy/crds', file), 'utf8')] as const,
   ),
-  ...operators.map(({ file, text }) => [`files/operators/${file}`, text] as const),
+  ...others.map(({ file, text }) => [`files/operators/${file}`, text] as const),
+  ...converted.map(({ file, text }) => [`files/converted-operators/${file}`, text] as const),
   ['files/rights/cluster.yaml', itemsOf(runtime.cluster)],
   ['files/rights/leader-election.yaml', itemsOf(runtime.leaderElection)],
   ['files/rights/configmaps.yaml', itemsOf(runtime.configMaps)],
@@ -45,27 +50,33 @@ const files = new Map([
   ['files/rights/http-logins.yaml', itemsOf(runtime.httpLogins)],
   ['files/rights/conversion.yaml', itemsOf(runtime.conversion)],
   ['files/rights/conversion-secret.yaml', itemsOf(runtime.conversionSecret)],
-  ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],
+  ['files/rights/examples.yaml', rightsOf(others)],
+  ['files/rights/converted-examples.yaml', rightsOf(converted)],
 ]);
 
 for (const [path, text] of files) bring(path, text);
-for (const folder of ['crds', 'files/crds', 'files/operators', 'files/rights']) dropOthers(folder);
+for (const folder of [
+  ...['crds', 'files/crds', 'files/operators', 'files/converted-operators', 'files/rights'],
+])
+  dropOthers(folder);
 
-function rulesOfOperators(): readonly MergedRule[] {
-  const { accepted } = checkDefinitions(operators, { schemas: bundledSchemas() });
-  if (accepted.length !== operators.length) throw new Error('A shipped operator has mistakes');
+/** What an administrator should know about the rights is a comment above them. */
+function rightsOf(texts: typeof operators): string {
+  const { accepted } = checkDefinitions(texts, { schemas: bundledSchemas() });
+  if (accepted.length !== texts.length) throw new Error('A shipped operator has mistakes');
   const plans = accepted.map(({ plan }) => plan);
   const { rules, notes, warnings } = definitionRights(plans, bundledPlural);
-  const troubles = [...notes, ...warnings];
-  if (troubles.length > 0 || rules.some(({ namespaces }) => namespaces !== undefined))
+  if (warnings.length > 0 || rules.some(({ namespaces }) => namespaces !== undefined))
     throw new Error(
-      `The rights of the shipped operators are not one ClusterRole: ${troubles.join()}`,
+      `The rights of the shipped operators are not one ClusterRole: ${warnings.join()}`,
     );
-  return rules;
+  const isConverted = texts === converted;
+  return notes.map((note) => `# ${note}\n`).join('') + itemsOf(rules, !isConverted);
 }
 
-function itemsOf(rules: readonly MergedRule[]): string {
-  return rulesYaml(rules, { indent: 0, comment: testsOf });
+/** @param namesTests whether a test of `rightTests` shows that each rule is needed */
+function itemsOf(rules: readonly MergedRule[], namesTests = true): string {
+  return rulesYaml(rules, { indent: 0, ...(namesTests && { comment: testsOf }) });
 }
 
 function testsOf({ purposes }: MergedRule): readonly string[] {

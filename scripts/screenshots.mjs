@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 import { chromiumPath } from './chromium-path.mjs';
 
 const [target = 'docs/console', width = '1280'] = process.argv.slice(2);
-const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const site = '#/resources/web.example.com/v1/WebApp/default/site';
 const child = `${site}?node=Deployment%2Fdefault%2Fsite`;
 /** Name, address, a text that is shown when it is complete, and what is done before the picture. */
 const pages = [

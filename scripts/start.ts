@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '#util/kube-object.ts';
+import { findFreePorts } from '../test/support/control-plane/free-ports.ts';
 import {
   allBinaries,
   type ControlPlane,
@@ -14,6 +15,11 @@ import {
   startControlPlane,
 } from '../test/support/control-plane/index.ts';
 
+/** Of the Secret with the certificates of conversions. */
+const runtimeNamespace = {
+  ...{ apiVersion: 'v1', kind: 'Namespace' },
+  metadata: { name: 'homeostat-system' },
+};
 const operators = readdirSync('operators').filter((name) => name.endsWith('.yaml'));
 
 async function main(): Promise<void> {
@@ -26,7 +32,8 @@ async function main(): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopper.abort());
   const client = plane.client();
   const kubelet = new InstantKubelet(client);
-  const homeostat = startHomeostat(plane);
+  await client.apply(runtimeNamespace);
+  const homeostat = await startHomeostat(plane);
   try {
     await whenRunning(homeostat, operators.length);
     kubelet.start({ namespace: 'default', selector: '!batch.kubernetes.io/job-name' });
@@ -51,14 +58,17 @@ async function untilStopped(plane: ControlPlane, signal: AbortSignal): Promise<v
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-function startHomeostat(plane: ControlPlane) {
+async function startHomeostat(plane: ControlPlane) {
+  const [port] = await findFreePorts(1);
   const flags = ['--definitions', 'operators', '--http', 'off'];
-  const args = ['run', ...flags, '--kubeconfig', plane.kubeconfigPath()];
+  // The API server asks this process to convert between the versions of WebApp.
+  const conversion = ['--webhook-url', `https://127.0.0.1:${port}`];
+  const args = ['run', ...flags, ...conversion, '--kubeconfig', plane.kubeconfigPath()];
   return spawn('bin/homeostat', args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 async function whenRunning(
-  homeostat: ReturnType<typeof startHomeostat>,
+  homeostat: Awaited<ReturnType<typeof startHomeostat>>,
   count: number,
 ): Promise<void> {
   let running = 0;

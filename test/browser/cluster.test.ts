@@ -13,11 +13,12 @@ import {
 } from '../support/control-plane/index.ts';
 import { conditionOf } from '../support/definitions.ts';
 import { DevProcess } from '../support/dev-process.ts';
+import { webhookFlags } from '../support/homeostat.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
 import { assertAccessible, launchBrowser, openConsole, shownUid } from './support/browser.ts';
 
 const sample = parseYaml(readFileSync('operators/samples/web-app.yaml', 'utf8')) as KubeObject;
-const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const site = '#/resources/web.example.com/v1/WebApp/default/site';
 
 describe('browser/cluster', () => {
   let browser: Browser;
@@ -32,16 +33,19 @@ describe('browser/cluster', () => {
     kubelet = new InstantKubelet(plane.client());
     kubelet.start({ namespace: 'default' });
     writeFileSync(tokenFile, 'a-token-of-the-test');
+    await plane.client().apply({
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'homeostat-system' } },
+    });
     runtime = new HomeostatProcess({
       kubeconfig: plane.kubeconfigPath(),
       definitions: { 'web-app.yaml': readFileSync('operators/web-app.yaml', 'utf8') },
-      flags: ['--console-records', tokenFile],
+      flags: await webhookFlags('--console-records', tokenFile),
     });
     await runtime.whenReady();
     const client = plane.client();
     await client.apply({ ...sample, metadata: { namespace: 'default', ...sample.metadata } });
     await client.untilObject(
-      '/apis/web.example.com/v1alpha1/namespaces/default/webapps/site',
+      '/apis/web.example.com/v1/namespaces/default/webapps/site',
       (object) => conditionOf(object)?.status === 'True',
     );
   });

@@ -19,7 +19,7 @@ const files = Object.fromEntries(
     readFileSync(`operators/${name}`, 'utf8'),
   ]),
 );
-const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const site = '#/resources/web.example.com/v1/WebApp/default/site';
 
 describe('browser/dev', () => {
   let browser: Browser;

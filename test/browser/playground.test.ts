@@ -18,7 +18,7 @@ import {
 } from './support/served-playground.ts';
 import type { StaticServer } from './support/static-server.ts';
 
-const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const site = '#/resources/web.example.com/v1/WebApp/default/site';
 const sample = readFileSync('operators/samples/web-app.yaml', 'utf8');
 const editor = playgroundEditor;
 

@@ -35,7 +35,7 @@ const shared = useControlPlane({
   admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
 });
 
-/** Operators, in the order of their files. */
+/** The operators of deploy/manifests, in the order of their files. */
 const names = [
   'air-conditioner',
   'config-copy',
@@ -45,7 +45,6 @@ const names = [
   'podset',
   'tenant',
   'virtual-machine',
-  'web-app',
 ];
 
 /** Where children of the shipped operators are. */
@@ -58,9 +57,7 @@ const collections = [
   '/api/v1/secrets',
   '/api/v1/services',
   '/apis/apps/v1/deployments',
-  '/apis/autoscaling/v2/horizontalpodautoscalers',
   '/apis/batch/v1/jobs',
-  '/apis/networking.k8s.io/v1/ingresses',
   '/apis/networking.k8s.io/v1/networkpolicies',
   '/apis/rbac.authorization.k8s.io/v1/rolebindings',
   '/apis/rbac.authorization.k8s.io/v1/roles',

@@ -11,7 +11,7 @@ const deployment = at('/apis/apps/v1', 'deployments');
 const service = at('/api/v1', 'services');
 const ingress = at('/apis/networking.k8s.io/v1', 'ingresses');
 const autoscaler = at('/apis/autoscaling/v2', 'horizontalpodautoscalers');
-const self = at('/apis/web.example.com/v1alpha1', 'webapps');
+const self = at('/apis/web.example.com/v1', 'webapps');
 
 interface Deployment extends KubeObject {
   readonly spec: {
@@ -34,13 +34,14 @@ const fileOf = (object: KubeObject | undefined, name: string) =>
   (object?.data as Readonly<Record<string, string>> | undefined)?.[name] ?? '';
 const asText = (object: KubeObject | undefined) => JSON.stringify(object?.spec ?? {});
 
-const autoscaling = { min: 2, max: 5, cpu: 60 };
+const autoscaling = { minReplicas: 2, maxReplicas: 5, cpuPercent: 60 };
 
 shared.describe('integration/operator-web-app', () => {
   const { stage } = operatorSuite(shared, {
     name: 'web-app',
+    converts: true,
     resource: {
-      apiVersion: 'web.example.com/v1alpha1',
+      apiVersion: 'web.example.com/v1',
       kind: 'WebApp',
       metadata: { name: 'site' },
       spec: { title: 'Hello & welcome', replicas: 2 },
@@ -86,13 +87,13 @@ shared.describe('integration/operator-web-app', () => {
       },
       {
         what: 'a host makes an Ingress',
-        change: { spec: { host: 'site.example.com' } },
+        change: { spec: { ingress: { host: 'site.example.com' } } },
         path: ingress,
         isDone: (object) => asText(object).includes('site.example.com'),
       },
       {
         what: 'a host is in the address',
-        change: { spec: { host: 'site.example.com' } },
+        change: { spec: { ingress: { host: 'site.example.com' } } },
         path: self,
         isDone: (object) => statusOf(object).url === 'http://site.example.com/',
       },
@@ -135,9 +136,9 @@ shared.describe('integration/operator-web-app', () => {
   });
 
   test('without a host the Ingress is deleted', async () => {
-    const app = await stage({ spec: { host: 'site.example.com' } });
+    const app = await stage({ spec: { ingress: { host: 'site.example.com' } } });
     assert.ok(await app.client.get(ingress(app)));
-    await app.client.patch(app.path, { spec: { host: null } });
+    await app.client.patch(app.path, { spec: { ingress: null } });
     await app.client.untilGone(ingress(app));
   });
 

@@ -1,3 +1,4 @@
+import { findFreePorts } from './control-plane/free-ports.ts';
 import { type Plane, SandboxPlane, type SharedControlPlane } from './control-plane/index.ts';
 import { HomeostatProcess } from './homeostat-process.ts';
 import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
@@ -36,7 +37,13 @@ async function stopAndLeave(runtime: HomeostatRuntime): Promise<void> {
   await runtime.untilGone();
 }
 
-/** Creates the namespace of a runtime outside of a cluster, which an installation has: it holds the keys of `history`. */
+/** Flags with which a runtime converts in its own process; it needs {@link createRuntimeNamespace}. The sandbox converts without a request. */
+export async function webhookFlags(...more: readonly string[]): Promise<readonly string[]> {
+  const [port] = await findFreePorts(1);
+  return ['--webhook-url', `https://127.0.0.1:${port}`, ...more];
+}
+
+/** Creates the namespace of a runtime outside of a cluster, which an installation has: it holds the keys of `history` and the certificates of conversions. */
 export async function createRuntimeNamespace(shared: SharedControlPlane): Promise<void> {
   const metadata = { name: 'homeostat-system' };
   await shared.client().apply({ apiVersion: 'v1', kind: 'Namespace', metadata });

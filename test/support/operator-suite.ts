@@ -9,7 +9,7 @@ import {
   type SharedControlPlane,
 } from './control-plane/index.ts';
 import { conditionOf, shippedText } from './definitions.ts';
-import { useHomeostat } from './homeostat.ts';
+import { createRuntimeNamespace, useRuntimes, webhookFlags } from './homeostat.ts';
 import type { HomeostatRuntime } from './homeostat-runtime.ts';
 import { useKubeCluster } from './kube-cluster.ts';
 import { PlannedWrites } from './planned-writes.ts';
@@ -22,6 +22,8 @@ export interface OperatorCase {
   readonly resource: KubeObject;
   /** @default false */
   readonly isClusterScoped?: boolean;
+  /** Whether its kind has versions that differ: the runtime serves the conversion webhook. @default false */
+  readonly converts?: boolean;
   /** What else its spec has, where that depends on the test. @default nothing */
   readonly complete?: (place: Place) => object;
   /** Makes what the resource needs besides itself. @default nothing */
@@ -88,16 +90,27 @@ export interface OperatorSuite {
  * and no request at rest. Called within a `describe`; the control plane needs `audit: true`.
  */
 export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase): OperatorSuite {
-  const startHomeostat = useHomeostat(shared);
+  const launch = useRuntimes(shared);
   const kube = useKubeCluster(shared);
   const text = shippedText(`${operator.name}.yaml`);
   const definitions = { [`${operator.name}.yaml`]: text };
   const kubelets = new Map<string, InstantKubelet>();
   const volumes: InstantVolumes[] = [];
   let homeostat: HomeostatRuntime | undefined;
+  let flags: readonly string[] = [];
+
+  const startHomeostat = async (): Promise<HomeostatRuntime> => {
+    const runtime = launch({ definitions, flags });
+    await runtime.whenReady();
+    return runtime;
+  };
 
   before(async () => {
-    homeostat = await startHomeostat(definitions);
+    if (operator.converts === true) {
+      await createRuntimeNamespace(shared);
+      flags = await webhookFlags();
+    }
+    homeostat = await startHomeostat();
     // The garbage collector looks for new kinds every 30 s only.
     await shared.plane.restartControllerManager();
   });
@@ -157,7 +170,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     assert.ok(homeostat, 'It runs');
     await homeostat.stop('SIGKILL');
     await during();
-    homeostat = await startHomeostat(definitions);
+    homeostat = await startHomeostat();
   };
 
   describe('what every operator must do', () => {

@@ -59,6 +59,11 @@ export const valueSets: readonly ValueSet[] = [
     has: ['ConfigMap/homeostat-examples', 'ClusterRole/homeostat-examples'],
   },
   {
+    what: 'the shipped operators, also those whose versions differ',
+    values: { examples: { enabled: true }, conversion: { enabled: true } },
+    has: ['ConfigMap/homeostat-examples', 'ClusterRole/homeostat-examples'],
+  },
+  {
     what: 'one replica, without leader election',
     values: { replicas: 1, leaderElection: { enabled: false } },
     has: ['Deployment/homeostat'],

@@ -20,7 +20,7 @@ const inDefault = (object: KubeObject): KubeObject => ({
   ...object,
   metadata: { namespace: 'default', ...object.metadata },
 });
-const site = '#/resources/web.example.com/v1alpha1/WebApp/default/site';
+const site = '#/resources/web.example.com/v1/WebApp/default/site';
 const deployment = 'node=Deployment%2Fdefault%2Fsite';
 
 /** The text of a page: without marks and with single spaces. */
@@ -119,9 +119,9 @@ describe('unit/console/pages', () => {
     const html = await app.render('#/definitions/web-app');
     const text = textOf(html);
     assert.match(text, /deployment Deployment/);
-    assert.match(text, /when \$exists\(spec\.host\)/);
+    assert.match(text, /when \$exists\(spec\.ingress\)/);
     assert.match(text, /1 apiVersion: homeostat\.dev\/v1alpha1/);
-    assert.match(html, /<title>line \d+, when: \$exists\(spec\.host\)/);
+    assert.match(html, /<title>line \d+, when: \$exists\(spec\.ingress\)/);
   });
 
   for (const [tab, expected] of [
@@ -337,7 +337,7 @@ describe('unit/console/pages', () => {
   test('what does not exist is said, with a way back', async () => {
     assert.match(await textAt('#/definitions/none'), /There is no definition "none"/);
     assert.match(
-      await textAt('#/resources/web.example.com/v1alpha1/WebApp/default/none'),
+      await textAt('#/resources/web.example.com/v1/WebApp/default/none'),
       /There is no WebApp "default\/none" All resources of kind WebApp/,
     );
     assert.match(await textAt('#/nonsense'), /There is no such page/);
