@@ -17,9 +17,10 @@ import { CronTimer } from './ledger/cron-timer.ts';
 import { nextDue, takeDue } from './ledger/due.ts';
 import { Obstacles } from './ledger/obstacles.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+import { isLabelledBy } from './ownership-claims.ts';
 import { createBudget, type OperatorContext, type Uninstall } from './pass/context.ts';
 import type { Feature } from './pass/feature.ts';
-import { hasRecordElsewhere } from './pass/inventory.ts';
+import { hasRecordElsewhere, hasRecordedChildren } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
@@ -115,6 +116,17 @@ class PlanOperator implements Operator {
     return Iterator.from(informer.list()).some(
       ({ object }) => object.metadata.labels?.[definitionLabel] === plan.name,
     );
+  }
+
+  hasChildrenOf(key: string): boolean {
+    const resource = this.resource(key);
+    if (this.#context === undefined || resource === undefined) return false;
+    const { plan, watches } = this.#context;
+    if (hasRecordedChildren(resource, plan)) return true;
+    const { uid = '' } = resource.metadata;
+    return Iterator.from(watches.childrenOf(key))
+      .flatMap((watch) => watch.labelledWith(uid))
+      .some(({ object }) => isLabelledBy(object, plan.name));
   }
 
   keys(): Iterable<string> {

@@ -85,6 +85,8 @@ export interface Operator extends Reconciler {
   retainPreviousKinds(left: readonly Gvk[]): void;
   /** Does the definition have a child of this kind, according to the informer? */
   hasChildren(gvk: Gvk): boolean;
+  /** Are children of the resource recorded in it, or do they exist, according to the informers? Sends no request. */
+  hasChildrenOf(key: string): boolean;
   /** Number of resources. */
   readonly instances: number;
   /** Number of objects that stopped matching the selectors (`for`) by a change of the definition, and still have children. */

@@ -88,6 +88,8 @@ export class RolloutHarness {
   /** How often all was the newest revision's. */
   settled = 0;
   readonly deleted = new Set<string>();
+  /** Keys of resources with children. */
+  readonly parents = new Set<string>();
   /** Called before a pass deletes something. */
   onDelete: (key: string, word: string) => void = () => undefined;
   readonly #behaviours = new Map<string, Behaviour>();
@@ -283,6 +285,7 @@ export class RolloutHarness {
       },
       retainPreviousKinds: () => undefined,
       hasChildren: () => false,
+      hasChildrenOf: (key) => this.parents.has(key),
       get instances() {
         return harness.resources.size;
       },

@@ -113,6 +113,11 @@ export function entriesFor(identities: Iterable<string>): readonly string[] {
   return [...new Set(identities)].sort();
 }
 
+/** Whether children of the resource are recorded in it. */
+export function hasRecordedChildren(resource: KubeObject, plan: OperatorPlan): boolean {
+  return (entriesOf(resource, plan)?.length ?? 0) > 0;
+}
+
 /** The stored entries; undefined: there is no inventory, or one of kinds only (of an earlier version). */
 function entriesOf(resource: KubeObject, plan: OperatorPlan): readonly unknown[] | undefined {
   const entries = isForeign(plan)

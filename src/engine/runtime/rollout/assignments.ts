@@ -83,12 +83,11 @@ export class Assignments {
       }
     }
     if (resumed === undefined) return;
-    // A resource of the definition's own CRD that reports no revision is new.
-    const isNew = (resource: KubeObject) =>
-      newest.reportsRevisions && revisionOf(resource) === undefined;
     for (const [key, resource] of newest.resources()) {
       const isBehind =
-        revisionOf(resource) !== newest.revision && !hasFailed(resource) && !isNew(resource);
+        revisionOf(resource) !== newest.revision &&
+        !hasFailed(resource) &&
+        !newest.isNewResource(key, resource);
       if (isBehind && !this.#assigned.has(key)) this.#assign(key, undefined, resource);
     }
   }

@@ -284,6 +284,44 @@ describe('runtime/rollout/revision-router', () => {
     await harness.stop();
   });
 
+  for (const isMiddle of [false, true])
+    test(`deletions of a resource that has children and reports nothing are held, ${isMiddle ? 'in the middle of a roll-out' : 'after a change'}`, async () => {
+      const harness = new RolloutHarness();
+      const a = harness.revisionOperator('a');
+      for (const key of ['k0', 'k1', 'new']) harness.create(key);
+      // The process was killed after it created their children.
+      for (const key of ['k0', 'k1']) harness.parents.add(key);
+      const deletes = (key: string) => (harness.parents.has(key) ? [`child of ${key}`] : []);
+      const b = harness.revisionOperator('b', { perSecond: 0, maxDeletions: 1 }, { deletes });
+      const record = { from: a.revision, to: b.revision, state: 'rolling', failed: [] } as const;
+      harness.board.start(b, [a], isMiddle ? record : undefined);
+      harness.begin();
+      await harness.clock.advance(60_000);
+      await harness.calm();
+      assert.equal(harness.board.shown.rollout?.state, 'held');
+      assert.deepEqual([...harness.deleted], []);
+      assert.ok(
+        harness.passes.some(({ key, outcome }) => key === 'new' && outcome === 'succeeded'),
+      );
+      harness.board.approve(b.revision);
+      await harness.clock.advance(60_000);
+      await harness.calm();
+      assert.equal(harness.deleted.size, 2);
+      await harness.stop();
+    });
+
+  test('a restart without a change is no roll-out of resources that report nothing', async () => {
+    const harness = new RolloutHarness();
+    harness.create('k0');
+    harness.parents.add('k0');
+    harness.board.start(harness.revisionOperator('a'), []);
+    harness.begin();
+    await harness.calm();
+    assert.deepEqual(harness.news, []);
+    assert.deepEqual(lastTexts(harness), { k0: 'a' });
+    await harness.stop();
+  });
+
   test('an older text that no resource reports is not kept', async () => {
     const harness = new RolloutHarness();
     const a = harness.revisionOperator('a');

@@ -85,7 +85,14 @@ export class RevisionRouter implements Reconciler {
     const reporting = all.filter(([, resource]) => revisionOf(resource) !== undefined);
     const behind = reporting.find(([, resource]) => isBehind(resource, newest.revision))?.[1];
     // In a resumed roll-out check all: a resource with the revision may not have completed its pass.
-    const changed = resumed ? all : behind ? reporting : [];
+    // Resources with children that report nothing have an unknown revision: an older one, if there is one.
+    const isChanged = behind !== undefined || older.length > 0;
+    const worked = all.filter(
+      ([key, resource]) =>
+        revisionOf(resource) !== undefined ||
+        (newest.reportsRevisions && !newest.isNewResource(key, resource)),
+    );
+    const changed = resumed ? all : isChanged ? worked : [];
     this.#createRollout({
       before: (behind && revisionOf(behind)) ?? newest.revision,
       changed: changed.map(([key]) => key),
