@@ -14,6 +14,7 @@ export {
   createConverter,
 } from './converter.ts';
 export { type ParsedRules, parseConversionRules } from './parse-rules.ts';
+export { preservedVersionOf } from './preserved.ts';
 export { digestOf, readRules, type StoredRules, writeRules } from './rules-text.ts';
 export type { YamlText } from './value-forms.ts';
 export { type KindVersions, versionsOfCrd } from './versions-of-crd.ts';

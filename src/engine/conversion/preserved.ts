@@ -39,6 +39,11 @@ export function readPreserved(metadata: unknown): Preserved {
   return { losses, isIncomplete };
 }
 
+/** The version whose value an annotation preserves. Undefined: this version cannot read it. Pure; never throws. */
+export function preservedVersionOf(text: string): string | undefined {
+  return parseLoss(text)?.version;
+}
+
 /** Metadata with preserved values; the same metadata if they are in it already. `isComplete` is false if they do not fit: none is in it. */
 export function writePreserved(
   metadata: JsonObject,

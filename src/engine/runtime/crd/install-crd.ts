@@ -29,7 +29,7 @@ import {
   ownershipConflict,
 } from './crd-definition.ts';
 import { releaseCaBundle } from './release-ca-bundle.ts';
-import { removedVersions, renameFieldVersions } from './rename-field-versions.ts';
+import { losesRules, removedVersions, renameFieldVersions } from './rename-field-versions.ts';
 import { whenEstablished, whenServed, withSynced } from './wait-for-crd.ts';
 
 interface InstallOptions extends CrdContext {
@@ -183,9 +183,13 @@ async function prepareRemoval(
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
   const removed = removedVersions(live, options);
-  if (removed.length === 0) return undefined;
+  if (removed.length === 0 && !losesRules(live, options)) return undefined;
   const names = removed.map((name) => `"${name}"`).join(', ');
-  options.onStep?.(`Renaming fields of version ${names} in its resources`);
+  options.onStep?.(
+    removed.length === 0
+      ? 'Removing preserved values from its resources'
+      : `Renaming fields of version ${names} in its resources`,
+  );
   return renameFieldVersions(options, { live, removed }, signal);
 }
 

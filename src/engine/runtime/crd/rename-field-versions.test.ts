@@ -44,7 +44,7 @@ function entryIn(version: string) {
 }
 
 /** Renames the fields of three resources, of which `a` and `b` have fields in v1. */
-async function rename(rejected = '') {
+async function rename(rejected = '', annotations: Readonly<Record<string, string>> = {}) {
   assert.ok(definesCrd(definition));
   const cluster = new QuietCluster([
     { gvk, plural: 'as', namespaced: true, hasStatus: true, verbs: [] },
@@ -64,7 +64,7 @@ async function rename(rejected = '') {
   cluster.editMetadata = async ({ name }, { change, cached }) => {
     assert.equal(cached, undefined, 'the cache has no managedFields');
     const managedFields = [entryIn(versions.get(name) ?? '')];
-    const patch = change({ name, managedFields });
+    const patch = change({ name, managedFields, annotations });
     if (patch === undefined) return undefined;
     if (name === rejected)
       throw new KubeError('rejected', 'spec.size: Required value', { status: 422 });
@@ -90,6 +90,22 @@ describe('runtime/crd/rename-field-versions', () => {
         'Version "v1" cannot be removed: fields in it cannot be renamed in A "default/b": spec.size: Required value',
       diagnostics: [],
     });
+  });
+
+  test('what only the removed version needs is removed with its fields, in one write', async () => {
+    const preserved = (version: string) =>
+      JSON.stringify({ version, at: ['spec', 'a'], in: 1, value: 1 });
+    const { patches } = await rename('', {
+      'preserved.homeostat.dev/1': preserved('v1'),
+      'example.com/own': 'kept',
+    });
+    const annotations = { 'preserved.homeostat.dev/1': null };
+    const managedFields = [entryIn('v2')];
+    assert.deepEqual(patches, [
+      ['a', { managedFields, annotations }],
+      ['b', { managedFields, annotations }],
+      ['c', { annotations }],
+    ]);
   });
 
   test('without a rejection, the version can be removed; resources without fields in it are not written', async () => {
