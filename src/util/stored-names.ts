@@ -180,6 +180,11 @@ export function installNameOf(definition: string, part: OwnPart = 'install'): st
   return `${definition.slice(0, maxLabelLength - end.length).replace(/-+$/, '')}${end}`;
 }
 
+/** Whether a field manager is that of the objects of a definition itself. Definitions and patches have no such name: they have no dot. */
+export function isInstallManager(manager: string): boolean {
+  return /^homeostat\/[^./]+(?:\.[0-9a-f]{10})?\.(?:install|admission)$/.test(manager);
+}
+
 /** The name of the admission policy of a definition, and of its binding. */
 export function admissionPolicyNameOf(definition: string): string {
   return `${definition}.homeostat.dev`;

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createOperatorTestParser } from '#definition';
+import {
+  fieldManagerOf,
+  installNameOf,
+  ownedPatchManagerOf,
+  patchManagerOf,
+} from '#util/stored-names.ts';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import { resultLines } from './report.ts';
-import { runTest } from './run-test.ts';
+import { isChildApply, runTest } from './run-test.ts';
 
 const parser = createOperatorTestParser();
 
@@ -220,4 +226,30 @@ describe('simulation/testing run', () => {
     );
     assert.deepEqual(failures, []);
   });
+});
+
+describe('simulation/testing isChildApply', () => {
+  const long = 'a'.repeat(63);
+  for (const [fieldManager, isExpected] of [
+    [fieldManagerOf('web'), true],
+    [fieldManagerOf(installNameOf('web', 'install')), false],
+    [fieldManagerOf(installNameOf('web', 'admission')), false],
+    [fieldManagerOf(installNameOf(long, 'install')), false],
+    [fieldManagerOf(installNameOf(long, 'admission')), false],
+    [fieldManagerOf('web-install'), true],
+    [fieldManagerOf('admission'), true],
+    [patchManagerOf('web', 'install'), true],
+    [ownedPatchManagerOf('web', 'admission', 'a/b'), true],
+    // Of another program.
+    ['example.com/tool.install', true],
+    ['tool.admission', true],
+  ] as const)
+    test(`an apply by "${fieldManager}" is ${isExpected ? 'one' : 'none'} of a child`, () => {
+      const request = {
+        ...{ method: 'PATCH', path: '/api/v1/namespaces/a/configmaps/b' },
+        ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager } },
+        flow: { name: 'web', priority: 'object' },
+      } as const;
+      assert.equal(isChildApply(request), isExpected);
+    });
 });

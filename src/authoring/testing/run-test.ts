@@ -12,6 +12,7 @@ import type { ApiRequest } from '#kube';
 import type { Sandbox } from '#sandbox';
 import { errorAnswer, errorLogger, isInternalRequest, Simulation, TestClusters } from '#simulation';
 import type { KubeObject } from '#util/kube-object.ts';
+import { isInstallManager } from '#util/stored-names.ts';
 import { expectDenied } from './expect-denied.ts';
 import { checkExpectation, type Failure } from './expectations.ts';
 import { unmetConditions } from './unmet-conditions.ts';
@@ -336,7 +337,7 @@ function listOf(writes: readonly string[]): string {
 /** An apply of an object that is no CRD, and does not belong to the definition itself: those stay as long as it does. */
 export function isChildApply({ method, path, contentType, query }: ApiRequest): boolean {
   const isApply = method === 'PATCH' && contentType === 'application/apply-patch+yaml';
-  const isOwn = /\.(?:install|admission)$/.test(query?.fieldManager ?? '');
+  const isOwn = isInstallManager(query?.fieldManager ?? '');
   return isApply && !isOwn && !path.includes('/apiextensions.k8s.io/') && !path.endsWith('/status');
 }
 
