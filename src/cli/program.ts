@@ -131,17 +131,19 @@ function addRun(program: Command, context: ProgramContext): void {
       '--console-records <file>',
       'record reconciles in memory, and serve them at --http to "homeostat console" with the token in this file (default: off)',
     )
-    .addOption(
-      new Option('--log-level <level>', 'minimum level of log lines')
-        .choices(logLevels)
-        .default('info'),
-    )
+    .addOption(logLevelOption())
     .action(async (options: RunOptions) => {
       const { run } = await import('./run.ts');
       const { processEnvironment } = await import('./run-environment.ts');
       const { environment = processEnvironment() } = context;
       exit(await run(options, { output, environment }, signal));
     });
+}
+
+function logLevelOption(): Option {
+  return new Option('--log-level <level>', 'minimum level of log lines')
+    .choices(logLevels)
+    .default('info');
 }
 
 function addValidate(program: Command, { output, signal, exit }: ProgramContext): void {
@@ -231,11 +233,7 @@ function addConvert(program: Command, context: ProgramContext): void {
       'host:port for /healthz, /readyz and /metrics, or "off"',
       '127.0.0.1:8080',
     )
-    .addOption(
-      new Option('--log-level <level>', 'minimum level of log lines')
-        .choices(logLevels)
-        .default('info'),
-    )
+    .addOption(logLevelOption())
     .action(async (options: ConvertOptions) => {
       const { convert } = await import('./convert.ts');
       const { processEnvironment } = await import('./run-environment.ts');
