@@ -4,10 +4,15 @@ import { messageOf } from '#util/homeostat-error.ts';
 
 /** The error as a message for users. */
 export function errorMessage(error: unknown): string {
-  if (isMissingRight(error)) return rightText(error.right);
+  if (isMissingRight(error)) return rightText(error.right, literalNameOf(error.right));
   if (error instanceof KubeError && error.code === 'unauthorized')
     return 'The API server rejects the credentials of the runtime';
   return messageOf(error);
+}
+
+/** The definition contains the name of its CRD, as `homeostat rights` prints it. */
+function literalNameOf({ resource, name }: AccessRight): string | undefined {
+  return resource === 'customresourcedefinitions' ? name : undefined;
 }
 
 /** Whether the runtime lacks a right that the server names. */

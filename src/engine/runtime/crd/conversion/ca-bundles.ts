@@ -13,7 +13,7 @@ import { conversionsAnnotation, runtimeLabel } from '#util/stored-names.ts';
 import type { RuntimeCluster } from '../../runner-options.ts';
 import { crdGvk } from '../crd-definition.ts';
 import type { CertificateAuthority, ConversionTarget } from './conversion-target.ts';
-import { clientConfigOf } from './crd-parts.ts';
+import { clientConfigOf, isInjected } from './crd-parts.ts';
 
 interface CaBundlesOptions {
   readonly cluster: RuntimeCluster;
@@ -31,13 +31,6 @@ const finalizer = 'homeostat.dev/conversion';
 const retryMs = 5_000;
 /** Something changes often before this, which then reads the state again. */
 const idleMs = 600_000;
-/** With one of them, cert-manager writes the bundle. */
-const injections = [
-  'cert-manager.io/inject-ca-from',
-  'cert-manager.io/inject-ca-from-secret',
-  'cert-manager.io/inject-apiserver-ca',
-];
-
 /**
  * Writes the certificates of the conversion webhook into the CRDs of this runtime, whatever the state of their definitions is, and also if
  * none of them runs. The Secret is not read before there is such a CRD.
@@ -51,7 +44,7 @@ export class CaBundles {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, logger, runtime } = this.#options;
+    const { cluster, clock, logger, runtime, authority } = this.#options;
     const waker = new Waker(clock);
     const annotations = {
       matchLabels: {},
@@ -73,7 +66,7 @@ export class CaBundles {
         try {
           const found = [...crds.list()].filter((crd) => this.#isOurs(crd));
           if (found.length > 0 && secrets === undefined) {
-            secrets = this.#acquireSecret();
+            secrets = acquireSecret(cluster, authority);
             stops.push(secrets.subscribe(wake));
           }
           if (secrets !== undefined) await this.#write(secrets, found, signal);
@@ -92,15 +85,6 @@ export class CaBundles {
       secrets?.release();
       crds.release();
     }
-  }
-
-  #acquireSecret(): Informer {
-    const { cluster, authority } = this.#options;
-    return cluster.acquire({
-      gvk: gvkOf('v1', 'Secret'),
-      namespace: authority.namespace,
-      fieldSelector: `metadata.name=${authority.secret}`,
-    });
   }
 
   async #write(
@@ -130,10 +114,22 @@ export class CaBundles {
       deletionTimestamp === undefined &&
       labels?.[definitionLabel] !== undefined &&
       labels[runtimeLabel] === runtime &&
-      !injections.some((each) => annotations[each] !== undefined) &&
+      !isInjected(object) &&
       deepEqual(config, target.clientConfig(name, rules.current))
     );
   }
+}
+
+/** Watches the Secret with the certificates. */
+export function acquireSecret(
+  cluster: RuntimeCluster,
+  { namespace, secret }: CertificateAuthority,
+): Informer {
+  return cluster.acquire({
+    gvk: gvkOf('v1', 'Secret'),
+    namespace,
+    fieldSelector: `metadata.name=${secret}`,
+  });
 }
 
 /**

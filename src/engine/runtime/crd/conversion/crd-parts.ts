@@ -30,3 +30,15 @@ export function versionsOf(crd: KubeObject | undefined): readonly JsonObject[] {
 export function servedIn(crd: KubeObject | undefined): readonly string[] {
   return versionsOf(crd).flatMap(({ name, served }) => (served === true ? [String(name)] : []));
 }
+
+/** With one of them, cert-manager writes `caBundle`. */
+const injections = [
+  'cert-manager.io/inject-ca-from',
+  'cert-manager.io/inject-ca-from-secret',
+  'cert-manager.io/inject-apiserver-ca',
+];
+
+/** Whether another program writes the certificates of the webhook into the CRD. */
+export function isInjected({ metadata: { annotations = {} } }: KubeObject): boolean {
+  return injections.some((each) => annotations[each] !== undefined);
+}

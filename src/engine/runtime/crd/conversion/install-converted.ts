@@ -1,13 +1,14 @@
 import type { ConversionRules } from '#conversion';
 import type { Informer } from '#kube/roles.ts';
+import { rightText, settled } from '#reconcile';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from '../check-change.ts';
 import type { CrdContext } from '../crd-definition.ts';
 import { whenEstablished } from '../wait-for-crd.ts';
-import { writeCaBundle } from './ca-bundles.ts';
+import { acquireSecret, writeCaBundle } from './ca-bundles.ts';
 import { type ConversionTarget, noTarget } from './conversion-target.ts';
 import { whyNotConvertible } from './convertible.ts';
-import { clientConfigOf } from './crd-parts.ts';
+import { clientConfigOf, isInjected } from './crd-parts.ts';
 import {
   closedCrd,
   convertedVersions,
@@ -80,8 +81,9 @@ export async function installConverted(
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
   if (!(await hasBundle(options, target, signal))) {
-    if (!replacesWorking(liveCrd())) return rejection(noBundle(target));
-    return rejection(`${await closeConverted(options, signal)}. ${noBundle(target)}`);
+    const why = await whyNoBundle(options, target, signal);
+    if (!replacesWorking(liveCrd())) return rejection(why);
+    return rejection(`${await closeConverted(options, signal)}. ${why}`);
   }
   const unopened = await apply((crd, live) => openedCrd(wholeFor(crd, live), live));
   if (unopened !== undefined) return unopened;
@@ -169,11 +171,11 @@ async function hasBundle(
   { authority }: ConversionTarget,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (authority === undefined) return true;
-  const { name } = definition.kind.crd.metadata;
+  const { crd } = definition.kind;
+  if (authority === undefined && !isInjected(crd)) return true;
   const deadlineMs = clock.monotonicMs() + bundleMs;
   for (;;) {
-    const live = crds.get(undefined, name)?.object;
+    const live = crds.get(undefined, crd.metadata.name)?.object;
     const { caBundle } = (live && clientConfigOf(live)) ?? {};
     if (typeof caBundle === 'string' && caBundle !== '') return true;
     if (clock.monotonicMs() >= deadlineMs) return false;
@@ -181,8 +183,25 @@ async function hasBundle(
   }
 }
 
-function noBundle({ authority }: ConversionTarget): string {
-  return `The conversion webhook has no certificates yet: Secret "${authority?.secret}" in namespace "${authority?.namespace}"`;
+/** Why a CRD has no certificates, as a message. */
+async function whyNoBundle(
+  { cluster, definition }: ConvertedInstall,
+  { authority }: ConversionTarget,
+  signal: AbortSignal,
+): Promise<string> {
+  const none = 'The conversion webhook has no certificates yet';
+  if (authority === undefined || isInjected(definition.kind.crd))
+    return `${none}: cert-manager writes them into the CustomResourceDefinition, by its annotation`;
+  const secrets = acquireSecret(cluster, authority);
+  try {
+    await settled(secrets, signal);
+    const { state } = secrets;
+    const right = state.kind === 'failing' ? state.error.right : undefined;
+    const why = right && `. ${rightText(right, authority.secret)}`;
+    return `${none}: Secret "${authority.secret}" in namespace "${authority.namespace}"${why ?? ''}`;
+  } finally {
+    secrets.release();
+  }
 }
 
 function rejection(message: string): CrdRejection {
