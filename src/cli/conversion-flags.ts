@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from './exit-code.ts';
 import { durationOption } from './source-flags.ts';
 
 /** Where the API server has objects converted, for definitions with `conversions`. */
@@ -7,6 +8,8 @@ export interface ConversionFlags {
   readonly webhookUrl?: string;
   /** The Service of the converter in the cluster. */
   readonly webhookService?: ServicePort;
+  /** With `tls.crt` and `tls.key`, for the URL. @default certificates are issued, in a Secret */
+  readonly webhookCertDir?: string;
   /** How long conversions must succeed before a new version is kept, in ms. */
   readonly webhookTrial: number;
 }
@@ -30,6 +33,10 @@ export function addConversionFlags(command: Command): Command {
       'Service of "homeostat convert", which converts objects between versions of a kind',
       parseServicePort,
     )
+    .option(
+      '--webhook-cert-dir <directory>',
+      'with --webhook-url: directory with tls.crt and tls.key of another program, which also writes "caBundle" into CustomResourceDefinitions, where the API server does not trust them already; reloaded when they change (default: certificates are issued and kept in a Secret)',
+    )
     .addOption(
       durationOption(
         '--webhook-trial <time>',
@@ -37,6 +44,17 @@ export function addConversionFlags(command: Command): Command {
         30_000,
       ),
     );
+}
+
+/** @throws CliError for flags that exclude or need each other */
+export function checkConversionFlags(flags: ConversionFlags): void {
+  const { webhookUrl, webhookService, webhookCertDir } = flags;
+  if (webhookUrl !== undefined && webhookService !== undefined)
+    throw new CliError('Expected one of --webhook-url and --webhook-service, found both');
+  if (webhookCertDir !== undefined && webhookUrl === undefined)
+    throw new CliError('Expected --webhook-url with --webhook-cert-dir, found none', {
+      hint: '"homeostat convert" serves the webhook of --webhook-service, and has --webhook-cert-dir, too',
+    });
 }
 
 /** @throws InvalidArgumentError */

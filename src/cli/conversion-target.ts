@@ -32,7 +32,7 @@ export function createConversionTarget(
   cluster: KubeCluster,
 ): ConversionTarget | undefined {
   const { flags, namespace, random } = options;
-  const { webhookUrl, webhookService, webhookTrial: trialMs } = flags;
+  const { webhookUrl, webhookService, webhookCertDir, webhookTrial: trialMs } = flags;
   const address = addressOf(flags);
   if (address === undefined) return undefined;
   const service =
@@ -43,16 +43,21 @@ export function createConversionTarget(
       cluster,
       address,
       yaml: conversionYaml,
-      certificates: { kind: 'secret', namespace },
+      certificates:
+        webhookCertDir === undefined
+          ? { kind: 'secret', namespace }
+          : { kind: 'directory', directory: webhookCertDir },
       server: random.text(8, 'bcdfghjklmnpqrstvwxz2456789'),
     });
   return {
     clientConfig: (crd, digest) => ({ ...webhookClientConfig(address, crd, digest) }),
-    authority: {
-      namespace: webhookService?.namespace ?? namespace,
-      secret: webhookSecretName,
-      bundleOf: caBundleOf,
-    },
+    ...(webhookCertDir === undefined && {
+      authority: {
+        namespace: webhookService?.namespace ?? namespace,
+        secret: webhookSecretName,
+        bundleOf: caBundleOf,
+      },
+    }),
     trialMs,
     ...(service && { run: (signal: AbortSignal) => service.run(signal) }),
   };

@@ -1,6 +1,7 @@
 import { type KubeCluster, ServerAvailability } from '#kube';
 import { createMetricRegistry, metricCatalogue } from '#telemetry';
 import { serverPolicyOf } from './cluster-servers.ts';
+import { checkConversionFlags } from './conversion-flags.ts';
 import type { createConversionTarget } from './conversion-target.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { httpRulesOf } from './http-allow.ts';
@@ -29,6 +30,7 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const kinds = chooseSources(options);
+  checkConversionFlags(options);
   const logger = environment.createLogger(options.logLevel);
   const { definitions: paths = [] } = options;
   // In a Pod a volume may be filled later, and the definitions that ran before are stored in the cluster.
@@ -122,13 +124,11 @@ async function createRecords(
   return { recorder, readToken: () => readRecordsToken(file) };
 }
 
-/** Undefined: no flag names a conversion webhook. @throws CliError */
+/** Undefined: no flag names a conversion webhook. */
 async function loadConversion({
   options,
   ...shared
 }: Omit<Parameters<typeof createConversionTarget>[0], 'flags'> & { readonly options: RunOptions }) {
-  if (options.webhookUrl !== undefined && options.webhookService !== undefined)
-    throw new CliError('Expected one of --webhook-url and --webhook-service, found both');
   if (options.webhookUrl === undefined && options.webhookService === undefined) return undefined;
   const { createConversionTarget } = await import('./conversion-target.ts');
   return (cluster: KubeCluster) => createConversionTarget({ ...shared, flags: options }, cluster);

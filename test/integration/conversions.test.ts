@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { readRules } from '#conversion';
 import { readPair } from '#conversion-webhook/certificates/certificate.ts';
@@ -53,10 +56,21 @@ interface DialOptions {
   readonly note?: string;
   /** A further rule. @default none */
   readonly rule?: string;
+  /** Of the CRD, in flow style. @default none */
+  readonly annotations?: string;
 }
 
 function dial(options: DialOptions): string {
-  const { name, old, new: newer, value, more = '', note = '', rule = '' } = options;
+  const {
+    name,
+    old,
+    new: newer,
+    value,
+    more = '',
+    note = '',
+    rule = '',
+    annotations = '{}',
+  } = options;
   const versions = [
     ...(old === undefined ? [] : [versionText('v1alpha1', old, `${oldFields}${more}`)]),
     ...(newer === undefined ? [] : [versionText('v1', newer, `${newFields}${note}`)]),
@@ -66,6 +80,7 @@ kind: OperatorDefinition
 metadata: { name: ${name} }
 spec:
   crd:
+    metadata: { annotations: ${annotations} }
     group: ${name}.example.com
     names: { kind: Dial, plural: dials }
     scope: Namespaced
@@ -420,6 +435,46 @@ shared.describe('integration/conversions', () => {
     const patch = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
     await client.patch(crdOf(name), patch);
     await client.untilObject(crdOf(name), (crd) => bundleIn(crd) === bundleIn(written));
+  });
+
+  test('certificates of another program are served, and written by it', async () => {
+    const name = 'files';
+    await createRuntimeNamespace(shared);
+    const client = shared.client();
+    const directory = await mkdtemp(join(tmpdir(), 'homeostat-certificates-'));
+    const tls = new URL('../fixtures/tls/', import.meta.url);
+    for (const end of ['crt', 'key'])
+      await copyFile(new URL(`first-server.${end}`, tls), join(directory, `tls.${end}`));
+    const annotations = '{ cert-manager.io/inject-ca-from: a/b }';
+    const runtime = launch({
+      definitions: {
+        'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas, annotations }),
+      },
+      flags: [...(await webhookFlags('1s')), '--webhook-cert-dir', directory],
+    });
+    const waiting = await client.untilObject(crdOf(name), (crd) => urlIn(crd) !== undefined);
+    // As cert-manager does.
+    const { apiVersion, kind, metadata } = waiting ?? assert.fail();
+    const caBundle = await readFile(new URL('first-ca.crt', tls), 'base64');
+    const webhook = { clientConfig: { caBundle } };
+    await client.apply({
+      ...{ apiVersion, kind, metadata: { name: metadata.name } },
+      spec: { conversion: { strategy: 'Webhook', webhook } },
+    });
+    await runtime.whenReady();
+    await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    const namespace = await shared.namespace();
+    const at = (version: string) =>
+      `/apis/${name}.example.com/${version}/namespaces/${namespace}/dials/one`;
+    await client.apply({
+      apiVersion: `${name}.example.com/v1alpha1`,
+      kind: 'Dial',
+      metadata: { name: 'one', namespace },
+      spec: { size: 3 },
+    });
+    assert.deepEqual((await client.get(at('v1')))?.spec, { replicas: 3 });
+    assert.equal(bundleIn(await client.get(crdOf(name))), caBundle);
+    await rm(directory, { recursive: true });
   });
 
   test('certificates are kept in a CRD whose definition does not run any more', async () => {

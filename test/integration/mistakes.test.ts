@@ -100,6 +100,8 @@ shared.describe('integration/mistakes', () => {
     const cases = [
       ['run', '--sources', 'directories'],
       ['run', '--definitions', '/nowhere'],
+      ['run', '--webhook-cert-dir', '/nowhere'],
+      ['run', '--webhook-url', 'https://a:1', '--webhook-service', 'a/b'],
       ['validate', '/nowhere.yaml'],
       ['no-such-command'],
     ];
