@@ -246,8 +246,10 @@ describe('simulation/testing isChildApply', () => {
   ] as const)
     test(`an apply by "${fieldManager}" is ${isExpected ? 'one' : 'none'} of a child`, () => {
       const request = {
-        ...{ method: 'PATCH', path: '/api/v1/namespaces/a/configmaps/b' },
-        ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager } },
+        method: 'PATCH',
+        path: '/api/v1/namespaces/a/configmaps/b',
+        contentType: 'application/apply-patch+yaml',
+        query: { fieldManager },
         flow: { name: 'web', priority: 'object' },
       } as const;
       assert.equal(isChildApply(request), isExpected);
