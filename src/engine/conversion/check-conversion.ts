@@ -1,10 +1,10 @@
 import { nearestName } from '#util/did-you-mean.ts';
 import type { JsonObject } from '#util/json.ts';
 import { checkCoverage } from './check-coverage.ts';
-import { checkOverlaps, checkRule, nearestPath } from './check-rule.ts';
+import { checkDrops } from './check-drops.ts';
+import { checkOverlaps, checkRule, type ReportRule } from './check-rule.ts';
 import type { ConversionProblem, ConversionRules, VersionRules } from './conversion-rules.ts';
 import { Pairing } from './pairing.ts';
-import { parseRulePath } from './rule-path.ts';
 import { type ObjectNode, rootNode } from './schema-node.ts';
 
 export interface CheckOptions {
@@ -20,13 +20,19 @@ export interface CheckOptions {
  */
 export function checkConversion({ rules, schemas }: CheckOptions): readonly ConversionProblem[] {
   const problems: ConversionProblem[] = [];
-  const report: Report = (path, message, hint, severity = 'error') => {
-    problems.push({ path, message, severity, ...(hint !== undefined && { hint }) });
+  const report: Report = (path, message, hint, severity = 'error', at) => {
+    problems.push({
+      ...{ path, message, severity },
+      ...(hint !== undefined && { hint }),
+      ...(at !== undefined && { at }),
+    });
   };
   const hub = schemaOf(rules.hub, '/hub', schemas, report);
   const listed = rules.versions.map(({ version }) => version);
+  // An entry for a version that does not exist is probably that of one without an entry.
+  const hasUnknown = listed.some((each) => !schemas.has(each));
   const unlisted = [...schemas.keys()].filter(
-    (each) => each !== rules.hub && !listed.includes(each),
+    (each) => !hasUnknown && each !== rules.hub && !listed.includes(each),
   );
   for (const [index, version] of rules.versions.entries()) {
     const at = `/versions/${index}`;
@@ -48,6 +54,7 @@ type Report = (
   message: string,
   hint?: string,
   severity?: ConversionProblem['severity'],
+  at?: 'key',
 ) => void;
 
 interface VersionCheck {
@@ -62,17 +69,19 @@ function checkVersion(version: VersionRules, { at, own, hub, rules, report }: Ve
   const pairing = new Pairing(version, own, hub);
   const names = { here: version.version, there: rules.hub };
   let hasErrors = false;
-  for (const rule of pairing.rules)
-    checkRule(rule, { pairing, names }, (field, message, hint) => {
+  const reportRule =
+    (index: number): ReportRule =>
+    (field, message, hint, place) => {
       hasErrors = true;
-      report(`${at}/fields/${rule.index}/${field}`, message, hint);
-    });
-  checkOverlaps(pairing.rules, (rule, field, message) => {
-    hasErrors = true;
-    report(`${at}/fields/${rule.index}/${field}`, message);
-  });
-  for (const [index, text] of version.drop.entries())
-    checkDrop(text, `${at}/drop/${index}`, pairing, report);
+      report(`${at}/fields/${index}/${field}`, message, hint, 'error', place);
+    };
+  for (const rule of pairing.rules) checkRule(rule, { pairing, names }, reportRule(rule.index));
+  checkOverlaps(pairing.rules, (rule, field, message, hint) =>
+    reportRule(rule.index)(field, message, hint),
+  );
+  checkDrops(version.drop, { pairing, names }, (index, message, hint, severity) =>
+    report(`${at}/drop/${index}`, message, hint, severity),
+  );
   // A rule that is wrong leaves fields without a place: one error each is enough.
   if (hasErrors) return;
   checkCoverage({
@@ -80,18 +89,6 @@ function checkVersion(version: VersionRules, { at, own, hub, rules, report }: Ve
     names,
     report: (message, severity, hint) => report(at, message, hint, severity),
   });
-}
-
-function checkDrop(text: string, at: string, pairing: Pairing, report: Report): void {
-  const path = parseRulePath(text) ?? [];
-  const sides = ['here', 'there'] as const;
-  if (sides.some((side) => pairing.nodeAt(side, path) !== undefined)) {
-    const rule = sides.map((side) => pairing.ruleAt(side, path)).find((each) => each !== undefined);
-    if (rule !== undefined) report(at, `Rule ${rule.index + 1} is for "${text}"`);
-    return;
-  }
-  const hint = sides.map((side) => nearestPath(path, side, pairing)).find((each) => each);
-  report(at, `No version has a field "${text}"`, hint && `Did you mean "${hint}"?`);
 }
 
 function schemaOf(

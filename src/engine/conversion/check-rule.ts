@@ -1,12 +1,13 @@
 import { nearestName } from '#util/did-you-mean.ts';
-import type { FieldRule } from './conversion-rules.ts';
-import type { Pairing, Path, PlacedRule, Side } from './pairing.ts';
-import { eachItem, rulePathText } from './rule-path.ts';
+import { pointerTo } from '#util/json.ts';
+import { namedForms } from './conversion-rules.ts';
+import { otherSide, type Pairing, type Path, type PlacedRule, type Side } from './pairing.ts';
+import { eachItem, inOwnNotation, parseRulePath, rulePathText } from './rule-path.ts';
 import { fieldNode, type ListNode, type ScalarNode, type SchemaNode } from './schema-node.ts';
 import { formOfRule, type ValueForm } from './value-forms.ts';
 
 /** Reports a problem of one rule. */
-export type ReportRule = (field: string, message: string, hint?: string) => void;
+export type ReportRule = (field: string, message: string, hint?: string, at?: 'key') => void;
 
 export interface RuleCheck {
   readonly pairing: Pairing;
@@ -22,16 +23,30 @@ export function checkRule(rule: PlacedRule, check: RuleCheck, report: ReportRule
   if (!checkLists(rule, check, report)) return;
   const here = check.pairing.nodeAt('here', rule.here);
   const there = check.pairing.nodeAt('there', rule.there);
-  if (here !== undefined && there !== undefined) checkTypes(rule.rule, here, there, report);
+  if (here !== undefined && there !== undefined) checkTypes(rule, { here, there }, check, report);
 }
 
 function checkPath(rule: PlacedRule, side: Side, check: RuleCheck, report: ReportRule): boolean {
   const path = rule[side];
   if (check.pairing.nodeAt(side, path) !== undefined) return true;
-  const hint = nearestPath(path, side, check.pairing);
+  const nearest = nearestPath(path, side, check.pairing) ?? ownNotation(rule, side, check);
   const message = `Version "${check.names[side]}" has no field "${rulePathText(path)}"`;
-  report(side, message, hint && `Did you mean "${hint}"?`);
+  const hint = nearest === undefined ? swapHint(path, side, check) : `Did you mean "${nearest}"?`;
+  report(side, message, hint);
   return false;
+}
+
+/** The path of a field, written as in another tool. */
+function ownNotation({ rule }: PlacedRule, side: Side, { pairing }: RuleCheck): string | undefined {
+  const text = inOwnNotation(rule[side]);
+  const path = text === undefined ? undefined : parseRulePath(text);
+  return path !== undefined && pairing.nodeAt(side, path) !== undefined ? text : undefined;
+}
+
+/** The path is one of the other side. */
+function swapHint(path: Path, side: Side, { pairing, names }: RuleCheck): string | undefined {
+  if (pairing.nodeAt(otherSide(side), path) === undefined) return undefined;
+  return `"${names[otherSide(side)]}" has it: "here" is a field of "${names.here}", and "there" one of the hub "${names.there}"`;
 }
 
 /** The path with a similar name instead of the first one that does not exist. */
@@ -42,11 +57,18 @@ export function nearestPath(path: Path, side: Side, pairing: Pairing): string | 
     if (parent === undefined || step === undefined) return undefined;
     if (pairing.nodeAt(side, path.slice(0, length)) !== undefined) continue;
     if (parent.kind === 'list' || typeof step !== 'string')
-      return parent.kind === 'list' ? `${rulePathText(path.slice(0, length - 1))}[]` : undefined;
+      return parent.kind === 'list' ? inItems(path, length - 1, side, pairing) : undefined;
     const name = parent.kind === 'object' ? nearestName(step, parent.fields.keys()) : undefined;
     return name && rulePathText([...path.slice(0, length - 1), name, ...path.slice(length)]);
   }
   return undefined;
+}
+
+/** The path with "[]" after the list that it leads into; with the items only if they have no such field. */
+function inItems(path: Path, end: number, side: Side, pairing: Pairing): string {
+  const items: Path = [...path.slice(0, end), eachItem];
+  const whole = [...items, ...path.slice(end)];
+  return rulePathText(pairing.nodeAt(side, whole) === undefined ? items : whole);
 }
 
 /** The n-th list of one path must be the n-th list of the other one. */
@@ -68,49 +90,110 @@ function checkLists(rule: PlacedRule, { pairing }: RuleCheck, report: ReportRule
   return true;
 }
 
-function checkTypes(rule: FieldRule, here: SchemaNode, there: SchemaNode, report: ReportRule) {
+type Nodes = Readonly<Record<Side, SchemaNode>>;
+
+function checkTypes(
+  { rule, ...paths }: PlacedRule,
+  nodes: Nodes,
+  { names }: RuleCheck,
+  report: ReportRule,
+): void {
   const form = formOfRule(rule);
+  const subject = (side: Side) => `"${rulePathText(paths[side])}" of "${names[side]}"`;
+  const subjects = { here: subject('here'), there: subject('there') };
   if (form.kind === 'table') {
-    checkTable(rule.values ?? {}, here, there, report);
+    checkTable(rule.values ?? {}, { nodes, subjects }, report);
     return;
   }
+  const hint = formHint(nodes);
   if (form.kind === 'copy') {
-    if (!areCompatible(here, there))
-      report('there', `A rule without "as" cannot carry ${typeName(here)} to ${typeName(there)}`);
+    if (!areCompatible(nodes.here, nodes.there))
+      report(
+        'there',
+        `${subjects.here} is ${typeName(nodes.here)}, and ${subjects.there} is ${typeName(nodes.there)}: a rule without "as" copies values`,
+        hint ?? 'No form converts these types: remove the rule, and list the fields in "drop"',
+      );
     return;
   }
   const [first, second] = expected[form.kind];
-  const named = form as { readonly field?: string };
-  if (!first.is(here, named.field))
-    report('as', `"${form.kind}" needs ${first.name} in "here", found ${typeName(here)}`);
-  if (!second.is(there, named.field))
-    report('as', `"${form.kind}" needs ${second.name} in "there", found ${typeName(there)}`);
+  const field = 'field' in form ? form.field : undefined;
+  for (const [side, type] of [
+    ['here', first],
+    ['there', second],
+  ] as const) {
+    if (type.is(nodes[side], field)) continue;
+    const message = `"${form.kind}" needs ${type.name(field)} in "${side}", found ${typeName(nodes[side])}`;
+    const fieldNote = fieldHint(nodes[side], field, type);
+    report(fieldNote === undefined ? 'as' : `as/${form.kind}`, message, fieldNote ?? hint);
+  }
+}
+
+/** What converts values of these types. */
+function formHint({ here, there }: Nodes): string | undefined {
+  if (areCompatible(here, there)) return 'Remove "as": values of these types are copied';
+  for (const [name, [first, second]] of Object.entries(expected)) {
+    const list = [here, there].find((node) => node.kind === 'list' && node.item.kind === 'object');
+    const field = textFields(list)[0];
+    if (!first.is(here, field) || !second.is(there, field)) continue;
+    return namedForms.some((form) => form === name)
+      ? `The form for these types is "as: { ${name}: ${field ?? 'name'} }"`
+      : `The form for these types is "as: ${name}"`;
+  }
+  return undefined;
+}
+
+/** The field that the objects of a list have instead. */
+function fieldHint(
+  node: SchemaNode,
+  field: string | undefined,
+  type: Expected,
+): string | undefined {
+  if (type !== objectsType || field === undefined) return undefined;
+  const fields = textFields(node);
+  if (fields.length === 0) return undefined;
+  const nearest = nearestName(field, fields);
+  return nearest === undefined
+    ? `Its text fields are ${fields.join(', ')}`
+    : `Did you mean "${nearest}"?`;
+}
+
+function textFields(node: SchemaNode | undefined): readonly string[] {
+  if (node?.kind !== 'list' || node.item.kind !== 'object') return [];
+  const { keys, item } = node;
+  const fields = [...item.fields].flatMap(([name, each]) =>
+    isScalar(each, ['string']) ? [name] : [],
+  );
+  return fields.toSorted((a, b) => Number(keys.includes(b)) - Number(keys.includes(a)));
 }
 
 interface Expected {
-  readonly name: string;
+  /** For messages; with the field that the form names. */
+  name(field: string | undefined): string;
   is(node: SchemaNode, field: string | undefined): boolean;
 }
 
-const textType: Expected = { name: 'a text', is: (node) => isScalar(node, ['string']) };
+const textType: Expected = { name: () => 'a text', is: (node) => isScalar(node, ['string']) };
 const numberType: Expected = {
-  name: 'a number',
+  name: () => 'a number',
   is: (node) => isScalar(node, ['integer', 'number', 'int-or-string']),
 };
-const yamlType: Expected = { name: 'an object or a list', is: (node) => node.kind !== 'scalar' };
+const yamlType: Expected = {
+  name: () => 'an object or a list',
+  is: (node) => node.kind !== 'scalar',
+};
 const textsType: Expected = {
-  name: 'a list of texts',
+  name: () => 'a list of texts',
   is: (node) => node.kind === 'list' && isScalar(node.item, ['string']),
 };
 const objectsType: Expected = {
-  name: 'a list of objects with its field as a text',
+  name: (field) => `a list of objects with a text field "${field}"`,
   is: (node, field = '') => {
     const found = node.kind === 'list' ? fieldNode(node.item, field) : undefined;
     return found !== undefined && (found.kind === 'any' || isScalar(found, ['string']));
   },
 };
 const mapType: Expected = {
-  name: 'a map of objects',
+  name: () => 'a map of objects',
   is: (node) => node.kind === 'map' && (node.item.kind === 'object' || node.item.kind === 'any'),
 };
 
@@ -127,46 +210,79 @@ const expected: Readonly<
   listToMap: [objectsType, mapType],
 };
 
+interface TableSides {
+  readonly nodes: Nodes;
+  /** The fields, for messages. */
+  readonly subjects: Readonly<Record<Side, string>>;
+}
+
 function checkTable(
   table: Readonly<Record<string, string>>,
-  here: SchemaNode,
-  there: SchemaNode,
+  { nodes, subjects }: TableSides,
   report: ReportRule,
 ): void {
-  for (const [side, node] of [
-    ['here', here],
-    ['there', there],
-  ] as const)
-    if (!isScalar(node, ['string'])) {
-      report('values', `"values" needs a text in "${side}", found ${typeName(node)}`);
+  for (const side of ['here', 'there'] as const)
+    if (!isScalar(nodes[side], ['string'])) {
+      const found = typeName(nodes[side]);
+      report(
+        'values',
+        `"values" needs texts, and ${subjects[side]} is ${found}`,
+        'Remove "values"',
+      );
       return;
     }
   const seen = new Map<string, string>();
   for (const [from, to] of Object.entries(table)) {
+    const at = pointerTo('values', from);
     const other = seen.get(to);
     if (other !== undefined)
-      report('values', `Values "${other}" and "${from}" both become "${to}": one of them is lost`);
+      report(
+        at,
+        `Values "${other}" and "${from}" both become "${to}": one of them is lost`,
+        'Give each value one of its own',
+      );
     seen.set(to, from);
-    if (!mayBe(here, from)) report('values', `Value "${from}" is not in the enum of "here"`);
-    if (!mayBe(there, to)) report('values', `Value "${to}" is not in the enum of "there"`);
+    for (const [side, value, place] of [
+      ['here', from, 'key'],
+      ['there', to, undefined],
+    ] as const) {
+      const known = textValues(nodes[side]);
+      if (known === undefined || known.includes(value)) continue;
+      const message = `Value "${value}" is not in the enum of ${subjects[side]}`;
+      const nearest = nearestName(value, known);
+      const hint =
+        nearest === undefined ? `Values are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+      report(at, message, hint, place);
+    }
   }
-  const missing = (valuesOf(here) ?? []).filter(
-    (value) => typeof value === 'string' && !Object.hasOwn(table, value),
-  );
-  for (const value of missing)
+  reportMissing(table, { nodes, subjects }, report);
+}
+
+/** Values of the enum without an entry; a misspelt entry is probably that of one of them. */
+function reportMissing(
+  table: Readonly<Record<string, string>>,
+  { nodes, subjects }: TableSides,
+  report: ReportRule,
+): void {
+  const known = textValues(nodes.here) ?? [];
+  const missing = known.filter((value) => !Object.hasOwn(table, value));
+  const misspelt = Object.keys(table).filter((value) => known.length > 0 && !known.includes(value));
+  const meant = misspelt.map((value) => nearestName(value, missing));
+  const used = Object.values(table);
+  const unused = (textValues(nodes.there) ?? []).filter((value) => !used.includes(value));
+  const rest = unused.length === 0 ? '' : `; not used yet: ${unused.join(', ')}`;
+  for (const value of missing.filter((each) => !meant.includes(each)))
     report(
       'values',
-      `Value "${String(value)}" of "here" has no value in "there"`,
-      'Add it to "values"',
+      `Value "${value}" of ${subjects.here} has no value in "there"`,
+      `Add it to "values"${rest}`,
     );
 }
 
-function valuesOf(node: SchemaNode): readonly unknown[] | undefined {
-  return node.kind === 'scalar' ? node.values : undefined;
-}
-
-function mayBe(node: SchemaNode, value: string): boolean {
-  return valuesOf(node)?.includes(value) ?? true;
+/** The texts of an enum. */
+function textValues(node: SchemaNode): readonly string[] | undefined {
+  const values = node.kind === 'scalar' ? node.values : undefined;
+  return values?.filter((value) => typeof value === 'string');
 }
 
 function isScalar(node: SchemaNode, types: readonly ScalarNode['type'][]): boolean {
@@ -223,18 +339,23 @@ function itemName({ item }: ListNode): string {
   return item.kind === 'object' ? 'objects' : 'values';
 }
 
+type ReportOverlap = (rule: PlacedRule, field: Side, message: string, hint: string) => void;
+
 /** Rules of one version that write the same place, or a place inside of a value that another rule writes. */
-export function checkOverlaps(
-  rules: readonly PlacedRule[],
-  report: (rule: PlacedRule, field: string, message: string) => void,
-): void {
+export function checkOverlaps(rules: readonly PlacedRule[], report: ReportOverlap): void {
   for (const side of ['here', 'there'] as const) {
     const byPath = new Map<string, PlacedRule>();
     for (const rule of rules) {
       const text = rulePathText(rule[side]);
       const first = byPath.get(text);
-      if (first !== undefined) report(rule, side, `Rule ${first.index + 1} has "${text}", too`);
-      else byPath.set(text, rule);
+      if (first === undefined) byPath.set(text, rule);
+      else
+        report(
+          rule,
+          side,
+          `Rules ${first.index + 1} and ${rule.index + 1} both have "${text}" in "${side}"`,
+          'A field has one place in the other version: remove one of the rules',
+        );
     }
     for (const rule of rules) checkInside(rule, side, byPath, report);
   }
@@ -245,7 +366,7 @@ function checkInside(
   rule: PlacedRule,
   side: Side,
   byPath: ReadonlyMap<string, PlacedRule>,
-  report: (rule: PlacedRule, field: string, message: string) => void,
+  report: ReportOverlap,
 ): void {
   for (let length = rule[side].length - 1; length > 0; length--) {
     const outer = byPath.get(rulePathText(rule[side].slice(0, length)));
@@ -258,6 +379,7 @@ function checkInside(
         rule,
         side,
         `"${rulePathText(rule[side])}" is part of "${rulePathText(outer[side])}", which rule ${outer.index + 1} converts as a whole`,
+        `Remove this rule, or rule ${outer.index + 1}`,
       );
     return;
   }

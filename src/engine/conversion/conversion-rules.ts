@@ -56,6 +56,8 @@ export const namedForms = ['itemsToObjects', 'objectsToItems', 'mapToList', 'lis
 export interface ConversionProblem {
   /** RFC 6901 pointer into the rules: `/versions/0/fields/1/here`. Callers add positions. */
   readonly path: string;
+  /** The key at the path is wrong, not its value. @default 'value' */
+  readonly at?: 'key';
   readonly message: string;
   readonly hint?: string;
   /** A warning: the conversion loses nothing, but may not mean what its author wants. */

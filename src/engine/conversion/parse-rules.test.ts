@@ -36,7 +36,7 @@ describe('conversion/parse-rules', () => {
       { hub: 'v1', versions: [{ version: 'v1' }, { version: 'v2' }, { version: 'v2' }], x: 1 },
       [
         ['/x', 'Unknown field "x"'],
-        ['/versions/0/version', 'Version "v1" is the hub'],
+        ['/versions/0/version', 'Version "v1" is the hub, which has no rules of its own'],
         ['/versions/2/version', 'Version "v2" occurs twice'],
       ],
     ],
@@ -46,11 +46,11 @@ describe('conversion/parse-rules', () => {
     ],
     [
       rule({ here: 'spec.a', there: 'spec.b', as: { mapToList: '' } }),
-      [['/versions/0/fields/0/as', 'Unknown form "mapToList"']],
+      [['/versions/0/fields/0/as', '"mapToList" needs the name of a field']],
     ],
     [
       rule({ here: 'spec.a[].b', there: 'spec.b' }),
-      [['/versions/0/fields/0/there', 'Path "spec.b" has 0 of "[]", and "here" has 1']],
+      [['/versions/0/fields/0/there', '"here" has 1 of "[]", and "there" has 0']],
     ],
     [
       rule({ here: 'metadata.name', there: 'spec..b' }),
@@ -69,6 +69,33 @@ describe('conversion/parse-rules', () => {
       assert.deepEqual(
         problems.map(({ path, message }) => [path, message]),
         expected,
+      );
+    });
+  }
+
+  for (const [field, message, hint] of [
+    [
+      { as: 'mapToList' },
+      '"mapToList" needs the name of a field',
+      'Write it as { mapToList: name }, where "name" is the field of the items with the key',
+    ],
+    [
+      { as: { durationToSeconds: true } },
+      '"durationToSeconds" has no field',
+      'Write it as a word: "as: durationToSeconds"',
+    ],
+    [{ as: { mapToList: 'a', listToMap: 'b' } }, 'A rule has one form', 'Use the one that fits'],
+    [{ as: 'textToYml' }, 'Unknown form "textToYml"', 'Did you mean "textToYaml"?'],
+    [{ here: 'spec.a[0].b' }, '"spec.a[0].b" is not a path', 'Did you mean "spec.a[].b"?'],
+    [{ here: 'spec..b' }, '"spec..b" is not a path', 'Write it as spec.rules[].port'],
+  ] as const) {
+    test(`has a hint for ${JSON.stringify(field)}`, () => {
+      const { problems } = parseConversionRules(
+        rule({ here: 'spec.a', there: 'spec.b', ...field }),
+      );
+      assert.deepEqual(
+        problems?.map((each) => [each.message, each.hint]),
+        [[message, hint]],
       );
     });
   }

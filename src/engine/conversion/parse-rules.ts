@@ -9,7 +9,7 @@ import {
   plainForms,
   type VersionRules,
 } from './conversion-rules.ts';
-import { eachItem, parseRulePath } from './rule-path.ts';
+import { eachItem, inOwnNotation, parseRulePath } from './rule-path.ts';
 
 /** Rules, or all that is wrong with them. */
 export type ParsedRules =
@@ -42,8 +42,14 @@ function parseAll(json: unknown, report: Report): ConversionRules | undefined {
   for (const [index, each] of versions.entries()) {
     if (each === undefined) continue;
     const at = `/versions/${index}/version`;
-    if (each.version === hub) report(at, `Version "${each.version}" is the hub`);
-    else if (seen.has(each.version)) report(at, `Version "${each.version}" occurs twice`);
+    if (each.version === hub)
+      report(
+        at,
+        `Version "${each.version}" is the hub, which has no rules of its own`,
+        'List the other versions: each rule says where the hub has a field',
+      );
+    else if (seen.has(each.version))
+      report(at, `Version "${each.version}" occurs twice`, 'Put all its fields into one entry');
     seen.add(each.version);
   }
   if (hub === undefined) return undefined;
@@ -77,13 +83,13 @@ function parseField(json: unknown, path: string, report: Report): FieldRule | un
     object.values === undefined ? undefined : valuesOf(object.values, `${path}/values`, report);
   const form = object.as === undefined ? undefined : formOf(object.as, `${path}/as`, report);
   if (object.values !== undefined && object.as !== undefined)
-    report(`${path}/as`, 'A rule has either "values" or "as"');
+    report(`${path}/as`, 'A rule has either "values" or "as"', 'Remove one of them');
   if (here === undefined || there === undefined) return undefined;
   if (itemSteps(here) !== itemSteps(there))
     report(
       `${path}/there`,
-      `Path "${there}" has ${itemSteps(there)} of "[]", and "here" has ${itemSteps(here)}`,
-      'Both paths need the same number',
+      `"here" has ${itemSteps(here)} of "[]", and "there" has ${itemSteps(there)}`,
+      'Both paths need the same number: a value of each item has its place in an item',
     );
   return { here, there, ...(values && { values }), ...(form && { as: form }) };
 }
@@ -112,30 +118,59 @@ function valuesOf(
 function formOf(json: unknown, path: string, report: Report): FieldForm | undefined {
   const plain = plainForms.find((form) => form === json);
   if (plain !== undefined) return plain;
-  const known = [...plainForms, ...namedForms.map((form) => `{ ${form}: FIELD }`)];
   const [name = '', field, ...more] = isJsonObject(json) ? Object.entries(json).flat() : [];
   const named = namedForms.find((form) => form === name);
   if (named !== undefined && typeof field === 'string' && field !== '' && more.length === 0)
     return { [named]: field } as unknown as FieldForm;
-  const wrong = typeof json === 'string' ? json : String(name);
-  const nearest = nearestName(wrong, [...plainForms, ...namedForms]);
-  report(
-    path,
-    wrong === '' ? 'Expected the name of a form' : `Unknown form "${wrong}"`,
-    nearest === undefined || nearest === wrong
-      ? `Forms are ${known.join(', ')}`
-      : `Did you mean "${nearest}"?`,
-  );
+  const { message, hint } = wrongForm(typeof json === 'string' ? json : String(name), more.length);
+  report(path, message, hint);
   return undefined;
 }
+
+const formTexts = [...plainForms, ...namedForms.map((form) => `{ ${form}: name }`)];
+
+/** What is wrong with a form, by its name and the number of other fields. */
+function wrongForm(
+  name: string,
+  more: number,
+): { readonly message: string; readonly hint: string } {
+  const all = `Forms are ${formTexts.join(', ')}`;
+  if (name === '') return { message: 'Expected the name of a form', hint: all };
+  if (more > 0) return { message: 'A rule has one form', hint: 'Use the one that fits' };
+  if (plainForms.some((form) => form === name))
+    return { message: `"${name}" has no field`, hint: `Write it as a word: "as: ${name}"` };
+  if (namedForms.some((form) => form === name))
+    return {
+      message: `"${name}" needs the name of a field`,
+      hint: `Write it as { ${name}: name }, where "name" is ${formFields[name as NamedForm]}`,
+    };
+  const nearest = nearestName(name, [...plainForms, ...namedForms]);
+  return {
+    message: `Unknown form "${name}"`,
+    hint: nearest === undefined ? all : `Did you mean "${nearest}"?`,
+  };
+}
+
+type NamedForm = (typeof namedForms)[number];
+
+/** What the field of a form contains. */
+const formFields: Readonly<Record<NamedForm, string>> = {
+  itemsToObjects: 'the field of the objects with the text',
+  objectsToItems: 'the field of the objects with the text',
+  mapToList: 'the field of the items with the key',
+  listToMap: 'the field of the items with the key',
+};
 
 /** A path that a rule may name. Of metadata, the API server accepts changed labels and annotations only; those belong to users. */
 function pathOf(json: unknown, path: string, report: Report): string | undefined {
   const text = textOf(json, path, report);
   if (text === undefined) return undefined;
   const steps = parseRulePath(text);
-  if (steps === undefined) report(path, `"${text}" is not a path`, 'Write it as spec.rules[].port');
-  else if (steps[0] === 'metadata' || steps[0] === 'apiVersion' || steps[0] === 'kind')
+  if (steps === undefined) {
+    const plain = inOwnNotation(text);
+    const hint = plain === undefined ? 'Write it as spec.rules[].port' : `Did you mean "${plain}"?`;
+    report(path, `"${text}" is not a path`, hint);
+  } else if (steps[0] === 'metadata' || steps[0] === 'apiVersion' || steps[0] === 'kind')
     report(path, `A conversion must not change "${text}"`, 'Paths begin with spec or status');
   else return text;
   return undefined;

@@ -32,6 +32,13 @@ function unquoted(text: string): string | undefined {
   }
 }
 
+/** A path as other tools write it, as text of this one: `$.spec.size`, `/spec/size`, `spec.rules[0].port`. Undefined: it is none either. */
+export function inOwnNotation(text: string): string | undefined {
+  const names = text.replace(/^[$./]+/, '').replaceAll('/', '.');
+  const path = names.replaceAll(/\[(?:\d+|\*)\]/g, '[]');
+  return parseRulePath(path) === undefined || path === text ? undefined : path;
+}
+
 /** The path as text. The reverse of {@link parseRulePath}. */
 export function rulePathText(steps: readonly RuleStep[]): string {
   const text = steps.map((step) => {

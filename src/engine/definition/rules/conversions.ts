@@ -16,10 +16,11 @@ export const checkConversions: Rule = function* (document) {
   const { rules, problems = [] } = parseConversionRules(written);
   const found =
     rules === undefined ? problems : checkConversion({ rules, schemas: schemasOf(document) });
-  for (const { path: at, message, hint, severity } of found) {
+  for (const { path: place, at, message, hint, severity } of found) {
     // A missing field, which the schema reports.
-    if (valueAt(document, `${path}${at}`) === undefined) continue;
-    yield { severity, code: 'invalid-value', path: `${path}${at}`, message, hint };
+    if (valueAt(document, `${path}${place}`) === undefined) continue;
+    const finding = { severity, code: 'invalid-value', path: `${path}${place}`, message } as const;
+    yield { ...finding, ...(hint !== undefined && { hint }), ...(at !== undefined && { at }) };
   }
 };
 
