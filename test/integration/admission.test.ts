@@ -14,7 +14,13 @@ import {
 } from '../support/admission.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { definitionPath as pathOf, useDefinitionObjects } from '../support/definition-objects.ts';
-import { conditionOf, statusOf, thing, thingPath } from '../support/definitions.ts';
+import {
+  conditionOf,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import { isReady } from '../support/installing.ts';
 
@@ -113,6 +119,34 @@ shared.describe('integration/admission', () => {
       annotate(thingPath('apart', namespace), { owner: null }),
       /The annotation .+owner.+ is missing/,
     );
+  });
+
+  test('a rule that reads a field outside of the schema is checked when that field alone changes', async () => {
+    const namespace = await shared.namespace();
+    const schema = `
+            type: object
+            x-kubernetes-preserve-unknown-fields: true
+            properties:
+              spec: { type: object, properties: { size: { type: integer } } }`;
+    const rules = `  admission:
+    rules:
+      - rule: "object[?'data'].?mode.orValue('') != 'forbidden' && object.metadata.name != ''"
+        message: This mode is forbidden
+      - rule: "object.?spec.?size.orValue(1) <= 10 || 'big' in object.metadata.?labels.orValue({})"
+        message: More than 10 need the label "big"
+`;
+    await apply(thingDefinition('rooted', '', { schema }));
+    await untilReady('rooted');
+    // It breaks the second rule, which is younger.
+    await shared.client().apply(thing('rooted', namespace, { size: 20 }));
+    await apply(thingDefinition('rooted', rules, { schema }));
+    await untilReady('rooted');
+    await untilAnswer(thing('rooted', namespace, { size: 11 }, 'probe'), isDenied);
+    const path = thingPath('rooted', namespace);
+    await patch(path, { data: { mode: 'allowed' } });
+    await assert.rejects(patch(path, { data: { mode: 'forbidden' } }), /This mode is forbidden/);
+    await patch(path, { other: { mode: 'forbidden' } });
+    await assert.rejects(patch(path, { spec: { size: 21 } }), /More than 10 need the label/);
   });
 
   test('a rule for deletions holds for users, and neither blocks the end of a namespace nor the garbage collector', async () => {

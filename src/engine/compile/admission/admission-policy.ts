@@ -7,7 +7,6 @@ import type {
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
 import { admissionPolicyNameOf } from '#util/stored-names.ts';
-import { type MetadataReads, metadataReadsOf } from './metadata-reads.ts';
 import {
   type AdmissionContext,
   apiVersion,
@@ -17,6 +16,7 @@ import {
   notBeingDeleted,
   requestOperation,
 } from './policy-match.ts';
+import { type RuleReads, ruleReadsOf } from './rule-reads.ts';
 import { celString, unchangedExpression, unionOf } from './unchanged.ts';
 
 /** The users that delete what is in a namespace that is deleted, and what has lost its owner: they cannot answer a denial. */
@@ -34,7 +34,9 @@ export function validatingPolicyOf(
   context: AdmissionContext,
 ): JsonObject {
   const ofUpdates = rules.filter(({ operations }) => operations.includes('Update'));
-  const updateReads = unionOf(ofUpdates.map(({ rule }) => metadataReadsOf(rule)));
+  const updateReads = unionOf(
+    ofUpdates.map(({ rule }) => ruleReadsOf(rule, context.contentFields)),
+  );
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
@@ -72,7 +74,7 @@ function operationsOf(rules: readonly AdmissionRule[]): readonly AdmissionOperat
 
 function commonConditions(
   rules: readonly AdmissionRule[],
-  updateReads: MetadataReads,
+  updateReads: RuleReads,
   { contentFields }: AdmissionContext,
 ): readonly JsonObject[] {
   const operations = operationsOf(rules);
@@ -121,11 +123,11 @@ function bodyOf({ rule }: AdmissionRule): string {
  */
 function validationOf(
   written: AdmissionRule,
-  updateReads: MetadataReads,
+  updateReads: RuleReads,
   { contentFields, isNamespaced }: AdmissionContext,
 ): JsonObject {
   const { rule, message, operations, field } = written;
-  const reads = metadataReadsOf(rule);
+  const reads = ruleReadsOf(rule, contentFields);
   const isNarrower = !deepEqual(reads, updateReads);
   const isSkipped =
     operations.includes('Update') && isNarrower

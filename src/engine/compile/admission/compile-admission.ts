@@ -17,6 +17,7 @@ import { resourceSchema, type SchemaSource } from '../schema-source.ts';
 import { policyBindingOf, validatingPolicyOf } from './admission-policy.ts';
 import { mutatingBindingOf, mutatingPolicyOf } from './mutating-policy.ts';
 import { type AdmissionContext, admissionGroup } from './policy-match.ts';
+import { notContent } from './rule-reads.ts';
 
 /** The kind of the policy that sets defaults. */
 export const mutatingPolicyGvk: Gvk = {
@@ -133,8 +134,6 @@ function policiesOf(
       : []),
   ];
 }
-
-const notContent: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 
 /** The top-level fields that a user writes: `spec`, or `data` and others of kinds without it. */
 function contentFieldsOf(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { looksOnlyAtContent, metadataReadsOf } from './metadata-reads.ts';
+import { ruleReadsOf } from './rule-reads.ts';
 import { unionOf } from './unchanged.ts';
 
 describe('compile/metadata-reads', () => {
@@ -41,13 +42,30 @@ describe('compile/metadata-reads', () => {
   }
 
   test('of several rules, each key counts once, and all keys before some', () => {
-    const reads = ["'b' in object.metadata.labels", "'a' in object.metadata.labels"].map(
-      metadataReadsOf,
-    );
-    assert.deepEqual(unionOf(reads), { labels: ['a', 'b'], annotations: [] });
-    const all = unionOf([...reads, metadataReadsOf('size(object.metadata.labels) > 1')]);
-    assert.deepEqual(all, { labels: 'all', annotations: [] });
+    const readsOf = (rule: string) => ruleReadsOf(rule, ['spec']);
+    const reads = [
+      "'b' in object.metadata.labels || object.data == null",
+      "'a' in object.metadata.labels && has(object.data)",
+    ].map(readsOf);
+    const content = ['data'];
+    assert.deepEqual(unionOf(reads), { labels: ['a', 'b'], annotations: [], content });
+    const all = unionOf([...reads, readsOf('size(object.metadata.labels) > 1')]);
+    assert.deepEqual(all, { labels: 'all', annotations: [], content });
   });
+
+  for (const [rule, expected] of [
+    ['object.spec.size > object.metadata.generation', []],
+    ['object.status.ready && object.kind == oldObject.kind', []],
+    ["object.?data[?'a'].orValue('') == '' && object.spec.data.x == 1", ['data']],
+    ["object['my-data'].a == 1 && oldObject[?'other'].hasValue()", ['my-data', 'other']],
+    ["'data' in oldObject || has(object.more)", ['data', 'more']],
+    ["object.all(k, k != 'x') && object[object.spec.key] == 1", []],
+    ["object.spec.text == 'object.data'", []],
+  ] as const) {
+    test(`top-level fields beside "spec" of ${rule}`, () => {
+      assert.deepEqual(ruleReadsOf(rule, ['spec']).content, expected);
+    });
+  }
 
   for (const [rule, expected] of [
     ['object.spec.size <= 10', true],

@@ -50,18 +50,18 @@ export function metadataReadsOf(rule: string): MetadataReads {
   return { labels: keysOf('labels'), annotations: keysOf('annotations') };
 }
 
-function isRoot(text: string | undefined): boolean {
+export function isRoot(text: string | undefined): boolean {
   return text === 'object' || text === 'oldObject';
 }
 
 /** Whether the name belongs to what is before it: `a.name`, `a.?name`. */
-function isSelected(tokens: readonly string[], index: number): boolean {
+export function isSelected(tokens: readonly string[], index: number): boolean {
   const before = tokens[index - 1];
   return before === '.' || (before === '?' && tokens[index - 2] === '.');
 }
 
 /** The index of the selected field after a token: `.field`, `.?field`. */
-function fieldAfter(tokens: readonly string[], index: number): number | undefined {
+export function fieldAfter(tokens: readonly string[], index: number): number | undefined {
   if (tokens[index + 1] !== '.') return undefined;
   const at = tokens[index + 2] === '?' ? index + 3 : index + 2;
   return /^[A-Za-z_]/.test(tokens[at] ?? '') ? at : undefined;
@@ -113,7 +113,7 @@ function keysAt(
 }
 
 /** The text of a string without escapes. */
-function literalOf(text: string | undefined): string | undefined {
+export function literalOf(text: string | undefined): string | undefined {
   if (text === undefined || !/^(?:"[^"\\]*"|'[^'\\]*')$/.test(text)) return undefined;
   return text.slice(1, -1);
 }
@@ -140,7 +140,7 @@ export function looksOnlyAtContent(rule: string): boolean {
   });
 }
 
-function tokensOf(rule: string): readonly string[] {
+export function tokensOf(rule: string): readonly string[] {
   return locatedTokensOf(rule).map((each) => each.token);
 }
 

@@ -2,7 +2,6 @@ import type { AdmissionDefault, AdmissionDefinition, OperatorDefinition } from '
 import type { JsonObject } from '#util/json.ts';
 import { pointerTo } from '#util/json.ts';
 import { admissionPolicyNameOf } from '#util/stored-names.ts';
-import type { MetadataReads } from './metadata-reads.ts';
 import {
   type AdmissionContext,
   apiVersion,
@@ -11,6 +10,7 @@ import {
   matchConstraintsOf,
   notBeingDeleted,
 } from './policy-match.ts';
+import { type RuleReads, ruleReadsOf } from './rule-reads.ts';
 import { celString, isSelectable } from './unchanged.ts';
 
 /** The MutatingAdmissionPolicy of the defaults of a definition. Pure. */
@@ -30,7 +30,7 @@ export function mutatingPolicyOf(
       matchConstraints: matchConstraintsOf(definition, ['Create', 'Update'], context),
       matchConditions: [
         notBeingDeleted,
-        changedCondition(contentSetBy(defaults, context), metadataSetBy(defaults)),
+        changedCondition(context.contentFields, readsOf(defaults, context)),
         ...conditionsOfKind(definition),
       ],
       // One mutation each: it sees the values of those before.
@@ -53,24 +53,27 @@ export function mutatingBindingOf({ name }: OperatorDefinition): JsonObject {
   };
 }
 
-/** The fields beside `metadata`: also one that the schema permits without naming it. */
-function contentSetBy(
+/**
+ * What decides whether a default is set: its field, also one that the schema permits without naming it, and the top-level fields that its
+ * value names. Of labels and annotations, those that have a default: an update that removes one gets it again.
+ */
+function readsOf(
   defaults: readonly AdmissionDefault[],
   { contentFields }: AdmissionContext,
-): readonly string[] {
+): RuleReads {
   const set = defaults.flatMap(({ steps: [first] }) =>
-    first === undefined || first === 'metadata' ? [] : [first],
+    first === undefined || first === 'metadata' || contentFields.includes(first) ? [] : [first],
   );
-  return [...new Set([...contentFields, ...set])];
-}
-
-/** The labels and annotations that have a default: an update that removes one gets it again. */
-function metadataSetBy(defaults: readonly AdmissionDefault[]): MetadataReads {
+  const read = defaults.flatMap(({ value }) => ruleReadsOf(value, contentFields).content);
   const keysOf = (map: string) =>
     defaults.flatMap(({ steps: [first, second, key] }) =>
       first === 'metadata' && second === map && key !== undefined ? [key] : [],
     );
-  return { labels: keysOf('labels'), annotations: keysOf('annotations') };
+  return {
+    labels: keysOf('labels'),
+    annotations: keysOf('annotations'),
+    content: [...new Set([...set, ...read])].sort(),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { AdmissionOperation, OperatorDefinition, ServedNamespaces } from '#
 import { globPattern } from '#util/glob.ts';
 import type { Json, JsonObject } from '#util/json.ts';
 import type { LabelRequirement, LabelSelector } from '#util/label-selector.ts';
-import type { MetadataReads } from './metadata-reads.ts';
+import type { RuleReads } from './rule-reads.ts';
 import { celString, unchangedExpression } from './unchanged.ts';
 
 /** What of the cluster the policies of a definition depend on. */
@@ -66,10 +66,7 @@ export const notBeingDeleted: JsonObject = {
 };
 
 /** Of updates, only those that change the content or these labels and annotations. */
-export function changedCondition(
-  contentFields: readonly string[],
-  reads: MetadataReads,
-): JsonObject {
+export function changedCondition(contentFields: readonly string[], reads: RuleReads): JsonObject {
   return {
     name: 'changed',
     expression: `request.operation != 'UPDATE' || !(${unchangedExpression(contentFields, reads)})`,

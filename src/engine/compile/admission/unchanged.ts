@@ -1,27 +1,29 @@
-import type { KeysRead, MetadataReads } from './metadata-reads.ts';
+import type { KeysRead } from './metadata-reads.ts';
+import type { RuleReads } from './rule-reads.ts';
 
 /**
- * A CEL expression that is true for an update that changes nothing of what rules read: `spec` (or what the kind has in its place), and these
- * labels and annotations. Rules then do not apply: an object that breaks a newer rule can still get and lose finalizers and be paused.
+ * A CEL expression that is true for an update that changes nothing of what rules read: `spec` (or what the kind has in its place), other
+ * top-level fields that they name, and these labels and annotations. Rules then do not apply: an object that breaks a newer rule can still get and lose finalizers and be paused.
  */
 export function unchangedExpression(
   contentFields: readonly string[],
-  { labels, annotations }: MetadataReads,
+  { labels, annotations, content }: RuleReads,
 ): string {
   return [
-    ...contentFields.map(sameContent),
+    ...[...contentFields, ...content].map(sameContent),
     ...sameKeys('labels', labels),
     ...sameKeys('annotations', annotations),
   ].join(' && ');
 }
 
 /** What several rules read. */
-export function unionOf(all: readonly MetadataReads[]): MetadataReads {
+export function unionOf(all: readonly RuleReads[]): RuleReads {
   const keysOf = (name: 'labels' | 'annotations'): KeysRead =>
     all.some((each) => each[name] === 'all')
       ? 'all'
       : [...new Set(all.flatMap((each) => each[name]))].sort();
-  return { labels: keysOf('labels'), annotations: keysOf('annotations') };
+  const content = [...new Set(all.flatMap((each) => each.content))].sort();
+  return { labels: keysOf('labels'), annotations: keysOf('annotations'), content };
 }
 
 /** A string literal of CEL. */
