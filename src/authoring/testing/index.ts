@@ -16,6 +16,10 @@ export {
 } from './run-test.ts';
 export { updateTest } from './update-test.ts';
 export { DefinitionValidator } from './validate-definitions.ts';
+export {
+  type ClosableCheck,
+  withAdmissionChecks,
+} from './validation/admission/with-admission-checks.ts';
 export { ObjectCheck } from './validation/check-object.ts';
 export { checkObjects, checkObjectsOf } from './validation/check-objects.ts';
 export { TestChecker } from './validation/test-checker.ts';

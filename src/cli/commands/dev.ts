@@ -18,7 +18,7 @@ import { httpLabel } from '#http-objects/kinds/index.ts';
 import { createKubeCluster, type KubeCluster, loadKubeConfig } from '#kube';
 import { createConfigMapSource, createDirectorySource, simulatedConversion } from '#runtime';
 import { createMetricRegistry, type Logger, type LogLevel } from '#telemetry';
-import { checkObjectsOf } from '#testing';
+import { checkObjectsOf, withAdmissionChecks } from '#testing';
 import { type Clock, createSystemClock } from '#util/clock.ts';
 import { createSystemRandom, type Random } from '#util/random.ts';
 import { exitCode } from '../exit-code.ts';
@@ -189,6 +189,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     : undefined;
   const clients = members.map((member) => devMemberClient(member, logger, random));
   const capacity = createCapacity();
+  const rules = withAdmissionChecks(createManifestCheck(bundledSchemas()));
   const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
@@ -235,7 +236,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
       createConfigMapSource({ cluster, namespace: definitionsNamespace }),
     ],
     definitionsNamespace,
-    check: createManifestCheck(bundledSchemas()),
+    check: rules.check,
     samplesFolder: serving.samplesFolder,
     appliesSamples: options.samples ?? devCluster?.isRestored === false,
     checkSamples: (objects, definitions) => checkObjectsOf(definitions, objects),
@@ -265,6 +266,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
     stopFollowing();
     await Promise.all(clients.map((client) => client.close()));
     await cluster.close();
+    rules.close();
   }
 }
 

@@ -56,6 +56,9 @@ describe('testing/check-defaults', () => {
   }
 
   for (const [path, value] of [
+    ['spec.limits.cpu', "request.?name.orValue('')"],
+    ['spec.limits.cpu', "has(request.name) ? request.name : ''"],
+    ['spec.limits.cpu', "oldObject == null ? '' : request.name"],
     ['spec.limits.cpu', "object.metadata.?name.orValue('')"],
     ['spec.limits.cpu', "oldObject == null ? 'new' : object.metadata.name"],
     ['spec.size', 'size(object.spec.kind)'],
@@ -154,5 +157,11 @@ describe('testing/check-defaults', () => {
     assert.deepEqual(found("metadata.annotations['a/b']", "'low'", pods), []);
     assert.deepEqual(found('spec.priorityClassName', "'low'", pods), []);
     assert.match(found('spec.priorityClassNam', "'low'", pods)[0] ?? '', /Unknown field/);
+  });
+
+  test('a new object with "generateName" has no "request.name"', () => {
+    assert.deepEqual(found('spec.limits.cpu', 'request.name'), [
+      '8:25 error optional-parent "request.name" is missing in a request that creates an object with "generateName"',
+    ]);
   });
 });

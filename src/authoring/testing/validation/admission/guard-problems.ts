@@ -171,8 +171,23 @@ class GuardWalk {
     const name = typeof field === 'string' ? field : String(literalOf(field as CelNode) ?? '');
     const value = this.#object(object, scope);
     const isGuarded = node.op === '.?' || value.isOptional === true;
+    if (!isGuarded) this.#checkRequestName(node, scope);
     const type = this.#field(node, { value, name, scope, isGuarded });
     return { type, isOptional: isGuarded };
+  }
+
+  /** The name of a new object with "generateName" is generated after its defaults. */
+  #checkRequestName(node: CelNode, { facts: { operations, present } }: Scope): void {
+    if (!this.#isBeforeCompletion || pathOf(node) !== 'request.name') return;
+    if (present.has('request.name')) return;
+    if (!operations.has('Create') || present.has('oldObject')) return;
+    this.problems.push({
+      ...this.#severity,
+      code: 'optional-parent',
+      offset: offsetOfName(node, 'name'),
+      message: '"request.name" is missing in a request that creates an object with "generateName"',
+      hint: 'Write "request.?name.orValue(...)", or test it first: "has(request.name) && ..."',
+    });
   }
 
   /** The object of a selection: `oldObject` is null in a request that creates. */
