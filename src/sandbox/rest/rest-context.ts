@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#util/json.ts';
-import { withField } from '../json-fields.ts';
+import { objectField, withField } from '../json-fields.ts';
 import type { KindRegistry } from '../kinds/kind-registry.ts';
 import type {
   ObjectLister,
@@ -95,17 +95,31 @@ export function inVersion(kind: ServedKind, stored: VersionedObject): JsonObject
   return kind.read(stored, withField(converted, 'apiVersion', kind.apiVersion));
 }
 
-/** An object in its storage version. */
+/** An object in its storage version. A server has it converted without a version: a webhook can tell a write from a read by that. */
 export function inStorageVersion(kind: ServedKind, object: JsonObject): JsonObject {
   if (kind.apiVersion === kind.storageApiVersion) return object;
+  const { resourceVersion } = objectField(object, 'metadata') ?? {};
+  const converted = convertedToStorage(kind, withVersion(object, undefined));
+  return withVersion(converted, resourceVersion);
+}
+
+function withVersion(object: JsonObject, resourceVersion: Json | undefined): JsonObject {
+  const metadata = objectField(object, 'metadata');
+  if (metadata === undefined) return object;
+  return withField(object, 'metadata', withField(metadata, 'resourceVersion', resourceVersion));
+}
+
+function convertedToStorage(kind: ServedKind, object: JsonObject): JsonObject {
   const converted = kind.conversion?.toStored(object) ?? object;
   return withField(converted, 'apiVersion', kind.storageApiVersion);
 }
 
-/** What a dry run of a write would store, as a read answers it. */
+/** What a dry run of a write would store, as a read answers it. A server has it converted with its version. */
 export function asIfStored(kind: ServedKind, object: JsonObject): JsonObject {
   if (kind.conversion === undefined || !kind.isCustom) return object;
-  return inVersion(kind, { object: inStorageVersion(kind, object), version: Infinity });
+  const stored =
+    kind.apiVersion === kind.storageApiVersion ? object : convertedToStorage(kind, object);
+  return inVersion(kind, { object: stored, version: Infinity });
 }
 
 /** The group whose rules validate the object: Events of `events.k8s.io` use those of the core group. */

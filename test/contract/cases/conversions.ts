@@ -113,6 +113,66 @@ const failedWrite: Expectation = {
   },
 };
 
+const large = 'e'.repeat(70_000);
+const missing: Expectation = {
+  status: 500,
+  message: /Fields of another version are missing in this object/,
+};
+
+/** It is read in the other version, and no write in that version is stored: the server has such objects converted without `resourceVersion`. */
+const unfitToWrite: readonly ContractStep[] = [
+  post(old, gadget('v1alpha1', { size: 1, extra: large }), { status: 201 }),
+  get(
+    one,
+    { status: 200, body: { spec: { replicas: 1 } } },
+    { save: { rv: 'metadata.resourceVersion' } },
+  ),
+  get(gadgets, { status: 200 }),
+  merge(one, { spec: { replicas: 2 } }, missing),
+  // A dry run is converted as it was read.
+  merge(`${one}?dryRun=All`, { spec: { replicas: 2 } }, { status: 200 }),
+  merge(one, { metadata: { labels: { a: 'b' } } }, missing),
+  jsonPatch(one, [{ op: 'replace', path: '/spec/replicas', value: 5 }], missing),
+  merge(`${one}/status`, { status: { phase: 'a' } }, missing),
+  applied({ version: 'v1', by: 'b', spec: { color: 'blue' }, force: true, expect: missing }),
+  apply({ to: `${one}/status`, by: 'e', body: withStatus('v1', 'off'), expect: missing }),
+  // What was not read is complete: fields that it does not name are removed.
+  put(`${one}?dryRun=All`, gadget('v1', { replicas: 6 }, { resourceVersion: '$(rv)' }), {
+    status: 200,
+    body: { spec: { replicas: 6 } },
+  }),
+  get(oldOne, { status: 200, body: { spec: { size: 1, extra: large } } }),
+  // In the stored version everything is as usual, also with a manager of the other one.
+  merge(`${oldOne}?fieldManager=c`, { spec: { size: 4 } }, { status: 200 }),
+  apply({
+    to: `${oldOne}/status`,
+    by: 'd',
+    body: withStatus('v1alpha1', 'on'),
+    expect: { status: 200 },
+  }),
+  remove(oldOne, undefined, { status: 200 }),
+  get(one, { status: 404 }),
+];
+
+/** Nothing of it is stored. */
+const unfitToStore: readonly ContractStep[] = [
+  post(old, gadget('v1alpha1', { size: 1, extra: large }), {
+    status: 500,
+    message: /Version "v1" cannot express all fields/,
+  }),
+  get(one, { status: 404 }),
+  post(old, gadget('v1alpha1', { size: 1, extra: 'e' }), { status: 201 }),
+  merge(
+    oldOne,
+    { spec: { extra: large } },
+    {
+      status: 500,
+      message: /Version "v1" cannot express all fields/,
+    },
+  ),
+  get(oldOne, { status: 200, body: { spec: { size: 1, extra: 'e' } } }),
+];
+
 /** Versions of a kind that differ, with a webhook that converts between them. */
 export const conversions: readonly ContractCase[] = ['v1', 'v1alpha1'].flatMap(
   (stored): readonly ContractCase[] => [
@@ -311,6 +371,10 @@ export const conversions: readonly ContractCase[] = ['v1', 'v1alpha1'].flatMap(
         applied({ version: 'v1alpha1', by: 'b', spec: { color: 'blue' }, expect: { status: 200 } }),
         get(one, { status: 200 }),
       ],
+    },
+    {
+      name: `an object that does not fit into a version, stored in ${stored}`,
+      steps: [...converted(stored), ...(stored === 'v1' ? unfitToStore : unfitToWrite)],
     },
     {
       name: `rules that the webhook does not know are an error, stored in ${stored}`,
