@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { canonicalJson } from '#util/canonical-json.ts';
 import type { JsonObject } from '#util/json.ts';
+import { sha256Hex } from '#util/sha256.ts';
 import { preservedAnnotation, preservedPrefix } from '#util/stored-names.ts';
 import { type ConverterOptions, createConverter } from './converter.ts';
 
@@ -215,16 +217,58 @@ describe('conversion/converter', () => {
           '{"version":"v1","at":["spec",{"name":"a"}],"in":1,"value":"many"}',
           '{"version":"v1","at":["__proto__","x"],"in":0,"value":"y"}',
           '{"version":"v9","at":["spec","replicas"],"in":1,"value":1}',
-        ].map((value, index) => [preservedPrefix + index, value]),
+        ].map((value, index) => [keyOf(value) ?? preservedPrefix + index, value]),
       );
       const object = { ...v1alpha1({ note: 'n' }), metadata: { name: 'x', annotations } };
       const there = convert(object, 'v1');
       assert.deepEqual(there.spec, {});
       assert.equal(preservedIn(there).length, 1);
     });
+
+    test('there is one for each place: those under other keys change nothing', () => {
+      const forged = '{"version":"v1","at":["spec","replicas"],"in":1,"value":1}';
+      const annotations = { [`${preservedPrefix}0`]: forged };
+      const object = { ...v1alpha1({ note: 'n' }), metadata: { name: 'x', annotations } };
+      assert.deepEqual(convert(object, 'v1').spec, {});
+      const own = {
+        ...object,
+        metadata: { name: 'x', annotations: { [`${keyOf(forged)}`]: forged } },
+      };
+      assert.deepEqual(convert(own, 'v1').spec, { replicas: 1 });
+    });
   });
 
   describe('limits', () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const longPath = [...['spec', 'config'], ...Array.from({ length: 20_000 }, () => 'a')];
+    for (const [name, version, value] of [
+      ['a value', 'v1', `{"version":"v1","at":["spec","config","a"],"in":1,"value":${deep}}`],
+      [
+        'an item',
+        'v1',
+        `{"version":"v1","at":["spec","hostObjects",{"name":${deep}}],"in":1,"value":1}`,
+      ],
+      [
+        'an item of a third version',
+        'v1beta1',
+        `{"version":"v1beta1","at":["spec",[${deep}]],"in":1,"value":1}`,
+      ],
+      ['a path', 'v1', JSON.stringify({ version: 'v1', at: longPath, in: 1, value: 1 })],
+    ] as const)
+      test(`an annotation with ${name} that is nested deeper than the stack changes nothing: a list has the objects of other users, too`, () => {
+        const key = name === 'a path' ? keyOf(value) : undefined;
+        const annotations = { [key ?? `${preservedPrefix}0`]: value };
+        const object = { ...v1alpha1({ size: 1 }), metadata: { name: 'x', annotations } };
+        const there = convert(object, 'v1');
+        assert.deepEqual(JSON.parse(JSON.stringify(there.spec)), { replicas: 1 }, version);
+      });
+
+    test('a value that is nested deeper than an annotation may be is not written back', () => {
+      const config = JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`);
+      const there = convert(v1({ config }), 'v1beta1');
+      assert.deepEqual(annotationsOf(there), { [preservedAnnotation]: 'incomplete' });
+    });
+
     const long = 'x'.repeat(65 * 1024);
 
     test('a read of an object with too much to preserve is marked, and not written back', () => {
@@ -318,6 +362,15 @@ function meta(object: JsonObject): JsonObject {
 
 function annotationsOf(object: JsonObject): JsonObject {
   return (meta(object).annotations ?? {}) as JsonObject;
+}
+
+/** The key of a preserved value. Undefined: it is none. */
+function keyOf(value: string): string | undefined {
+  const [, version] = /"version":"(\w+)"/.exec(value) ?? [];
+  const [, at] = /"at":(\[.*\]),"in"/.exec(value) ?? [];
+  if (version === undefined || at === undefined) return undefined;
+  const place = canonicalJson([version, JSON.parse(at)]);
+  return preservedPrefix + sha256Hex(place).slice(0, 16);
 }
 
 function preservedIn(object: JsonObject): readonly unknown[] {

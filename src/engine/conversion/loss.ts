@@ -37,7 +37,7 @@ export function textOfValue(value: unknown): string | undefined {
 }
 
 /** Values that are nested deeper are lost as a whole: no schema is as deep. */
-const mostSteps = 100;
+export const mostSteps = 100;
 
 export interface LossOptions {
   readonly original: unknown;

@@ -1,9 +1,10 @@
 import { canonicalJson } from '#util/canonical-json.ts';
 import { parseJson } from '#util/exact-json.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
+import { excessOf } from '#util/json-scan.ts';
 import { sha256Hex } from '#util/sha256.ts';
 import { preservedAnnotation, preservedPrefix } from '#util/stored-names.ts';
-import { type Loss, type LossStep, textOfValue } from './loss.ts';
+import { type Loss, type LossStep, mostSteps, textOfValue } from './loss.ts';
 
 /** All annotations of preserved values together, keys included, in bytes. */
 export const largestPreserved = 64 * 1024;
@@ -11,6 +12,8 @@ export const largestPreserved = 64 * 1024;
 const largestAnnotations = 256 * 1024;
 /** The value of {@link preservedAnnotation}. */
 const incomplete = 'incomplete';
+/** Values that are nested deeper are not preserved: any client can write annotations, and recursive functions would overflow the stack. */
+const limits = { fromLength: 1_000, maxCost: Number.POSITIVE_INFINITY, maxDepth: 500 };
 
 /** What metadata says about preserved values. */
 export interface Preserved {
@@ -20,14 +23,17 @@ export interface Preserved {
   readonly isIncomplete: boolean;
 }
 
-/** Reads preserved values. An annotation that this version cannot read is left out. */
+/**
+ * Reads preserved values. An annotation that this version cannot read is left out, and one with a key that is not of its value: so there is one for
+ * each place at most, whatever a client has written.
+ */
 export function readPreserved(metadata: unknown): Preserved {
   const losses = new Map<string, Loss[]>();
   const annotations = mapAt(metadata, 'annotations');
   for (const [key, text] of Object.entries(annotations)) {
     if (!key.startsWith(preservedPrefix) || typeof text !== 'string') continue;
     const found = parseLoss(text);
-    if (found === undefined) continue;
+    if (found === undefined || keyOf(found.version, found.loss) !== key) continue;
     const list = losses.get(found.version) ?? [];
     list.push(found.loss);
     losses.set(found.version, list);
@@ -72,14 +78,18 @@ const none: Texts = {};
 function textsOf({ losses }: Preserved): Texts | undefined {
   const texts: Record<string, string> = {};
   for (const [version, list] of losses)
-    for (const { path, existing, order, ...rest } of list) {
-      const place = order === undefined ? [version, path] : [version, path, 'order'];
-      const key = preservedPrefix + sha256Hex(canonicalJson(place)).slice(0, 16);
-      const text = textOfValue({ version, at: path, in: existing, order, ...rest });
-      if (text === undefined) return undefined;
-      texts[key] = text;
+    for (const loss of list) {
+      const { path, existing, ...rest } = loss;
+      const text = textOfValue({ version, at: path, in: existing, ...rest });
+      if (text === undefined || excessOf(text, limits) !== undefined) return undefined;
+      texts[keyOf(version, loss)] = text;
     }
   return texts;
+}
+
+function keyOf(version: string, { path, order }: Loss): string {
+  const place = order === undefined ? [version, path] : [version, path, 'order'];
+  return preservedPrefix + sha256Hex(canonicalJson(place)).slice(0, 16);
 }
 
 function othersOf(annotations: Texts): Texts {
@@ -107,10 +117,11 @@ function withMaps(metadata: JsonObject, annotations: Texts, isLabelled: boolean)
 }
 
 function parseLoss(text: string): { readonly version: string; readonly loss: Loss } | undefined {
-  const json = parsed(text);
+  const json = excessOf(text, limits) === undefined ? parsed(text) : undefined;
   if (!isJsonObject(json)) return undefined;
   const { version, at, in: existing, value, was, order } = json;
   if (typeof version !== 'string' || !Array.isArray(at) || !at.every(isStep)) return undefined;
+  if (at.length > mostSteps) return undefined;
   if (typeof existing !== 'number' || (was !== undefined && typeof was !== 'string'))
     return undefined;
   if (order !== undefined && !Array.isArray(order)) return undefined;
