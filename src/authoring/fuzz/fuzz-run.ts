@@ -3,6 +3,7 @@ import { KubeError } from '#kube';
 import { contentOf, fieldChanges } from '#plan';
 import { isJsonObject, type Json, type JsonObject } from '#util/json.ts';
 import { conditionsOf } from '#util/kube-object.ts';
+import { specOf } from '#util/readiness/status-reader.ts';
 import { type Disturbance, disturbanceOf } from './disturbance.ts';
 import { type AppliedChild, type FuzzCluster, titleOf } from './fuzz-cluster.ts';
 import { type FuzzTarget, referenceOf, resourceOf, statusFieldSchema } from './fuzz-target.ts';
@@ -44,6 +45,8 @@ export class FuzzRun {
   #isReady = false;
   #after = 0;
   readonly #disturbances = new Map<number, Disturbance>();
+  /** Titles of deleted children that may have finished, and are not created again then. */
+  readonly #finished = new Set<string>();
 
   constructor(cluster: FuzzCluster, target: FuzzTarget, name: string) {
     this.#cluster = cluster;
@@ -135,6 +138,8 @@ export class FuzzRun {
     if (change === undefined) return;
     this.#disturbances.set(this.#after, change);
     const { path, cluster } = change.child;
+    if (change.merge === undefined && runsOnce(this.#target, change.child))
+      this.#finished.add(titleOf(change.child));
     try {
       await this.#cluster.apiOf(cluster).request(
         change.merge === undefined
@@ -213,7 +218,8 @@ export class FuzzRun {
 
   #reversed(before: readonly RenderedChild[] | undefined): FuzzFailure | undefined {
     const after = this.#rendered();
-    const difference = before && after && firstDifference(before, after);
+    const repeated = before?.filter(({ path }) => !this.#finished.has(path));
+    const difference = repeated && after && firstDifference(repeated, after);
     if (difference === undefined) return undefined;
     const { text, expected } = difference;
     return this.#failure(
@@ -298,6 +304,13 @@ export class FuzzRun {
       ...(expected !== undefined && { expected }),
     };
   }
+}
+
+/** Whether the child is not created again after it has finished: it says so, or it is a Job with a time to live. */
+function runsOnce({ definition }: FuzzTarget, { id, manifest }: AppliedChild): boolean {
+  const runs = definition.children.find((child) => child.id === id)?.runs;
+  if (runs !== undefined) return runs === 'Once';
+  return manifest.kind === 'Job' && specOf(manifest).ttlSecondsAfterFinished !== undefined;
 }
 
 function uidOf(resource: JsonObject | undefined): string {

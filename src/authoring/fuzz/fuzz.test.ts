@@ -122,6 +122,25 @@ async function runReproduction(
 }
 
 describe('simulation/fuzz', () => {
+  test('a Job that has run is not missed when it is deleted', async () => {
+    const job = `    - id: job
+      template:
+        apiVersion: batch/v1
+        kind: Job
+        metadata: { name: "\${ metadata.name }" }
+        spec:
+          ttlSecondsAfterFinished: 86400
+          template:
+            spec: { restartPolicy: Never, containers: [{ name: main, image: busybox }] }
+`;
+    const { failure } = await fuzz(
+      optionsFor(healthy.replace('  status:\n    ready', `${job}  status:\n    ready`), {
+        runs: 10,
+      }),
+    );
+    assert.equal(failure, undefined, failure?.message);
+  });
+
   test('a healthy definition passes all histories', async () => {
     const { runs, failure } = await fuzz(optionsFor(healthy));
     assert.equal(failure, undefined, JSON.stringify(failure));
