@@ -21,7 +21,10 @@ function completionsAt({ text, offset }: { readonly text: string; readonly offse
   return { word: text.slice(start, end), proposals, labels: proposals.map(({ label }) => label) };
 }
 
-const specFields = ['image', 'port', 'replicas', 'title', 'links', 'host', 'autoscaling'];
+const specFields = [
+  ...['image', 'imagePullPolicy', 'imagePullSecrets', 'port', 'replicas', 'title', 'links'],
+  ...['cacheSeconds', 'ingress', 'autoscaling'],
+];
 
 describe('lsp/complete', () => {
   const everything: readonly (readonly [
@@ -212,7 +215,7 @@ describe('lsp/complete', () => {
       appTest,
       'spec: { title: Hi,',
       'spec: { |||',
-      ['image', 'port', 'replicas', 'title', 'host', 'autoscaling'],
+      specFields.filter((field) => field !== 'links'),
     ],
     [
       'kinds of documents',
@@ -234,8 +237,8 @@ describe('lsp/complete', () => {
     [
       'nothing in a string of an expression',
       webApp,
-      '"http://" & spec.host',
-      '"spec.|||" & spec.host',
+      '"http://" & spec.ingress.host',
+      '"spec.|||" & spec.ingress.host',
       [],
     ],
     ['nothing after an unknown path', webApp, '${ spec.image }', '${ spec.nothing.||| }', []],

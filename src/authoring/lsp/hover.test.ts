@@ -84,10 +84,10 @@ describe('lsp/hover', () => {
     [
       'a path with a description',
       webApp,
-      'host: ${ spec.host }',
-      'host: ${ spec.ho|||st }',
+      'host: ${ spec.ingress.host }',
+      'host: ${ spec.ingress.ho|||st }',
       'host',
-      /^\*\*spec\.host\*\*: string\n\nExposed under this name/,
+      /^\*\*spec\.ingress\.host\*\*: string\n\nExposed under this name/,
     ],
     [
       'a child',

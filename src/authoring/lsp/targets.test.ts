@@ -64,16 +64,16 @@ describe('lsp/targets', () => {
     [
       'a property of the CRD',
       webApp,
-      'host: ${ spec.host }',
-      'host: ${ spec.ho|||st }',
+      'host: ${ spec.ingress.host }',
+      'host: ${ spec.ingress.ho|||st }',
       ['host', 'host: { type: string, description: Exposed under this name by an Ingress. }'],
     ],
     [
       'a nested property',
       webApp,
-      'minReplicas: ${ spec.autoscaling.min }',
-      'minReplicas: ${ spec.autoscaling.mi|||n }',
-      ['min', 'min: { type: integer, minimum: 1, default: 1 }'],
+      'minReplicas: ${ spec.autoscaling.minReplicas }',
+      'minReplicas: ${ spec.autoscaling.minRepl|||icas }',
+      ['minReplicas', 'minReplicas: { type: integer, minimum: 1, default: 1 }'],
     ],
     [
       'a property of list items',
@@ -114,7 +114,7 @@ describe('lsp/targets', () => {
       [47, 76, 88, 98],
     ],
     ['a child, also in "after"', database, '- id: secret', '- id: sec|||ret', [53, 60, 101]],
-    ['a property of the CRD', webApp, 'host: { type', 'ho|||st: { type', [32, 113, 120, 142, 142]],
+    ['a property of the CRD', webApp, 'host: { type', 'ho|||st: { type', [45, 209, 231]],
     ['no name', webApp, 'pathType: Prefix', 'path|||Type: Prefix', []],
   ] as const) {
     test(`finds all references of ${what}`, () => {
