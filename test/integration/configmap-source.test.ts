@@ -11,7 +11,7 @@ import {
   thing,
   thingPath,
 } from '../support/definitions.ts';
-import { useRuntimes } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useRuntimes, webhookFlags } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { scrape, untilScraped, untilStatus } from '../support/scrape.ts';
 
@@ -19,9 +19,9 @@ const shared = useControlPlane({ audit: true });
 const launch = useRuntimes(shared);
 
 shared.describe('integration/configmap-source', () => {
-  function start(definitionsNamespace: string): HomeostatRuntime {
+  function start(definitionsNamespace: string, more: readonly string[] = []): HomeostatRuntime {
     const flags = ['--sources', 'configmaps', '--definitions-namespace', definitionsNamespace];
-    return launch({ flags });
+    return launch({ flags: [...flags, ...more] });
   }
 
   function mapPath(namespace: string, name: string): string {
@@ -59,7 +59,8 @@ shared.describe('integration/configmap-source', () => {
     before(async () => {
       operators = await shared.namespace();
       namespace = await shared.namespace();
-      homeostat = start(operators);
+      await createRuntimeNamespace(shared);
+      homeostat = start(operators, await webhookFlags());
     });
     after(() => homeostat.stop());
 

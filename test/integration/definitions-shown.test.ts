@@ -5,7 +5,7 @@ import { parseYaml } from '#definition';
 import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thingDefinition } from '../support/definitions.ts';
-import { useRuntimes } from '../support/homeostat.ts';
+import { useRuntimes, webhookFlags } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { untilStatus } from '../support/scrape.ts';
 
@@ -88,7 +88,7 @@ shared.describe('integration/definitions-shown', () => {
 
   test('a ConfigMap of all shipped operators: each has an object that is ready, and nothing is sent afterwards', async () => {
     const namespace = await shared.namespace();
-    const process = start(namespace);
+    const process = start(namespace, { flags: await webhookFlags() });
     await write(namespace, Object.fromEntries(shipped.map((file) => [file, shippedText(file)])));
     const client = shared.client();
     await client.untilList(
