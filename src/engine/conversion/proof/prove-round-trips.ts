@@ -9,7 +9,7 @@ import { comparable } from './comparable.ts';
 import { haveKeys } from './have-keys.ts';
 import { lostMeanings } from './lost-meanings.ts';
 import { isComplete, missingFields } from './missing-fields.ts';
-import { type Fraction, randomValue, seededFractions } from './random-values.ts';
+import { type Fraction, mostItems, randomValue, seededFractions } from './random-values.ts';
 import { shrink } from './shrink.ts';
 import { differences, sideBySide } from './side-by-side.ts';
 
@@ -114,6 +114,7 @@ class Prover {
         share: kind < 0.3 ? 1 : 0.3 + fraction() * 0.6,
         isPartial: kind > 0.8,
         texts: this.#texts,
+        room: { left: mostItems },
       },
     ) as JsonObject | null;
     const metadata = { name: 'generated', annotations: { 'example.com/a': 'kept' } };

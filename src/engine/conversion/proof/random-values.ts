@@ -22,7 +22,12 @@ export interface ValueOptions {
   readonly isPartial: boolean;
   /** Texts besides the usual ones. */
   readonly texts: readonly string[];
+  /** How many items of lists and values of maps the value may have, at all levels together. */
+  readonly room: { left: number };
 }
+
+/** Many more than a value of a usual schema has. With lists in lists, their number grows exponentially with the levels. */
+export const mostItems = 2_000;
 
 /** Durations, YAML, names and odd texts: what fields of resources contain. */
 const usualTexts: readonly string[] = [
@@ -48,7 +53,7 @@ export function randomValue(node: SchemaNode, options: ValueOptions): unknown {
       return randomList(node, options);
     case 'map':
       return Object.fromEntries(
-        times(fraction).map(() => [pick(usualKeys, fraction), randomValue(node.item, options)]),
+        times(options).map(() => [pick(usualKeys, fraction), randomValue(node.item, options)]),
       );
     case 'object': {
       const object: Record<string, unknown> = {};
@@ -65,7 +70,7 @@ export function randomValue(node: SchemaNode, options: ValueOptions): unknown {
 
 function randomList(node: ListNode, options: ValueOptions): unknown {
   const items: unknown[] = [];
-  for (const _ of times(options.fraction)) {
+  for (const _ of times(options)) {
     const item = randomValue(node.item, options);
     const whole = node.listType === 'map' ? withKeys(item, node, options) : item;
     if (node.listType === 'atomic' ? whole !== null : identities([...items, whole], node))
@@ -104,15 +109,17 @@ function randomAny(options: ValueOptions, depth: number): unknown {
   const kind = fraction();
   if (depth > 0 && kind < 0.4)
     return Object.fromEntries(
-      times(fraction).map(() => [pick(usualKeys, fraction), randomAny(options, depth - 1)]),
+      times(options).map(() => [pick(usualKeys, fraction), randomAny(options, depth - 1)]),
     );
-  if (depth > 0 && kind < 0.6) return times(fraction).map(() => randomAny(options, depth - 1));
+  if (depth > 0 && kind < 0.6) return times(options).map(() => randomAny(options, depth - 1));
   if (kind < 0.65) return null;
   return randomScalar(kind < 0.8 ? 'string' : kind < 0.9 ? 'number' : 'boolean', options);
 }
 
-function times(fraction: Fraction): readonly undefined[] {
-  return Array.from({ length: Math.floor(fraction() * 4) }, () => undefined);
+function times({ fraction, room }: ValueOptions): readonly undefined[] {
+  const length = Math.min(Math.floor(fraction() * 4), room.left);
+  room.left -= length;
+  return Array.from({ length }, () => undefined);
 }
 
 function pick<T>(list: readonly T[], fraction: Fraction): T {
