@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { canonicalJson } from '#util/canonical-json.ts';
 import type { JsonObject } from '#util/json.ts';
+import { sha256Hex } from '#util/sha256.ts';
 import { createObjectCheck } from './check-object.ts';
 import type { FieldRule } from './conversion-rules.ts';
 
@@ -41,6 +43,24 @@ describe('conversion/check-object', () => {
     const note = 'x'.repeat(70_000);
     assert.equal(check({ note })?.kind, 'large');
     assert.equal(check({ note }, [{ here: 'spec.note', there: 'spec.comment' }]), undefined);
+  });
+
+  test('an object with a forged value whose parts do not fit into annotations can be read', () => {
+    const map = { type: 'object', additionalProperties: text };
+    const open = new Map([
+      ['v1', object({ spec: object({ a: text }) })],
+      ['v2', object({ spec: object({ m: map }) })],
+    ]);
+    const at = ['spec', 'm'];
+    const value = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`k${index}`, '']));
+    const key = `preserved.homeostat.dev/${sha256Hex(canonicalJson(['v2', at])).slice(0, 16)}`;
+    const annotations = { [key]: canonicalJson({ version: 'v2', at, in: 1, value }) };
+    const rules = { hub: 'v1', versions: [{ version: 'v2', fields: [], drop: [] }] };
+    const problem = createObjectCheck({ rules, schemas: open, yaml, storage: 'v1' })(
+      { apiVersion: 'example.com/v1', kind: 'A', metadata: { name: 'a', annotations }, spec: {} },
+      'v2',
+    );
+    assert.equal(problem?.kind, 'large');
   });
 
   test('what a conversion loses is named', () => {

@@ -7,8 +7,8 @@ import { isRootField, rootNode } from './schema-node.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /**
- * What is wrong with an object in another version. `rejected`: it cannot be read or written there. `lost`: a field is another one, or none,
- * after it was written there. `large`: it is read without all of its fields, and cannot be written, for they do not fit into annotations.
+ * What is wrong with an object in another version. `rejected`: it cannot be read there. `lost`: a field is another one, or none,
+ * after it was written there. `large`: it is read there and cannot be written, for its other fields do not fit into annotations.
  */
 export interface ObjectProblem {
   readonly kind: 'rejected' | 'lost' | 'large';
@@ -45,7 +45,7 @@ export function createObjectCheck(options: ObjectCheckOptions): ObjectCheck {
     if (readPreserved(there.object.metadata).isIncomplete)
       return { kind: 'large', message: 'its other fields do not fit into annotations' };
     const back = converter.convert(there.object, storage);
-    if (back.object === undefined) return { kind: 'rejected', message: back.problem };
+    if (back.object === undefined) return { kind: 'large', message: back.problem };
     const original = fieldsOf(object);
     const returned = fieldsOf(back.object);
     const losses = findLosses({ original, returned, node, drop: dropIn(version) });

@@ -155,6 +155,11 @@ class TableConverter implements Converter {
   }
 }
 
+/** Whether a conversion failed since fields do not fit into annotations: the message of an API server has that of the converter in it. Pure. */
+export function isTooLarge(message: string): boolean {
+  return message.includes(tooLarge);
+}
+
 const tooLarge = `they do not fit into annotations (${preservedAnnotation}). Write it in the version that has all fields`;
 
 function compileSpoke(

@@ -12,6 +12,7 @@ export {
   type Converter,
   type ConverterOptions,
   createConverter,
+  isTooLarge,
 } from './converter.ts';
 export { type ParsedRules, parseConversionRules } from './parse-rules.ts';
 export { preservedVersionOf } from './preserved.ts';

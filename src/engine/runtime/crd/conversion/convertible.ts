@@ -2,6 +2,7 @@ import {
   type ConversionRules,
   createObjectCheck,
   type ObjectCheck,
+  type ObjectProblem,
   readRules,
   versionsOfCrd,
 } from '#conversion';
@@ -13,8 +14,8 @@ import { conversionsAnnotation } from '#util/stored-names.ts';
 import type { CrdContext } from '../crd-definition.ts';
 import { servedIn } from './crd-parts.ts';
 
-/** Objects that are converted before other work of this process continues. */
-const batch = 100;
+/** After this time, in ms, other work of this process continues. */
+const sliceMs = 20;
 
 interface Change {
   readonly rules: ConversionRules;
@@ -48,12 +49,15 @@ export async function whyNotConvertible(
   try {
     await settled(informer, signal);
     if (informer.state.kind === 'failing') throw informer.state.error;
-    for (const [index, { object }] of [...informer.list()].entries()) {
-      if (index % batch === batch - 1) await clock.sleep(0, signal);
+    let sinceMs = clock.monotonicMs();
+    for (const { object } of [...informer.list()]) {
+      if (clock.monotonicMs() - sinceMs >= sliceMs) {
+        await clock.sleep(0, signal);
+        sinceMs = clock.monotonicMs();
+      }
       for (const version of others) {
         const problem = check(object as KubeObject & JsonObject, version);
-        if (problem === undefined) continue;
-        if (problem.kind === 'large' && !losesWrites(object, version)) continue;
+        if (problem === undefined || isNoLoss(problem, object, version)) continue;
         return `${gvk.kind} "${nameOf(object)}" cannot be converted to version "${version}" by them: ${problem.message}`;
       }
     }
@@ -62,10 +66,14 @@ export async function whyNotConvertible(
     informer.release();
   }
 
-  /** A new version may be read without all fields. In one that clients write already, what they write must not be rejected from now on. */
-  function losesWrites(object: KubeObject, version: string): boolean {
-    if (!served.includes(version)) return false;
-    return before?.(object as KubeObject & JsonObject, version) === undefined;
+  /**
+   * A new version may be read without all fields. In one that clients use already, an object that has the problem by the rules of now,
+   * too, loses nothing: its author could keep all rules from being changed.
+   */
+  function isNoLoss({ kind }: ObjectProblem, object: KubeObject, version: string): boolean {
+    if (!served.includes(version)) return kind === 'large';
+    const was = before?.(object as KubeObject & JsonObject, version)?.kind;
+    return was === kind || (was !== undefined && kind === 'large');
   }
 }
 

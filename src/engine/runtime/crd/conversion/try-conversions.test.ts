@@ -85,6 +85,13 @@ describe('runtime/crd/conversion/try-conversions', () => {
     assert.equal(problem, 'The conversion webhook of A failed for a.example.com/v2: EOF');
   });
 
+  test('an object that does not fit into a version is none: the webhook answers', async () => {
+    const problem = await tryWith(
+      `conversion webhook for a.example.com/v2, Kind=A failed: Version "v1" cannot express all fields: they do not fit into annotations (${preservedAnnotation}). Write it in the version that has all fields`,
+    );
+    assert.equal(problem, undefined);
+  });
+
   test('an admission webhook that does not answer is none', async () => {
     const problem = await tryWith(
       'Internal error occurred: failed calling webhook "a.b": failed to call webhook: EOF',

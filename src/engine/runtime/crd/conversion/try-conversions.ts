@@ -1,3 +1,4 @@
+import { isTooLarge } from '#conversion';
 import { type Informer, KubeError } from '#kube/roles.ts';
 import { settled } from '#reconcile';
 import { type Gvk, gvkOf } from '#util/gvk.ts';
@@ -77,8 +78,11 @@ async function tryOne(
   }
 }
 
-/** Other errors are not about conversions: an object may be invalid or just deleted, or an admission webhook does not answer. */
+/**
+ * Other errors are not about conversions: an object may be invalid or just deleted, or an admission webhook does not answer. An object that
+ * does not fit into a version shows that the webhook answers.
+ */
 function failure(error: KubeError): string | undefined {
   if (error.isUnreachable) throw error;
-  return error.isConversion ? error.message : undefined;
+  return error.isConversion && !isTooLarge(error.message) ? error.message : undefined;
 }
