@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { InstantVolumes, skipBefore, useControlPlane } from '../support/control-plane/index.ts';
-import { createRuntimeNamespace, useHomeostat } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useRuntimes, webhookFlags } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import {
   applyDiff,
@@ -12,11 +12,12 @@ import {
   recipeIndex,
   recipePages,
   untilAdmitted,
+  untilServed,
   validateCommand,
 } from '../support/recipes/index.ts';
 
 const shared = useControlPlane({ audit: true });
-const startHomeostat = useHomeostat(shared);
+const launch = useRuntimes(shared);
 const pages = recipePages();
 const definitions = Object.fromEntries(
   pages.map(({ name, definition }) => [`${name}.yaml`, definition]),
@@ -33,7 +34,8 @@ shared.describe('integration/recipes', () => {
     volumes.start('default');
     shared.onEnd(() => Promise.all([kubelet.stop(), volumes.stop()]));
     await createRuntimeNamespace(shared);
-    runtime = await startHomeostat(definitions);
+    runtime = launch({ definitions, flags: await webhookFlags() });
+    await runtime.whenReady(pages.length);
     // The garbage collector looks for new kinds every 30 s only.
     await shared.plane.restartControllerManager();
   });
@@ -71,6 +73,7 @@ shared.describe('integration/recipes', () => {
       const isOlder =
         (hasJobs && skipBefore('1.30')) || (hasDefaults(page) && skipBefore(defaultsSince));
       test(`${page.name}: ${page.title}`, { skip: isOlder }, async () => {
+        await untilServed(shared, page);
         await untilAdmitted(shared, page);
         await new RecipeRun({ shared, runtime, page, update }).run();
       });

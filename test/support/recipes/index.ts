@@ -9,3 +9,4 @@ export {
 } from './recipe-page.ts';
 export { RecipeRun } from './recipe-run.ts';
 export { defaultsSince, hasDefaults, untilAdmitted } from './until-admitted.ts';
+export { untilServed } from './until-served.ts';
