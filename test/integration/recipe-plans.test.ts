@@ -22,9 +22,7 @@ const launch = useRuntimes(shared);
 const pages = recipePages();
 
 /** Recipes whose plan cannot be compared, with the reason. The list may only shrink. */
-const notComparable: Readonly<Record<string, string>> = {
-  'rename-fields': 'children of a manifest in a version that is not stored are not planned',
-};
+const notComparable: Readonly<Record<string, string>> = {};
 
 shared.describe('integration/recipe-plans', () => {
   const kube = useKubeCluster(shared);

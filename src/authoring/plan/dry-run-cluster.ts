@@ -134,11 +134,20 @@ export class DryRunCluster implements RuntimeCluster {
 
   /**
    * Has later reads see an object as if it were applied. Informers that exist already do not.
+   * @param shape the object in the version in which it is read. Undefined: no read sees it
    * @throws KubeError as an apply
    */
-  async overlay(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<void> {
-    const { stored, created: isAdded } = await this.apply(manifest, options, signal);
-    const ref = refOf(manifest);
+  async overlay(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    shape: (object: KubeObject) => KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { stored: applied, created: isAdded } = await this.apply(manifest, options, signal);
+    const object = shape(applied.object);
+    if (object === undefined) return;
+    const stored = { ...applied, object };
+    const ref = refOf(object);
     const key = gvkKey(ref.gvk);
     this.#changed.set(key, [...(this.#changed.get(key) ?? []), stored]);
     if (isAdded) this.#added.set(keyOf(ref), stored);

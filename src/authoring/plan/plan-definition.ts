@@ -24,6 +24,7 @@ import type { DefinitionPlan, HeldDeletions, PlannedChange, ResourcePlan } from 
 import { planCrd } from './plan-crd.ts';
 import { planInstall } from './plan-install.ts';
 import { userManager } from './planned-changes.ts';
+import { inReadVersion } from './read-version.ts';
 import { resourcePlan } from './resource-plan.ts';
 
 export interface PlanOptions {
@@ -205,7 +206,7 @@ async function planInCluster(
     cluster.serve({ type: typeOf(definition), admit });
   }
   cluster.takeWrites();
-  const applied = await applyResources(
+  const { applied, unread } = await applyResources(
     definition,
     { cluster, resources: options.resources },
     signal,
@@ -220,7 +221,13 @@ async function planInCluster(
   const isRolledOut =
     record?.revisions[0]?.revision === definition.revision && record.rollout === undefined;
   const held = isRolledOut ? undefined : heldDeletions(definition, resources);
-  return { ...about, ...changed, resources, problems, ...(held && { heldDeletions: held }) };
+  return {
+    ...about,
+    ...changed,
+    resources,
+    problems: [...unread, ...problems],
+    ...(held && { heldDeletions: held }),
+  };
 }
 
 /** Undefined: the roll-out of the definition deletes all objects without approval. */
@@ -242,24 +249,43 @@ function typeOf({ kind: { gvk, plural, scope } }: CrdDefinition): ResourceType {
   return { gvk, plural, namespaced: scope === 'Namespaced', hasStatus: true, verbs: [] };
 }
 
-/** Applies the given resources of the definition's kind, as a dry run. Returns the writes by key. */
+interface AppliedResources {
+  /** The writes by key. */
+  readonly applied: ReadonlyMap<string, readonly DryRunWrite[]>;
+  /** Why resources are not part of the plan. */
+  readonly unread: readonly string[];
+}
+
+/** Applies the given resources of the definition's kind, as a dry run. They are read in the version of the definition. */
 async function applyResources(
-  { name, kind: { gvk } }: OperatorDefinition,
+  definition: OperatorDefinition,
   {
     cluster,
     resources = [],
   }: { readonly cluster: DryRunCluster; readonly resources: readonly KubeObject[] | undefined },
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly DryRunWrite[]>> {
+): Promise<AppliedResources> {
   const applied = new Map<string, readonly DryRunWrite[]>();
-  const flow = { name, priority: 'object' } as const;
+  const unread: string[] = [];
+  const { gvk } = definition.kind;
+  const flow = { name: definition.name, priority: 'object' } as const;
+  const options = { fieldManager: userManager, force: true, flow };
+  const asRead = (object: KubeObject) => {
+    const { resource, problem } = inReadVersion(definition, object);
+    if (problem !== undefined) unread.push(problem);
+    return resource;
+  };
   for (const manifest of resources) {
     const of = gvkOf(manifest.apiVersion, manifest.kind);
     if (of.group !== gvk.group || of.kind !== gvk.kind) continue;
-    await cluster.overlay(manifest, { fieldManager: userManager, force: true, flow }, signal);
+    // A version that is not served yet cannot be asked.
+    const isServed = (await cluster.lookUp(of, signal)) !== undefined;
+    const sent = isServed ? manifest : asRead(manifest);
+    if (sent === undefined) continue;
+    await cluster.overlay(sent, options, asRead, signal);
     applied.set(keyOf(manifest.metadata.namespace, manifest.metadata.name), cluster.takeWrites());
   }
-  return applied;
+  return { applied, unread };
 }
 
 function rejectedPlan(
