@@ -105,7 +105,8 @@ shared.describe('integration/definitions-shown', () => {
     const podset = table.rows.find(({ cells: [name] }) => name === 'podset');
     assert.deepEqual(podset?.cells.slice(1, 5), ['True', 'Running', 'PodSet', 0]);
 
-    await shared.audit.quiet(2_000, { ofDefinitions: true });
+    // A status that follows another one is written after up to five seconds.
+    await shared.audit.quiet(6_000, { ofDefinitions: true });
     const since = shared.audit.mark();
     await shared.audit.quiet(20_000, { ofDefinitions: true });
     assert.deepEqual(shared.audit.atRest({ since, ofDefinitions: true }), []);

@@ -18,7 +18,7 @@ import type { KubeObject } from '#util/kube-object.ts';
 import { hubAnnotation, runtimeLabel } from '#util/stored-names.ts';
 import { type CrdRejection, checkChange } from './check-change.ts';
 import { type ConversionTarget, targetOf } from './conversion/conversion-target.ts';
-import { installConverted, provenShape } from './conversion/install-converted.ts';
+import { provenShape } from './conversion/staged-crd.ts';
 import {
   acquireCrd,
   type CrdContext,
@@ -74,7 +74,7 @@ export async function installCrd(
     const obstacle =
       conversions === undefined
         ? await apply()
-        : await installConverted({ ...options, crds, apply, restore }, conversions, signal);
+        : await (await loadConverted())({ ...options, crds, apply, restore }, conversions, signal);
     if (obstacle !== undefined) return obstacle;
     const conflict = await whenEstablished(crds, name, signal);
     if (conflict !== undefined) return rejection(conflict);
@@ -107,6 +107,11 @@ export async function applyCrd(
 }
 
 /** A CRD as a feature wants it, from that of the definition. Its last form must not break resources. */
+/** Definitions without `conversions` do not load the converter. */
+async function loadConverted() {
+  return (await import('./conversion/install-converted.ts')).installConverted;
+}
+
 type CrdShape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
 
 interface ApplyCrdOptions extends InstallOptions {

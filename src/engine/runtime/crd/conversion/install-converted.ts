@@ -16,7 +16,7 @@ import {
   movesStorage,
   openedCrd,
   preparedCrd,
-  provenCrd,
+  provenShape,
   withRules,
 } from './staged-crd.ts';
 import { whyNotStorable } from './storable.ts';
@@ -134,12 +134,6 @@ async function closeConverted(
   if (live !== undefined && caBundle !== undefined && clientConfigOf(live)?.caBundle !== caBundle)
     await writeCaBundle(cluster, { crd: live, caBundle }, signal);
   return working !== undefined && working.spec === undefined ? `${done}${unrestored}` : done;
-}
-
-/** The CRD as it is in the end. */
-export function provenShape(rules: ConversionRules, target: ConversionTarget) {
-  return (crd: KubeObject, live: KubeObject | undefined) =>
-    provenCrd(withRules(crd, live, { rules, target }));
 }
 
 async function tryAll(

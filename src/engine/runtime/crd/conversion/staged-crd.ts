@@ -80,6 +80,12 @@ export function provenCrd(whole: KubeObject): KubeObject {
   return { ...whole, metadata: { ...whole.metadata, annotations } };
 }
 
+/** The CRD as it is in the end. Pure. */
+export function provenShape(rules: ConversionRules, target: ConversionTarget) {
+  return (crd: KubeObject, live: KubeObject | undefined) =>
+    provenCrd(withRules(crd, live, { rules, target }));
+}
+
 /** Whether the conversions between all served versions are recorded to work. Pure. */
 export function isProven(whole: KubeObject, live: KubeObject | undefined): boolean {
   const [address, ...versions] = provenOf(live);
