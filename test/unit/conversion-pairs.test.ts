@@ -65,6 +65,41 @@ describe('unit/conversion-proof', () => {
     );
   });
 
+  test('an object whose fields are all given up need not exist again by way of the hub', () => {
+    const number = { type: 'integer' };
+    const schemaOf = (name: string, others: JsonObject): JsonObject => ({
+      type: 'object',
+      properties: {
+        spec: { type: 'object', required: [name], properties: { [name]: number, ...others } },
+      },
+    });
+    const { failures } = proveRoundTrips({
+      rules: {
+        hub: 'v1',
+        versions: [
+          {
+            version: 'v1alpha1',
+            fields: [{ here: 'spec.size', there: 'spec.replicas' }],
+            drop: ['spec.legacy'],
+          },
+          {
+            version: 'v1beta1',
+            fields: [{ here: 'spec.count', there: 'spec.replicas' }],
+            drop: [],
+          },
+        ],
+      },
+      schemas: new Map([
+        ['v1alpha1', schemaOf('size', {})],
+        ['v1beta1', schemaOf('count', { legacy: { type: 'string' } })],
+        ['v1', schemaOf('replicas', { legacy: { type: 'string' } })],
+      ]),
+      yaml,
+      count: 1_000,
+    });
+    assert.deepEqual(failures, []);
+  });
+
   for (const [title, damage, field] of [
     ['a field of a nested object', 'b', 'spec.old.b'],
     ['a field of items', 'note', 'spec.rules'],

@@ -44,6 +44,26 @@ function part(value: unknown, node: SchemaNode | undefined, drop: Paths): unknow
   return Object.fromEntries(kept);
 }
 
+/** Is there an object with given up fields alone? Whether it exists in another version is given up with them. */
+export function hasOnlyDropped(value: unknown, node: SchemaNode | undefined, drop: Paths): boolean {
+  if (drop.length === 0 || node === undefined) return false;
+  if (Array.isArray(value)) {
+    const inside = below(drop, (step) => step === eachItem);
+    return value.some((item) => hasOnlyDropped(item, itemNode(node), inside));
+  }
+  if (!isJsonObject(value)) return false;
+  const fields = Object.entries(value).map(([name, field]) => ({
+    field,
+    own: fieldNode(node, name),
+    inside: below(drop, (step) => step === name || (step === eachItem && node.kind === 'map')),
+  }));
+  const isNoValue = ({ field, own }: (typeof fields)[number]) => field === null && !own?.isNullable;
+  const values = fields.filter((each) => !isNoValue(each));
+  const kept = values.filter(({ inside }) => inside.every((path) => path.length > 0));
+  if (kept.length === 0 && values.length > 0) return true;
+  return kept.some(({ field, own, inside }) => hasOnlyDropped(field, own, inside));
+}
+
 function below(drop: Paths, isHere: (step: RuleStep | undefined) => boolean): Paths {
   return drop.filter((path) => isHere(path[0])).map((path) => path.slice(1));
 }

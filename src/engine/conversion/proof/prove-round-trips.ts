@@ -5,7 +5,7 @@ import { type Converter, createConverter } from '../converter.ts';
 import { parseRulePath, type RuleStep } from '../rule-path.ts';
 import { type ObjectNode, rootNode } from '../schema-node.ts';
 import type { YamlText } from '../value-forms.ts';
-import { comparable } from './comparable.ts';
+import { comparable, hasOnlyDropped } from './comparable.ts';
 import { haveKeys } from './have-keys.ts';
 import { lostMeanings } from './lost-meanings.ts';
 import { isComplete, missingFields } from './missing-fields.ts';
@@ -194,6 +194,10 @@ class Prover {
     const before = comparable(object, node, drop);
     const after = comparable(back.object, node, drop);
     if (deepEqual(before, after)) return undefined;
+    // By way of the hub, an object that lacks required fields is not created again from nothing.
+    const isByHub = version !== this.#rules.hub && other !== this.#rules.hub;
+    if (isByHub && !isComplete(object, node) && hasOnlyDropped(object, node, drop))
+      return undefined;
     const fields = differences(before, after).map(({ path }) => path);
     return { ...lost, fields, difference: sideBySide(before, after) };
   }
