@@ -50,6 +50,11 @@ const rows: readonly (readonly [
   ['x:\n\ty: 1', [[2, 1, 'Expected spaces for indentation, found a tab']]],
   ['x:\n\t- y: 1', [[2, 1, 'Expected spaces for indentation, found a tab']]],
   ['x: 1\nx: 2', [[2, 1, 'Field "x" is defined twice']]],
+  [
+    'x: { here: spec.rules[].port, there: b }',
+    [[1, 22, 'Unexpected "["']],
+    'must be quoted: "spec.rules[].port"',
+  ],
   ['x: a: b', [[1, 4, 'An unquoted value cannot contain ": "']], 'Quote'],
   ['x: - a', [[1, 4, 'A list cannot start']], 'next line'],
   ['x: "a \\q"', [[1, 7, 'Unknown escape "\\q"']], 'single quotes'],

@@ -68,8 +68,17 @@ function unexpected(error: ParserError, source: string, text: string): SyntaxMes
   const afterQuote = /["']/.test(lastVisible(text, error.pos[0]));
   return {
     message: shown === '' ? cleanMessage(error.message) : `Unexpected "${shown}"`,
-    hint: afterQuote ? hintAfterQuote(shown) : undefined,
+    hint: afterQuote ? hintAfterQuote(shown) : hintAtBracket(error, source, text),
   };
+}
+
+/** A bracket directly after text, as in `{ here: spec.rules[].port }`. */
+function hintAtBracket(error: ParserError, source: string, text: string): string | undefined {
+  if (!source.startsWith('[')) return undefined;
+  const before = /[\w.$/-]+$/.exec(text.slice(Math.max(0, error.pos[0] - 200), error.pos[0]))?.[0];
+  if (before === undefined) return undefined;
+  const rest = /^[^\s,{}]*/.exec(text.slice(error.pos[0]))?.[0] ?? '';
+  return `Inside "{ }" and "[ ]", a text with brackets must be quoted: "${before}${rest}"`;
 }
 
 function hintAfterQuote(shown: string): string {
