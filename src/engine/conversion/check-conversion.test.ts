@@ -41,6 +41,34 @@ describe('conversion/check-conversion', () => {
       ],
     ],
     [
+      'a path without "spec"',
+      { size: whole },
+      { replicas: whole },
+      [{ here: 'size', there: 'replicas' }],
+      [
+        'error fields/0/here: Version "v1" has no field "size". Did you mean "spec.size"?',
+        'error fields/0/there: Version "v2" has no field "replicas". Did you mean "spec.replicas"?',
+      ],
+    ],
+    [
+      'a map of texts that becomes a list',
+      { labels: mapOf(text) },
+      { labels: listOf(objectOf({ key: text, value: text })) },
+      [{ here: 'spec.labels', there: 'spec.labels', as: { mapToList: 'key' } }],
+      [
+        'error fields/0/as: "mapToList" needs a map of objects in "here", found a map of texts. No form converts these types: remove the rule, and list the fields in "drop"',
+      ],
+    ],
+    [
+      'enums without a common value and without a table',
+      { mode: { ...text, enum: ['a', 'b'] } },
+      { mode: { ...text, enum: ['A', 'B'] } },
+      [],
+      [
+        'warning : "spec.mode" of "v1" and "spec.mode" of "v2" have no common value in their enums: values are not copied. Add a rule with "values", or drop the field',
+      ],
+    ],
+    [
       'a path into a list without "[]"',
       { rules: listOf(objectOf({ port: whole })) },
       { port: whole },
@@ -105,7 +133,7 @@ describe('conversion/check-conversion', () => {
         { here: 'spec.d', there: 'spec.h', as: { itemsToObjects: 'name' } },
       ],
       [
-        'error fields/0/there: "spec.a" of "v1" is an integer, and "spec.e" of "v2" is a text: a rule without "as" copies values. The form for these types is "as: secondsToDuration"',
+        'error fields/0/there: "spec.a" of "v1" is an integer, and "spec.e" of "v2" is a text: a rule without "as" copies values. If the text is a duration such as "1m30s": "as: secondsToDuration"',
         'error fields/1/as: "durationToSeconds" needs a number in "there", found a text. Remove "as": values of these types are copied',
         'error fields/2/values: "values" needs texts, and "spec.g" of "v2" is an integer. Remove "values"',
         'error fields/3/as/itemsToObjects: "itemsToObjects" needs a list of objects with a text field "name" in "there", found a list of objects. Its text fields are id',
@@ -168,8 +196,8 @@ describe('conversion/check-conversion', () => {
         'error fields/0/there: "spec.a" of "v1" is a list of texts, and "spec.a" of "v2" is a list of objects: a rule without "as" copies values. The form for these types is "as: { itemsToObjects: id }"',
         'error fields/1/there: "spec.b" of "v1" is a text, and "spec.b" of "v2" is an object: a rule without "as" copies values. The form for these types is "as: textToYaml"',
         'error fields/2/there: "spec.c" of "v1" is a boolean, and "spec.c" of "v2" is an integer: a rule without "as" copies values. No form converts these types: remove the rule, and list the fields in "drop"',
-        'error fields/3/as: "secondsToDuration" needs a number in "here", found a text. The form for these types is "as: durationToSeconds"',
-        'error fields/3/as: "secondsToDuration" needs a text in "there", found an integer. The form for these types is "as: durationToSeconds"',
+        'error fields/3/as: "secondsToDuration" needs a number in "here", found a text. If the text is a duration such as "1m30s": "as: durationToSeconds"',
+        'error fields/3/as: "secondsToDuration" needs a text in "there", found an integer. If the text is a duration such as "1m30s": "as: durationToSeconds"',
         'error fields/4/as/mapToList: "mapToList" needs a list of objects with a text field "idd" in "there", found a list of objects. Did you mean "id"?',
       ],
     ],

@@ -1,4 +1,4 @@
-import { areCompatible, typeName } from './check-rule.ts';
+import { areCompatible, textValues, typeName } from './check-rule.ts';
 import { otherSide, type Pairing, type Path, type Side } from './pairing.ts';
 import { eachItem, rulePathText } from './rule-path.ts';
 import type { ObjectNode, SchemaNode } from './schema-node.ts';
@@ -77,6 +77,7 @@ class Walker {
       if (own === undefined) this.#reportTypes(node, path, other, otherPath);
       return;
     }
+    if (this.#side === 'here') this.#checkEnums(node, path, other, otherPath);
     this.#walkItems(node, path, list);
   }
 
@@ -133,6 +134,19 @@ class Walker {
 
   #isKeyOf(side: Side, path: Path): boolean {
     return new Walker(this.#options, side, []).#isWritten(path);
+  }
+
+  /** Enums without a common value: each of them is kept in an annotation, and no client of the other version sees it. */
+  #checkEnums(node: SchemaNode, path: Path, other: SchemaNode, otherPath: Path): void {
+    const [own = [], others = []] = [textValues(node), textValues(other)];
+    if (own.length === 0 || others.length === 0 || own.some((each) => others.includes(each)))
+      return;
+    const { names, report } = this.#options;
+    report(
+      `"${rulePathText(path)}" of "${names.here}" and "${rulePathText(otherPath)}" of "${names.there}" have no common value in their enums: values are not copied`,
+      'warning',
+      'Add a rule with "values", or drop the field',
+    );
   }
 
   #reportTypes(node: SchemaNode, path: Path, other: SchemaNode, otherPath: Path): void {

@@ -3,7 +3,13 @@ import { pointerTo } from '#util/json.ts';
 import { namedForms } from './conversion-rules.ts';
 import { otherSide, type Pairing, type Path, type PlacedRule, type Side } from './pairing.ts';
 import { eachItem, inOwnNotation, parseRulePath, rulePathText } from './rule-path.ts';
-import { fieldNode, type ListNode, type ScalarNode, type SchemaNode } from './schema-node.ts';
+import {
+  fieldNode,
+  type ListNode,
+  type MapNode,
+  type ScalarNode,
+  type SchemaNode,
+} from './schema-node.ts';
 import { formOfRule, type ValueForm } from './value-forms.ts';
 
 /** Reports a problem of one rule. */
@@ -29,7 +35,10 @@ export function checkRule(rule: PlacedRule, check: RuleCheck, report: ReportRule
 function checkPath(rule: PlacedRule, side: Side, check: RuleCheck, report: ReportRule): boolean {
   const path = rule[side];
   if (check.pairing.nodeAt(side, path) !== undefined) return true;
-  const nearest = nearestPath(path, side, check.pairing) ?? ownNotation(rule, side, check);
+  const nearest =
+    nearestPath(path, side, check.pairing) ??
+    ownNotation(rule, side, check) ??
+    belowRoot(path, side, check);
   const message = `Version "${check.names[side]}" has no field "${rulePathText(path)}"`;
   const hint = nearest === undefined ? swapHint(path, side, check) : `Did you mean "${nearest}"?`;
   report(side, message, hint);
@@ -41,6 +50,13 @@ function ownNotation({ rule }: PlacedRule, side: Side, { pairing }: RuleCheck): 
   const text = inOwnNotation(rule[side]);
   const path = text === undefined ? undefined : parseRulePath(text);
   return path !== undefined && pairing.nodeAt(side, path) !== undefined ? text : undefined;
+}
+
+/** The path without the field of the root that it is in. */
+function belowRoot(path: Path, side: Side, { pairing }: RuleCheck): string | undefined {
+  const paths = ['spec', 'status'].map((root) => [root, ...path]);
+  const found = paths.find((each) => pairing.nodeAt(side, each) !== undefined);
+  return found && rulePathText(found);
 }
 
 /** The path is one of the other side. */
@@ -90,6 +106,8 @@ function checkLists(rule: PlacedRule, { pairing }: RuleCheck, report: ReportRule
   return true;
 }
 
+const noForm = 'No form converts these types: remove the rule, and list the fields in "drop"';
+
 type Nodes = Readonly<Record<Side, SchemaNode>>;
 
 function checkTypes(
@@ -111,7 +129,7 @@ function checkTypes(
       report(
         'there',
         `${subjects.here} is ${typeName(nodes.here)}, and ${subjects.there} is ${typeName(nodes.there)}: a rule without "as" copies values`,
-        hint ?? 'No form converts these types: remove the rule, and list the fields in "drop"',
+        hint ?? noForm,
       );
     return;
   }
@@ -124,7 +142,11 @@ function checkTypes(
     if (type.is(nodes[side], field)) continue;
     const message = `"${form.kind}" needs ${type.name(field)} in "${side}", found ${typeName(nodes[side])}`;
     const fieldNote = fieldHint(nodes[side], field, type);
-    report(fieldNote === undefined ? 'as' : `as/${form.kind}`, message, fieldNote ?? hint);
+    report(
+      fieldNote === undefined ? 'as' : `as/${form.kind}`,
+      message,
+      fieldNote ?? hint ?? noForm,
+    );
   }
 }
 
@@ -135,6 +157,8 @@ function formHint({ here, there }: Nodes): string | undefined {
     const list = [here, there].find((node) => node.kind === 'list' && node.item.kind === 'object');
     const field = textFields(list)[0];
     if (!first.is(here, field) || !second.is(there, field)) continue;
+    if (name === 'durationToSeconds' || name === 'secondsToDuration')
+      return `If the text is a duration such as "1m30s": "as: ${name}"`;
     return namedForms.some((form) => form === name)
       ? `The form for these types is "as: { ${name}: ${field ?? 'name'} }"`
       : `The form for these types is "as: ${name}"`;
@@ -280,7 +304,7 @@ function reportMissing(
 }
 
 /** The texts of an enum. */
-function textValues(node: SchemaNode): readonly string[] | undefined {
+export function textValues(node: SchemaNode): readonly string[] | undefined {
   const values = node.kind === 'scalar' ? node.values : undefined;
   return values?.filter((value) => typeof value === 'string');
 }
@@ -319,15 +343,15 @@ export function typeName(node: SchemaNode): string {
         'int-or-string': 'an integer or text',
       }[node.type];
     case 'list':
-      return `a list of ${itemName(node)}`;
+      return `a list of ${itemsName(node)}`;
     case 'map':
-      return 'a map';
+      return `a map of ${itemsName(node)}`;
     case 'object':
       return 'an object';
   }
 }
 
-function itemName({ item }: ListNode): string {
+function itemsName({ item }: ListNode | MapNode): string {
   if (item.kind === 'scalar')
     return {
       string: 'texts',
