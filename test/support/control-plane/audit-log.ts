@@ -164,10 +164,13 @@ export class AuditLog {
     const deadline = performance.now() + limitMs;
     let quietForMs = 0;
     let seen = this.entries(filter).length;
-    while (quietForMs < quietMs) {
-      quietForMs += await this.#pass(quietMs - quietForMs);
+    for (;;) {
+      const isConfirmed = quietForMs >= quietMs;
+      // A request that was under way when the time was over is in the log a moment later.
+      const passedMs = await this.#pass(isConfirmed ? pollMs : quietMs - quietForMs);
       const { length } = this.entries(filter);
-      if (length > seen) quietForMs = 0;
+      if (isConfirmed && length === seen) return;
+      quietForMs = length > seen ? 0 : quietForMs + passedMs;
       seen = length;
       if (performance.now() > deadline)
         throw new Error(
