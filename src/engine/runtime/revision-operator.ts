@@ -3,7 +3,6 @@ import type { OperatorDefinition } from '#definition';
 import type { DecisionRecord, Operator } from '#reconcile';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { PreparedRevision } from './prepare/prepared-revision.ts';
-import { revisionOf } from './rollout/resource-snapshot.ts';
 
 /** Callbacks of a revision's operator. */
 export interface RevisionOperatorHooks {
@@ -43,12 +42,6 @@ export class RevisionOperator {
   /** Whether its resources report their last revision. Resources of a kind of `for` may not. */
   get reportsRevisions(): boolean {
     return this.definition.kind.source === 'crd';
-  }
-
-  /** Whether its resource has not run yet, with any revision. One with children has: its process was killed before it reported. */
-  isNewResource(key: string, resource: KubeObject): boolean {
-    const isUnreported = this.reportsRevisions && revisionOf(resource) === undefined;
-    return isUnreported && !this.operator.hasChildrenOf(key);
   }
 
   get definition(): OperatorDefinition {

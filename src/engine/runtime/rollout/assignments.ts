@@ -1,6 +1,7 @@
 import type { Priority } from '#controller';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { RevisionOperator } from '../revision-operator.ts';
+import { isNewResource } from './new-resource.ts';
 import { isStalled } from './pass-result.ts';
 import { isEdited, type ResourceSnapshot, revisionOf, snapshotOf } from './resource-snapshot.ts';
 import type { RolloutRecord } from './rollout-view.ts';
@@ -87,7 +88,7 @@ export class Assignments {
       const isBehind =
         revisionOf(resource) !== newest.revision &&
         !hasFailed(resource) &&
-        !newest.isNewResource(key, resource);
+        !isNewResource(newest, key, resource);
       if (isBehind && !this.#assigned.has(key)) this.#assign(key, undefined, resource);
     }
   }

@@ -3,6 +3,7 @@ import { DeletionHold } from '#reconcile';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { RevisionOperator } from '../revision-operator.ts';
 import { Assignments } from './assignments.ts';
+import { isNewResource } from './new-resource.ts';
 import { type PassResult, resultOf } from './pass-result.ts';
 import { holdsDeletions, revisionOf } from './resource-snapshot.ts';
 import { Rollout, type RolloutOptions } from './rollout.ts';
@@ -90,7 +91,7 @@ export class RevisionRouter implements Reconciler {
     const worked = all.filter(
       ([key, resource]) =>
         revisionOf(resource) !== undefined ||
-        (newest.reportsRevisions && !newest.isNewResource(key, resource)),
+        (newest.reportsRevisions && !isNewResource(newest, key, resource)),
     );
     const changed = resumed ? all : isChanged ? worked : [];
     this.#createRollout({
