@@ -1,9 +1,9 @@
 import { type ConversionRules, versionsOfCrd } from '#conversion';
 import type { RoundTripFailure } from '#conversion/proof/index.ts';
 import { type LocatedDefinition, parseYaml, printYaml } from '#definition';
+import { columns } from '#util/columns.ts';
 import type { JsonObject } from '#util/json.ts';
 import { nextTurn } from '#util/next-turn.ts';
-import { columns } from './columns.ts';
 
 export interface ProofOptions {
   /** The same seed gives the same objects. @default 1 */

@@ -1,26 +1,15 @@
+import { columns } from '#util/columns.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject } from '#util/json.ts';
 
 /** The fields in which two values differ, one a line: path, both values. */
 export function sideBySide(before: unknown, after: unknown): string {
-  const rows = [
-    ['field', 'before', 'after'],
-    ...differences(before, after).map((each) => [
-      each.path,
-      textOf(each.before),
-      textOf(each.after),
-    ]),
-  ];
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = [width(0), width(1)];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const found = differences(before, after);
+  return columns([
+    ['field', ...found.map(({ path }) => path)],
+    ['before', ...found.map((each) => textOf(each.before))],
+    ['after', ...found.map((each) => textOf(each.after))],
+  ]).join('\n');
 }
 
 export interface FieldDifference {

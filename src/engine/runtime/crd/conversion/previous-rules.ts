@@ -9,8 +9,8 @@ const maxPrevious = 4;
 const maxLength = 64 * 1024;
 
 /**
- * The rules that stay in a CRD beside the current ones, newest first: those of before, which API servers ask for until they have read the
- * change, and those that worked, which return if the current ones fail. Pure.
+ * The earlier rules that a CRD keeps, newest first. API servers ask for them until they have read the change. Those that worked return if the
+ * current ones fail. Pure.
  * @param working the rules that worked. Undefined: they are the current ones, or there are none
  */
 export function previousRules(
