@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { KubeCluster } from '#kube';
+import type { createConversionTarget } from './conversion-target.ts';
 import { CliError } from './exit-code.ts';
 import { durationOption } from './source-flags.ts';
 
@@ -55,6 +57,28 @@ export function checkConversionFlags(flags: ConversionFlags): void {
     throw new CliError('Expected --webhook-url with --webhook-cert-dir, found none', {
       hint: '"homeostat convert" serves the webhook of --webhook-service, and has --webhook-cert-dir, too',
     });
+}
+
+/** @throws CliError for flags without an effect in the sandbox, which converts by the rules itself */
+export function checkNoConversionFlags(flags: ConversionFlags): void {
+  const { webhookUrl, webhookService, webhookCertDir } = flags;
+  if ((webhookUrl ?? webhookService ?? webhookCertDir) === undefined) return;
+  throw new CliError(
+    'Expected --kubeconfig or --context with the flags of the conversion webhook',
+    {
+      hint: 'The sandbox converts without a webhook: leave them out',
+    },
+  );
+}
+
+/** The conversion webhook that the flags name, for a cluster. Undefined: they name none. */
+export async function loadConversion({
+  flags,
+  ...shared
+}: Parameters<typeof createConversionTarget>[0]) {
+  if (flags.webhookUrl === undefined && flags.webhookService === undefined) return undefined;
+  const { createConversionTarget } = await import('./conversion-target.ts');
+  return (cluster: KubeCluster) => createConversionTarget({ ...shared, flags }, cluster);
 }
 
 /** @throws InvalidArgumentError */

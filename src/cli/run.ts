@@ -1,8 +1,7 @@
-import { type KubeCluster, ServerAvailability } from '#kube';
+import { ServerAvailability } from '#kube';
 import { createMetricRegistry, metricCatalogue } from '#telemetry';
 import { serverPolicyOf } from './cluster-servers.ts';
-import { checkConversionFlags } from './conversion-flags.ts';
-import type { createConversionTarget } from './conversion-target.ts';
+import { checkConversionFlags, loadConversion } from './conversion-flags.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { httpRulesOf } from './http-allow.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
@@ -97,7 +96,7 @@ export async function run(
       loadRuntimeFactory: async () => {
         const { createRuntimeFactory } = await loadFactory();
         environment.limitHeapGrowth();
-        const conversion = await loadConversion(runtimes);
+        const conversion = await loadConversion({ ...runtimes, flags: options });
         return createRuntimeFactory({ ...runtimes, ...(conversion && { conversion }) });
       },
     },
@@ -122,16 +121,6 @@ async function createRecords(
   const { ReconcileRecorder } = await import('#console');
   const recorder = new ReconcileRecorder({ clock, random });
   return { recorder, readToken: () => readRecordsToken(file) };
-}
-
-/** Undefined: no flag names a conversion webhook. */
-async function loadConversion({
-  options,
-  ...shared
-}: Omit<Parameters<typeof createConversionTarget>[0], 'flags'> & { readonly options: RunOptions }) {
-  if (options.webhookUrl === undefined && options.webhookService === undefined) return undefined;
-  const { createConversionTarget } = await import('./conversion-target.ts');
-  return (cluster: KubeCluster) => createConversionTarget({ ...shared, flags: options }, cluster);
 }
 
 /** False without a cluster; the error is reported when the cluster is needed. */

@@ -58,6 +58,14 @@ describe('integration/dev-files', () => {
       );
   });
 
+  test('flags of a conversion webhook are rejected without a cluster', async () => {
+    await assertRejected(
+      start(newFolder(), '--webhook-url', 'https://127.0.0.1:9443'),
+      /Expected --kubeconfig or --context with the flags of the conversion webhook/,
+      /The sandbox converts without a webhook: leave them out/,
+    );
+  });
+
   test('a second dev in a folder is rejected, and the first one stays within reach', async () => {
     const folder = newFolder();
     const first = start(folder);

@@ -21,6 +21,12 @@ import { createMetricRegistry, type Logger, type LogLevel } from '#telemetry';
 import { checkObjectsOf, withAdmissionChecks } from '#testing';
 import { type Clock, createSystemClock } from '#util/clock.ts';
 import { createSystemRandom, type Random } from '#util/random.ts';
+import {
+  type ConversionFlags,
+  checkConversionFlags,
+  checkNoConversionFlags,
+  loadConversion,
+} from '../conversion-flags.ts';
 import { exitCode } from '../exit-code.ts';
 import { limitHeapGrowth } from '../heap-settings.ts';
 import { httpRulesOf } from '../http-allow.ts';
@@ -47,7 +53,7 @@ const loopback = ['127.0.0.0/8', '[::1]'];
 /** Namespace of the ConfigMaps with definitions, as in a cluster. */
 const definitionsNamespace = 'homeostat-system';
 
-export interface DevOptions {
+export interface DevOptions extends ConversionFlags {
   /** A real cluster in place of the sandbox. */
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -79,6 +85,9 @@ export async function dev(
   { hasColor }: Pick<Output, 'hasColor'>,
   signal: AbortSignal,
 ): Promise<number> {
+  const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
+  if (usesCluster) checkConversionFlags(options);
+  else checkNoConversionFlags(options);
   const screen = new Screen(processTerminal(), overflowHint(options));
   const print = (text: string) => screen.print(text);
   const logger = createTextLogger({ level: options.logLevel, print });
@@ -87,7 +96,6 @@ export async function dev(
   const samples = await loadSamples(samplesFolder, print);
   const servesHttp = options.httpObjects === true || samples.some(namesHttpKind);
   await loadManifests([folder], { mayBeEmpty: servesHttp });
-  const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
   const random = createSystemRandom();
   const shared = { ...options, random, logger, print };
   const members = await startDevMembers(options.clusters, shared);
@@ -190,6 +198,11 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
   const clients = members.map((member) => devMemberClient(member, logger, random));
   const capacity = createCapacity();
   const rules = withAdmissionChecks(createManifestCheck(bundledSchemas()));
+  const shared = { clock, random, logger, metrics, namespace: definitionsNamespace };
+  const conversion =
+    devCluster === undefined
+      ? (await loadConversion({ ...shared, flags: options }))?.(cluster)
+      : simulatedConversion;
   const session: DevSession = new DevSession({
     ...(records && { observer: records }),
     cluster,
@@ -208,7 +221,7 @@ async function serve(serving: ServeOptions, signal: AbortSignal) {
         }),
       },
     }),
-    ...(devCluster !== undefined && { conversion: simulatedConversion }),
+    ...(conversion && { conversion }),
     clock,
     random,
     logger,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { logLevels } from '#telemetry';
 import type { CliCommand } from '../cli-command.ts';
+import { addConversionFlags } from '../conversion-flags.ts';
 import { exitCode } from '../exit-code.ts';
 import type { AddCommand, ProgramContext } from '../program.ts';
 import { parseList } from '../run-options.ts';
@@ -84,11 +85,11 @@ function addDev(program: Command, { output, signal, exit }: ProgramContext): voi
       new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)
         .default('warn'),
-    )
-    .action(async (folder: string, options: DevOptions) => {
-      const { dev } = await import('./dev.ts');
-      exit(await dev(folder, options, output, signal));
-    });
+    );
+  addConversionFlags(command).action(async (folder: string, options: DevOptions) => {
+    const { dev } = await import('./dev.ts');
+    exit(await dev(folder, options, output, signal));
+  });
   const cluster = command
     .command('cluster')
     .description('stop or start a member cluster of a running "homeostat dev --clusters"');
