@@ -12,7 +12,7 @@ import { conversionsAnnotation, provenConversionsAnnotation } from '#util/stored
 import { findFreePorts } from '../support/control-plane/free-ports.ts';
 import { SandboxPlane, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf } from '../support/definitions.ts';
-import { createRuntimeNamespace, useRuntimes } from '../support/homeostat.ts';
+import { createRuntimeNamespace, useRuntimes, webhookFlags } from '../support/homeostat.ts';
 
 const shared = useControlPlane({ audit: true });
 const launch = useRuntimes(shared);
@@ -168,17 +168,11 @@ async function certificates(): Promise<KubeObject> {
   return { apiVersion: 'v1', kind: 'Secret', metadata, data };
 }
 
-/** The runtime converts in its own process; the sandbox does it without a request. */
-async function webhookFlags(trial: string): Promise<readonly string[]> {
-  const [port] = await findFreePorts(1);
-  return ['--webhook-url', `https://127.0.0.1:${port}`, '--webhook-trial', trial];
-}
-
 shared.describe('integration/conversions', () => {
   test('a kind gets a second version, and returns to one, under clients of both', async () => {
     const name = 'steps';
     await createRuntimeNamespace(shared);
-    const flags = await webhookFlags('3s');
+    const flags = await webhookFlags('--webhook-trial', '3s');
     const namespace = await shared.namespace();
     const client = shared.client();
     const at = (version: string, of: string) =>
@@ -300,7 +294,7 @@ shared.describe('integration/conversions', () => {
   test('a runtime that is killed at any step continues', async () => {
     const name = 'killed';
     await createRuntimeNamespace(shared);
-    const flags = await webhookFlags('1s');
+    const flags = await webhookFlags('--webhook-trial', '1s');
     const namespace = await shared.namespace();
     const client = shared.client();
     const before = { 'dial.yaml': dial({ name, old: stored, value: bySize }) };
@@ -344,7 +338,7 @@ shared.describe('integration/conversions', () => {
     const client = shared.client();
     const runtime = launch({
       definitions: { 'dial.yaml': dial({ name, old: stored, value: bySize }) },
-      flags: await webhookFlags('2s'),
+      flags: await webhookFlags('--webhook-trial', '2s'),
     });
     await runtime.whenReady();
     const large = {
@@ -389,7 +383,7 @@ shared.describe('integration/conversions', () => {
       definitions: {
         'dial.yaml': dial({ ...options, rule: noteRule, note: ', comment: { type: string }' }),
       },
-      flags: await webhookFlags('1s'),
+      flags: await webhookFlags('--webhook-trial', '1s'),
     });
     await runtime.whenReady();
     const large = {
@@ -428,7 +422,7 @@ shared.describe('integration/conversions', () => {
     const client = shared.client();
     const runtime = launch({
       definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
-      flags: await webhookFlags('3s'),
+      flags: await webhookFlags('--webhook-trial', '3s'),
     });
     await runtime.whenReady();
     const written = await client.untilObject(crdOf(name), (crd) => bundleIn(crd) !== undefined);
@@ -450,7 +444,7 @@ shared.describe('integration/conversions', () => {
       definitions: {
         'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas, annotations }),
       },
-      flags: [...(await webhookFlags('1s')), '--webhook-cert-dir', directory],
+      flags: await webhookFlags('--webhook-trial', '1s', '--webhook-cert-dir', directory),
     });
     const waiting = await client.untilObject(crdOf(name), (crd) => urlIn(crd) !== undefined);
     // As cert-manager does.
@@ -481,7 +475,7 @@ shared.describe('integration/conversions', () => {
     const name = 'left';
     await createRuntimeNamespace(shared);
     const client = shared.client();
-    const flags = await webhookFlags('1s');
+    const flags = await webhookFlags('--webhook-trial', '1s');
     const first = launch({
       definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
       flags,
@@ -506,7 +500,11 @@ shared.describe('integration/conversions', () => {
     const definitions = {
       'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }),
     };
-    const first = launch({ definitions, flags: await webhookFlags('1s'), runtime: name });
+    const first = launch({
+      definitions,
+      flags: await webhookFlags('--webhook-trial', '1s'),
+      runtime: name,
+    });
     const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
     await client.untilObject(
       definitionOf(name),
@@ -548,7 +546,11 @@ shared.describe('integration/conversions', () => {
     const client = shared.client();
     const options = { name, old: served, new: stored, value: byReplicas };
     const definitions = { 'dial.yaml': dial(options) };
-    const first = launch({ definitions, flags: await webhookFlags('1s'), runtime: name });
+    const first = launch({
+      definitions,
+      flags: await webhookFlags('--webhook-trial', '1s'),
+      runtime: name,
+    });
     await first.whenReady();
     await client.untilObject(
       definitionOf(name),
@@ -557,7 +559,7 @@ shared.describe('integration/conversions', () => {
     const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
     await first.stop('SIGKILL');
     const changed = { 'dial.yaml': dial({ ...options, more: ', extra: { type: string }' }) };
-    const flags = await webhookFlags('600s');
+    const flags = await webhookFlags('--webhook-trial', '600s');
     const second = launch({ definitions: changed, flags, runtime: name });
     await client.untilObject(crdOf(name), (crd) => JSON.stringify(crd?.spec).includes('extra'));
     await second.stop('SIGKILL');
