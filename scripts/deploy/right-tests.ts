@@ -10,7 +10,8 @@ const ofDeploy = 'test/integration/deploy-rights.test.ts';
 export function fileOfRightTest(title: string): string {
   if (title === rightTests.member) return ofMembers;
   if (title === rightTests.http || title === rightTests['http-logins']) return ofHttp;
-  if (title === rightTests.conversion) return ofConversion;
+  if (title === rightTests.conversion || title === rightTests['conversion-bundle'])
+    return ofConversion;
   return title === rightTests['reads-by-name'] ? byName : ofDeploy;
 }
 
@@ -36,6 +37,8 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   'http-logins':
     'a login requests tokens with the rights that are printed for it, and needs all of them',
   conversion: 'a webhook is served with the rights that are printed for it, and needs all of them',
+  'conversion-bundle':
+    'the runtime writes the certificates of a webhook into a CRD with the rights of the chart, and needs all of them',
   lease: 'another replica continues where the leader ends',
   'lease-new': 'another replica continues where the leader ends',
   resources: 'resources are made',

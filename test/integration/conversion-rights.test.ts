@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { rolesYaml, runtimeRights } from '#check';
 import { parseYamlDocuments } from '#definition';
 import type { KubeObject } from '#util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
+import { certificates } from '../support/conversion/certificates.ts';
 import { ConvertProcess } from '../support/conversion/convert-process.ts';
 import { WebhookRig } from '../support/conversion/webhook-rig.ts';
+import { conditionOf, shippedText } from '../support/definitions.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { untilAllowed } from '../support/rights/access.ts';
 import { auditedRequests } from '../support/rights/audited-request.ts';
 import { isUsedBy, rightsOfRoles, rightText } from '../support/rights/granted-rule.ts';
+import { grantExactly, type Rule, runtimeRules } from '../support/rights/granted-user.ts';
 
 const user = 'limited';
-const shared = useControlPlane({ audit: true, users: [user] });
+const runtimeUser = 'runtime';
+const shared = useControlPlane({ audit: true, users: [user, runtimeUser] });
+const launch = useRuntimes(shared);
 
 shared.describe('integration/conversion-rights', () => {
   const cluster = useKubeCluster(shared);
@@ -58,5 +65,57 @@ shared.describe('integration/conversion-rights', () => {
       await rig.stop();
       await converter.kill();
     }
+  });
+
+  test('the runtime writes the certificates of a webhook into a CRD with the rights of the chart, and needs all of them', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await client.apply(await certificates(namespace));
+    const text = shippedText('web-app.yaml');
+    const verbs = ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'];
+    await grantExactly(client, runtimeUser, [
+      ...runtimeRules,
+      {
+        apiGroups: [
+          ...['apiextensions.k8s.io', 'web.example.com', 'apps', 'autoscaling', 'events.k8s.io'],
+          ...['networking.k8s.io', 'admissionregistration.k8s.io'],
+        ],
+        resources: ['*'],
+        verbs,
+      },
+      { apiGroups: [''], resources: ['configmaps', 'services'], verbs },
+    ]);
+    launch({
+      definitions: { 'web-app.yaml': text },
+      user: runtimeUser,
+      flags: ['--webhook-service', `${namespace}/converter`, '--webhook-trial', '1s'],
+    });
+    const definition = '/apis/homeostat.dev/v1alpha1/operatordefinitions/web-app';
+    await client.untilObject(definition, (found) =>
+      (conditionOf(found)?.message ?? '').includes(
+        `Secret "homeostat-conversion" in namespace "${namespace}". The runtime is not allowed to list secrets in namespace "${namespace}"; grant the rule`,
+      ),
+    );
+    const rules = parseYamlDocuments(
+      readFileSync('deploy/chart/files/rights/conversion-bundle.yaml', 'utf8'),
+    )[0] as unknown as readonly Rule[];
+    const rbac = 'rbac.authorization.k8s.io';
+    const metadata = { name: 'bundle', namespace };
+    const role = { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules };
+    await client.apply(role);
+    await client.apply({
+      ...{ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata },
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'bundle' },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: runtimeUser }],
+    });
+    const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/webapps.web.example.com';
+    await client.untilObject(crd, (found) => JSON.stringify(found?.spec).includes('"caBundle"'));
+    const requests = auditedRequests(shared.plane.auditFile ?? '', runtimeUser).filter(
+      ({ isForbidden }) => !isForbidden,
+    );
+    const unused = rightsOfRoles([role]).filter(
+      (right) => !requests.some((request) => isUsedBy(right, request)),
+    );
+    assert.deepEqual(unused.map(rightText), []);
   });
 });

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readRules } from '#conversion';
-import { readPair } from '#conversion-webhook/certificates/certificate.ts';
-import { dataOf } from '#conversion-webhook/certificates/certificate-state.ts';
-import { issueAuthority } from '#conversion-webhook/certificates/x509.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation, provenConversionsAnnotation } from '#util/stored-names.ts';
 import { findFreePorts } from '../support/control-plane/free-ports.ts';
 import { SandboxPlane, useControlPlane } from '../support/control-plane/index.ts';
+import { certificates } from '../support/conversion/certificates.ts';
 import { conditionOf } from '../support/definitions.ts';
 import { createRuntimeNamespace, useRuntimes, webhookFlags } from '../support/homeostat.ts';
 
@@ -154,19 +152,6 @@ interface FieldEntry {
 const fieldsOf = (object: KubeObject | undefined) =>
   (object?.metadata as { readonly managedFields?: readonly FieldEntry[] } | undefined)
     ?.managedFields ?? [];
-
-/** The Secret of a converter that once ran. */
-async function certificates(): Promise<KubeObject> {
-  const nowMs = Date.now();
-  const lifetime = { fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000 };
-  const issued = await issueAuthority(lifetime);
-  const authority = readPair(issued.certificate, issued.key);
-  assert.ok(authority);
-  const { key: _, ...trusted } = authority;
-  const metadata = { name: 'homeostat-conversion', namespace: 'homeostat-system' };
-  const data = dataOf({ authority, bundle: [trusted], servers: {} });
-  return { apiVersion: 'v1', kind: 'Secret', metadata, data };
-}
 
 shared.describe('integration/conversions', () => {
   test('a kind gets a second version, and returns to one, under clients of both', async () => {
@@ -414,6 +399,27 @@ shared.describe('integration/conversions', () => {
     );
     runtime.write('dial.yaml', dial({ ...options, note: ', comment: { type: string }' }));
     await client.untilObject(crdOf(name), (crd) => digestIn(crd) !== digestIn(before));
+  });
+
+  test('a namespace that does not exist is named, with the command that creates it', async () => {
+    const name = 'unplaced';
+    const namespace = 'unplaced-runtime';
+    const client = shared.client();
+    const runtime = launch({
+      definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
+      flags: await webhookFlags('--webhook-trial', '1s', '--namespace', namespace),
+    });
+    await client.untilObject(definitionOf(name), (definition) =>
+      (conditionOf(definition)?.message ?? '').includes(
+        `The conversion webhook has no certificates yet: the namespace "${namespace}" of their Secret does not exist; create it with "kubectl create namespace ${namespace}"`,
+      ),
+    );
+    const { err } = await runtime.whenLogged(
+      'Cannot write the certificates of the conversion webhook, will retry',
+    );
+    assert.match(JSON.stringify(err), new RegExp(namespace));
+    await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await client.untilObject(crdOf(name), (crd) => isTried(crd));
   });
 
   test('certificates that are removed from the CRD are written again', async () => {

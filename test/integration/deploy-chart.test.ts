@@ -135,6 +135,21 @@ shared.describe('integration/deploy-chart', () => {
     assert.doesNotMatch(JSON.stringify(roles), /secrets|"\*"|escalate/);
   });
 
+  test('the runtime may read the certificates of the conversion webhook by name, and there only', async () => {
+    const rolesWith = async (conversion: object) => {
+      const values = valuesFile({ conversion, examples: { enabled: true } });
+      const objects = objectsOf(await helm.template(...place, '--values', values));
+      return objects.filter((each) => JSON.stringify(each).includes('"homeostat-conversion"]'));
+    };
+    const named = (objects: readonly KubeObject[]) =>
+      objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);
+    assert.deepEqual(named(await rolesWith({ enabled: true })), [
+      `Role ${namespace}/homeostat-conversion`,
+      `Role ${namespace}/homeostat`,
+    ]);
+    assert.deepEqual(named(await rolesWith({ enabled: true, certificateSecret: 'tls' })), []);
+  });
+
   for (const [whom, from, ingress] of [
     ['nobody', [], []],
     [

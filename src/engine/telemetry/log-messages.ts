@@ -578,7 +578,8 @@ export const logMessages = {
     topic: 'conversions',
     meaning:
       'A write of the Secret with the certificates failed. The certificate that is served stays the same until it expires.',
-    action: 'Check the rights of the process to this Secret in the namespace of the runtime.',
+    action:
+      'Create the namespace if `err` says that it does not exist (`kubectl create namespace homeostat-system`). Check the rights of the process to this Secret there.',
   },
   'The certificate of the webhook cannot be read': {
     topic: 'conversions',

@@ -34,6 +34,7 @@ export type RightPurpose =
   | 'http-values'
   | 'http-logins'
   | 'conversion'
+  | 'conversion-bundle'
   | 'member';
 
 /** One right on one resource. */

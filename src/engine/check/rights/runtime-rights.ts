@@ -1,6 +1,7 @@
 import { webhookSecretName } from '#util/stored-names.ts';
 import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
 import { mergedHttpRules } from './http-rights.ts';
+import { watchVerbs } from './required-right.ts';
 
 /** Rights of the runtime itself, by feature. For definitions, see {@link definitionRights}. */
 interface RuntimeRights {
@@ -24,6 +25,8 @@ interface RuntimeRights {
   readonly conversion: readonly MergedRule[];
   /** Of `homeostat convert`, in its namespace, without `--webhook-cert-dir`. */
   readonly conversionSecret: readonly MergedRule[];
+  /** Of the runtime, in the namespace of `homeostat convert`, with `--webhook-service`. */
+  readonly conversionBundle: readonly MergedRule[];
   /** In every member. */
   readonly member: readonly MergedRule[];
   /** In a member where definitions run, beside those of the definitions. */
@@ -95,6 +98,17 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
         verbs: ['get', 'list', 'watch', 'create', 'patch', 'update'],
         purpose: 'conversion',
         reason: 'certificates of the conversion webhook',
+      },
+    ]),
+    conversionBundle: mergeRules([
+      {
+        apiGroup: '',
+        resource: 'secrets',
+        names: [webhookSecretName],
+        verbs: watchVerbs,
+        purpose: 'conversion-bundle',
+        reason:
+          'certificates of the conversion webhook, which are written into CustomResourceDefinitions',
       },
     ]),
     member: mergeRules([identityRule]),

@@ -215,6 +215,8 @@ const changeMessage = 'Wrote the certificates of the conversion webhook';
 const failureMessage = 'Cannot write the certificates of the conversion webhook, will retry';
 
 /** Another server was faster, or the Secret was deleted: the watch delivers what is there now. */
-function isConflict({ code }: KubeError): boolean {
+function isConflict({ code, notFound }: KubeError): boolean {
+  // Without its namespace, nothing is there.
+  if (notFound?.resource === 'namespaces') return false;
   return ['conflict', 'already-exists', 'not-found', 'uid-mismatch'].includes(code);
 }

@@ -1,14 +1,14 @@
 import type { ConversionRules } from '#conversion';
 import type { Informer } from '#kube/roles.ts';
-import { rightText, settled } from '#reconcile';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from '../check-change.ts';
 import type { CrdContext } from '../crd-definition.ts';
 import { whenEstablished } from '../wait-for-crd.ts';
-import { acquireSecret, writeCaBundle } from './ca-bundles.ts';
+import { writeCaBundle } from './ca-bundles.ts';
 import { type ConversionTarget, noTarget } from './conversion-target.ts';
 import { whyNotConvertible } from './convertible.ts';
-import { clientConfigOf, isInjected } from './crd-parts.ts';
+import { hasCertificates, whyNoCertificates } from './crd-certificates.ts';
+import { clientConfigOf } from './crd-parts.ts';
 import {
   closedCrd,
   convertedVersions,
@@ -43,8 +43,6 @@ export interface ConvertedInstall extends CrdContext {
 type Shape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
 
 const defaultTrialMs = 30_000;
-/** How long a CRD waits for the certificates of its webhook before this is reported. */
-const bundleMs = 10_000;
 const pollMs = 100;
 
 /**
@@ -80,8 +78,8 @@ export async function installConverted(
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
   onStep?.('Waiting for the certificates of the conversion webhook');
-  if (!(await hasBundle(options, target, signal))) {
-    const why = await whyNoBundle(options, target, signal);
+  if (!(await hasCertificates(options, target, signal))) {
+    const why = await whyNoCertificates(options, target, signal);
     if (!replacesWorking(liveCrd())) return rejection(why);
     return rejection(`${await closeConverted(options, signal)}. ${why}`);
   }
@@ -157,45 +155,6 @@ async function tryAll(
     }
   }
   return tryConversions(options, { kinds, forMs: trialMs }, signal);
-}
-
-/** Whether the live CRD has certificates, where they are needed. Others write them. */
-async function hasBundle(
-  { crds, definition, clock }: ConvertedInstall,
-  { authority }: ConversionTarget,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { crd } = definition.kind;
-  if (authority === undefined && !isInjected(crd)) return true;
-  const deadlineMs = clock.monotonicMs() + bundleMs;
-  for (;;) {
-    const live = crds.get(undefined, crd.metadata.name)?.object;
-    const { caBundle } = (live && clientConfigOf(live)) ?? {};
-    if (typeof caBundle === 'string' && caBundle !== '') return true;
-    if (clock.monotonicMs() >= deadlineMs) return false;
-    await clock.sleep(pollMs, signal);
-  }
-}
-
-/** Why a CRD has no certificates, as a message. */
-async function whyNoBundle(
-  { cluster, definition }: ConvertedInstall,
-  { authority }: ConversionTarget,
-  signal: AbortSignal,
-): Promise<string> {
-  const none = 'The conversion webhook has no certificates yet';
-  if (authority === undefined || isInjected(definition.kind.crd))
-    return `${none}: cert-manager writes them into the CustomResourceDefinition, by its annotation`;
-  const secrets = acquireSecret(cluster, authority);
-  try {
-    await settled(secrets, signal);
-    const { state } = secrets;
-    const right = state.kind === 'failing' ? state.error.right : undefined;
-    const why = right && `. ${rightText(right, authority.secret)}`;
-    return `${none}: Secret "${authority.secret}" in namespace "${authority.namespace}"${why ?? ''}`;
-  } finally {
-    secrets.release();
-  }
 }
 
 function rejection(message: string): CrdRejection {
