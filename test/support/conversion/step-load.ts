@@ -108,6 +108,16 @@ export class StepLoad {
     await Promise.all(versions.map((version) => this.#moreOf(version, 3)));
   }
 
+  /** Waits until something fails, or for some more expected failures of clients of a version, each of which repeats one action: any. */
+  async moreExpected(version: string): Promise<void> {
+    const count = () => {
+      const counts = [...this.expected].filter(([what]) => what.startsWith(`${version} `));
+      return counts.reduce((sum, [, each]) => sum + each, 0);
+    };
+    const end = count() + 4;
+    while (count() < end && this.failures.length === 0) await this.#options.client.sleep(20);
+  }
+
   async #moreOf(version: string, count: number): Promise<void> {
     for (const what of ['apply', 'update', 'status', 'list', 'event']) {
       const end = this.#countOf(`${version} ${what}`) + count;
