@@ -97,6 +97,15 @@ export const rows: readonly Row[] = [
         queries: [[`${m.definitionRolloutResources.name}${ofDefinition} > 0`, '{{definition}}']],
       },
       {
+        title: 'Resources to be stored in a new version',
+        description:
+          'Definitions with conversions between versions of their kind; stored: versions in which resources may be stored, 1 after a migration',
+        queries: [
+          [`${m.definitionMigration.name}${ofDefinition} > 0`, '{{definition}}'],
+          [`${m.definitionStoredVersions.name}${ofDefinition} > 1`, '{{definition}} stored'],
+        ],
+      },
+      {
         title: 'Expressions that fail',
         unit: 'cps',
         queries: [

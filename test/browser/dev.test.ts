@@ -53,6 +53,7 @@ describe('browser/dev', () => {
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=owners`, 'spec.replicas'],
     [`${site}?node=Deployment%2Fdefault%2Fsite&detail=events`, 'ScalingReplicaSet'],
     ['#/definitions/web-app?tab=resources', 'default/site'],
+    ['#/definitions/web-app?tab=resources', 'Versions of the kind'],
     ['#/definitions/web-app?tab=events', 'Events'],
     [`${site}?tab=edit`, 'What would happen'],
     [`${site}?tab=expressions`, 'Examples'],

@@ -77,8 +77,11 @@ export class DefinitionMetrics {
     this.#rejection = rejected;
     this.#set('definitionRejected', rejected === undefined ? 0 : 1);
     for (const part of viewParts) {
-      for (const { gauge, value, labels } of part.measured?.(facts) ?? [])
-        this.#registry.gauge(gauge).set(value, [this.#name, ...labels]);
+      for (const { gauge, value, labels } of part.measured?.(facts) ?? []) {
+        const series = [this.#name, ...labels];
+        if (value === undefined) this.#registry.gauge(gauge).remove(series);
+        else this.#registry.gauge(gauge).set(value, series);
+      }
     }
   }
 

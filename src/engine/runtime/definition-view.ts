@@ -1,4 +1,5 @@
 import type { ServerUnreachable } from '#kube/roles.ts';
+import type { MigrationView, VersionView } from './crd/version-view.ts';
 import type { Rejection } from './desired-definition.ts';
 import type { RolloutView } from './rollout/rollout-view.ts';
 
@@ -74,6 +75,15 @@ export interface DefinitionCounts {
   readonly rollout?: RolloutView;
 }
 
+/** A newer revision that is being prepared. */
+export interface NextRevision {
+  readonly revision: string;
+  /** The current step, or what it waits for. */
+  readonly message: string;
+  /** The step changes versions of the kind, which may take minutes. @default undefined: another step */
+  readonly changesVersions?: true;
+}
+
 export interface DefinitionView extends DefinitionCounts {
   readonly name: string;
   readonly revision: string;
@@ -87,8 +97,8 @@ export interface DefinitionView extends DefinitionCounts {
   readonly missingRights?: readonly string[];
   /** Why a newer revision is rejected while this one keeps running. @default undefined */
   readonly rejection?: Rejection;
-  /** A newer revision that is being prepared: the current step, or what it waits for. @default undefined: none */
-  readonly next?: { readonly revision: string; readonly message: string };
+  /** @default undefined: none */
+  readonly next?: NextRevision;
   /** Paused by a user. @default undefined */
   readonly isPaused?: true;
   /** Active revisions, newest first. @default undefined: none */
@@ -101,6 +111,10 @@ export interface DefinitionView extends DefinitionCounts {
   readonly install?: InstallView;
   /** @default undefined: its policies are as it desires, or it has none */
   readonly admission?: InstallView;
+  /** @default undefined: nothing converts between versions of its kind */
+  readonly versions?: readonly VersionView[];
+  /** @default undefined: all resources are stored in the storage version */
+  readonly migration?: MigrationView;
 }
 
 /** A file with errors. */

@@ -1,6 +1,7 @@
 import type { MetricOptions } from '#telemetry/roles.ts';
 import type { ConditionContent } from '#util/condition.ts';
 import type { JsonObject } from '#util/json.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import type { DefinitionView } from './definition-view.ts';
 import type { DefinitionFacts } from './definitions/definition-conditions.ts';
 import type { DefinitionStatus } from './definitions/definition-status.ts';
@@ -26,7 +27,8 @@ export interface StatusEvent {
 /** A value of a gauge. */
 export interface GaugeValue {
   readonly gauge: MetricOptions;
-  readonly value: number;
+  /** Undefined: the series is removed. */
+  readonly value: number | undefined;
   /** After the name of the definition. */
   readonly labels: readonly string[];
 }
@@ -43,6 +45,8 @@ export interface ViewPart {
   /** The first label is the name of the definition. */
   readonly gauges?: readonly MetricOptions[];
 
+  /** Its fields of the view of a definition, from the installed CRD of its kind. */
+  ofCrd?(crd: KubeObject): Partial<DefinitionView>;
   /** Why the definition is not ready. Undefined: not because of this part. */
   blocks?(view: DefinitionView): Summary | undefined;
   /** Lines in the message of a definition that is ready. */

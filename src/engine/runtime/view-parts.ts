@@ -1,4 +1,5 @@
 import type { JsonObject } from '#util/json.ts';
+import { versionsPart, versionsStatus } from './crd/conversion/versions-part.ts';
 import type { DefinitionView } from './definition-view.ts';
 import type { DefinitionFacts } from './definitions/definition-conditions.ts';
 import { problemsPart } from './definitions/problems-part.ts';
@@ -12,13 +13,15 @@ export const viewParts: readonly ViewPart[] = [
   rolloutPart,
   problemsPart,
   clustersPart,
+  versionsPart,
   installPart,
   admissionPart,
 ];
 
 /** The fields of all parts in the status of a definition. Pure. */
 export function statusOfParts(facts: Pick<DefinitionFacts, 'view' | 'persisted'>) {
-  return { ...rolloutStatus(facts), ...clustersStatus(facts.view) };
+  const { view } = facts;
+  return { ...rolloutStatus(facts), ...clustersStatus(view), ...versionsStatus(view) };
 }
 
 /** Why a definition that runs is not ready: what `accept` takes of the most important part. Undefined: it is ready. Pure. */

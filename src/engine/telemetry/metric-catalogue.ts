@@ -312,6 +312,18 @@ export const metricCatalogue = {
     help: 'Resources that a rollout has not updated yet',
     labels: ['definition'],
   },
+  definitionStoredVersions: {
+    type: 'gauge',
+    name: 'homeostat_definition_stored_versions',
+    help: 'Versions of the kind in which resources may be stored, for definitions with `conversions`; more than 1: a migration is not complete',
+    labels: ['definition'],
+  },
+  definitionMigration: {
+    type: 'gauge',
+    name: 'homeostat_definition_migration_pending_resources',
+    help: 'Resources that a migration has not stored in the new storage version yet, for definitions with `conversions`',
+    labels: ['definition'],
+  },
   definitionProblems: {
     type: 'gauge',
     name: 'homeostat_definition_problems',

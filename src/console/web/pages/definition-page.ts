@@ -37,6 +37,7 @@ import { installedObjects } from './installed-objects.ts';
 import { definitionObjects, definitionsNeed, eventsNeed, resourcesNeed } from './kinds.ts';
 import { pauseButton, resourceRow, resourceTable } from './overview-page.ts';
 import { SourceEditor } from './source-editor.ts';
+import { versionsTable } from './versions-table.ts';
 
 type DefinitionRoute = DefinitionPageView['route'];
 
@@ -141,7 +142,7 @@ function content(
 ): Content {
   switch (view.route.tab) {
     case 'resources':
-      return [installedObjects(object), resources(view, summary)];
+      return [versionsTable(object), installedObjects(object), resources(view, summary)];
     case 'rollout':
       return rollout(view, object, summary);
     case 'events':

@@ -19,6 +19,12 @@ export interface CrdContext {
   readonly clock: Clock;
 }
 
+/** Follows the installed CRD of a definition while something else watches it. */
+export interface CrdListener {
+  /** Called with it, and with each change. Undefined: there is none. @default nothing */
+  readonly onCrd?: ((live: KubeObject | undefined) => void) | undefined;
+}
+
 /** Flow of requests for the CRD; high priority because users wait for it. */
 export function crdFlowOf({ name }: CrdDefinition) {
   return { name, priority: 'object' } as const;

@@ -14,6 +14,8 @@ interface EditResourcesOptions extends Pick<EditMetadataOptions, 'change'> {
   readonly gvk: Gvk;
   /** Whether `change` needs `managedFields`: then each resource is read first. @default false */
   readonly readsFields?: boolean;
+  /** Called before the first one, and after each one that is written. @default nothing */
+  readonly onProgress?: (progress: { readonly written: number; readonly total: number }) => void;
 }
 
 /** What became of the resources of a kind. */
@@ -38,10 +40,14 @@ export async function editResources(
   const resources = await withSynced(informer, signal, async () => [...informer.list()]);
   const rejected = new Map<string, string>();
   const remaining = [...resources];
+  const total = resources.length;
+  let written = 0;
+  options.onProgress?.({ written, total });
   const work = async () => {
     for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
       const reason = await edit(context, next.object, options, signal);
       if (reason !== undefined) rejected.set(nameOf(next.object), reason);
+      else options.onProgress?.({ written: ++written, total });
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));

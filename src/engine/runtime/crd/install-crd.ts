@@ -22,6 +22,7 @@ import { provenShape } from './conversion/staged-crd.ts';
 import {
   acquireCrd,
   type CrdContext,
+  type CrdListener,
   crdFlowOf,
   crdGvk,
   isAdopted,
@@ -32,7 +33,7 @@ import { releaseCaBundle } from './release-ca-bundle.ts';
 import { losesRules, removedVersions, renameFieldVersions } from './rename-field-versions.ts';
 import { whenEstablished, whenServed, withSynced } from './wait-for-crd.ts';
 
-interface InstallOptions extends CrdContext {
+interface InstallOptions extends CrdContext, CrdListener {
   /** Source map of the definition, for diagnostics. */
   readonly source: SourceMap;
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */
@@ -57,34 +58,51 @@ export async function installCrd(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<CrdRejection | undefined> {
-  const { definition, cluster, hub } = options;
+  const { definition, cluster, onCrd } = options;
   const { name } = definition.kind.crd.metadata;
   return withSynced(acquireCrd(cluster, name), signal, async (crds) => {
-    const found = crds.get(undefined, name)?.object;
-    const before = schemaGeneration(found);
-    const beforeRemoval = (live: KubeObject) => prepareRemoval(live, options, signal);
-    // Its resources are being deleted, too; their finalizers still need this definition.
-    const isOurs = found && ownershipConflict(found, definition, hub) === undefined;
-    if (found !== undefined && isTerminating(found) && isOurs) return undefined;
-    const apply = (shape?: CrdShape) =>
-      applyWhereNeeded(crds, { ...options, shape, prepareChange: beforeRemoval }, signal);
-    const restore = (shape: CrdShape) =>
-      applyWhereNeeded(crds, { ...options, shape, isRestored: true }, signal);
-    const { conversions } = definition;
-    const obstacle =
-      conversions === undefined
-        ? await apply()
-        : await (await loadConverted())({ ...options, crds, apply, restore }, conversions, signal);
-    if (obstacle !== undefined) return obstacle;
-    const conflict = await whenEstablished(crds, name, signal);
-    if (conflict !== undefined) return rejection(conflict);
-    await whenServed(options, signal);
-    const { gvk } = definition.kind;
-    const after = schemaGeneration(crds.get(undefined, name)?.object);
-    if (before === undefined) cluster.kindCreated(gvk);
-    else if (after !== before) cluster.kindChanged(gvk);
-    return undefined;
+    const report = () => onCrd?.(crds.get(undefined, name)?.object);
+    report();
+    const unsubscribe = crds.subscribe(report);
+    try {
+      return await installSynced(crds, options, signal);
+    } finally {
+      unsubscribe();
+    }
   });
+}
+
+async function installSynced(
+  crds: Informer,
+  options: InstallOptions,
+  signal: AbortSignal,
+): Promise<CrdRejection | undefined> {
+  const { definition, cluster, hub } = options;
+  const { name } = definition.kind.crd.metadata;
+  const found = crds.get(undefined, name)?.object;
+  const before = schemaGeneration(found);
+  const beforeRemoval = (live: KubeObject) => prepareRemoval(live, options, signal);
+  // Its resources are being deleted, too; their finalizers still need this definition.
+  const isOurs = found && ownershipConflict(found, definition, hub) === undefined;
+  if (found !== undefined && isTerminating(found) && isOurs) return undefined;
+  const apply = (shape?: CrdShape) =>
+    applyWhereNeeded(crds, { ...options, shape, prepareChange: beforeRemoval }, signal);
+  const restore = (shape: CrdShape) =>
+    applyWhereNeeded(crds, { ...options, shape, isRestored: true }, signal);
+  const { conversions } = definition;
+  const obstacle =
+    conversions === undefined
+      ? await apply()
+      : await (await loadConverted())({ ...options, crds, apply, restore }, conversions, signal);
+  if (obstacle !== undefined) return obstacle;
+  const conflict = await whenEstablished(crds, name, signal);
+  if (conflict !== undefined) return rejection(conflict);
+  await whenServed(options, signal);
+  const { gvk } = definition.kind;
+  const after = schemaGeneration(crds.get(undefined, name)?.object);
+  if (before === undefined) cluster.kindCreated(gvk);
+  else if (after !== before) cluster.kindChanged(gvk);
+  return undefined;
 }
 
 /**
@@ -106,12 +124,12 @@ export async function applyCrd(
   );
 }
 
-/** A CRD as a feature wants it, from that of the definition. Its last form must not break resources. */
 /** Definitions without `conversions` do not load the converter. */
 async function loadConverted() {
   return (await import('./conversion/install-converted.ts')).installConverted;
 }
 
+/** A CRD as a feature wants it, from that of the definition. Its last form must not break resources. */
 type CrdShape = (crd: KubeObject, live: KubeObject | undefined) => KubeObject;
 
 interface ApplyCrdOptions extends InstallOptions {

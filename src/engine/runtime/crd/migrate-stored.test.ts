@@ -10,6 +10,7 @@ import { QuietCluster } from '../../../../test/support/fakes/quiet-cluster.ts';
 import { storedVersionsOf } from './check-change.ts';
 import { crdGvk } from './crd-definition.ts';
 import { migrateStored } from './migrate-stored.ts';
+import type { MigrationView } from './version-view.ts';
 
 const types: readonly ResourceType[] = [
   {
@@ -84,7 +85,9 @@ async function migrate(
   const log: LoggedLine[] = [];
   const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
   const logger = createLogger({ level: 'info', destination });
-  const context = { definition, cluster, clock, logger, hub };
+  const progress: (MigrationView | undefined)[] = [];
+  const onMigration = (migration: MigrationView | undefined) => void progress.push(migration);
+  const context = { definition, cluster, clock, logger, hub, onMigration };
   const migrating = migrateStored(context, new AbortController().signal);
   for (let rounds = 0; rounds < 10; rounds++) {
     cluster.deliver();
@@ -99,7 +102,7 @@ async function migrate(
   }));
   const crd = cluster.server.get(crdGvk, undefined, 'as.a.example.com')?.object;
   const after = crd && storedVersionsOf(crd);
-  return { reported, after, writes: cluster.takeWrites().toSorted() };
+  return { reported, after, progress, writes: cluster.takeWrites().toSorted() };
 }
 
 describe('runtime/crd/migrate-stored', () => {
@@ -134,8 +137,17 @@ describe('runtime/crd/migrate-stored', () => {
   }
 
   test('a resource that the server rejects is named, and the record stays', async () => {
-    const { reported, after } = await migrate(['v1', 'v2'], { rejected: 'y' });
+    const { reported, after, progress } = await migrate(['v1', 'v2'], { rejected: 'y' });
     assert.deepEqual(reported, [{ level: 'warn', from: ['v1'], rejected: ['default/y'] }]);
     assert.deepEqual(after, ['v1', 'v2']);
+    const left = { version: 'v2', written: 2, total: 3, rejected: ['default/y'] };
+    assert.deepEqual(progress.at(-1), left);
+  });
+
+  test('its progress is reported, and that nothing is left', async () => {
+    const { progress } = await migrate(['v1', 'v2']);
+    const written = (count: number) => ({ version: 'v2', written: count, total: 3 });
+    assert.deepEqual(progress, [...[0, 1, 2, 3].map(written), undefined]);
+    assert.deepEqual((await migrate(['v2'])).progress, [undefined]);
   });
 });

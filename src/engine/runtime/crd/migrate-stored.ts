@@ -13,10 +13,17 @@ import {
 } from './crd-definition.ts';
 import { editResources } from './edit-resources.ts';
 import { versionNames } from './rename-field-versions.ts';
+import type { MigrationView } from './version-view.ts';
 import { withSynced } from './wait-for-crd.ts';
 
 /** Other API servers still write the old storage version for a short time. */
 const propagationMs = 5_000;
+
+export interface MigrationOptions {
+  readonly logger: Logger;
+  /** Called with what is done. Undefined: all resources are stored in the storage version. @default nothing */
+  readonly onMigration?: (migration: MigrationView | undefined) => void;
+}
 
 /**
  * Rewrites every resource unchanged if some may be stored in an old version, then removes these versions from `status.storedVersions`: only
@@ -24,22 +31,27 @@ const propagationMs = 5_000;
  * @throws KubeError
  */
 export async function migrateStored(
-  context: CrdContext & { readonly logger: Logger },
+  context: CrdContext & MigrationOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { definition, clock, logger } = context;
+  const { definition, clock, logger, onMigration } = context;
   const { version } = definition.kind.gvk;
   const before = await readCrd(context, signal);
   const from = otherVersions(before, version);
-  if (before === undefined || from.length === 0) return;
+  if (before === undefined || from.length === 0) return onMigration?.(undefined);
   await clock.sleep(propagationMs, signal);
   const { gvk } = definition.kind;
   const known = versionNames(before).map((name) => `${gvk.group}/${name}`);
+  let latest: MigrationView | undefined;
   const { count, rejected } = await editResources(
     context,
     {
       gvk,
       readsFields: true,
+      onProgress(progress) {
+        latest = { version, ...progress };
+        onMigration?.(latest);
+      },
       // Without a change, too: the API server stores the object in the current version. But it would drop all field managers where one
       // has a version that was removed before.
       change: ({ managedFields }) => {
@@ -54,6 +66,7 @@ export async function migrateStored(
     signal,
   );
   if (rejected.length > 0) {
+    onMigration?.(latest && { ...latest, rejected });
     logger.warn(
       { from, rejected },
       'Resources that are invalid in the new storage version keep the old one',
@@ -61,6 +74,7 @@ export async function migrateStored(
     return;
   }
   await trimStoredVersions(context, before, signal);
+  onMigration?.(undefined);
   logger.info({ from, resources: count }, 'Resources migrated to the new storage version');
 }
 

@@ -1,7 +1,12 @@
 import type { Informer } from '#kube/roles.ts';
 import { settled, untilInformer } from '#reconcile';
 import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
-import { acquireCrd, type CrdContext, ownershipConflict } from './crd-definition.ts';
+import {
+  acquireCrd,
+  type CrdContext,
+  type CrdListener,
+  ownershipConflict,
+} from './crd-definition.ts';
 
 /** Interval of discovery requests until every API server serves the kind. */
 const servedPollMs = 100;
@@ -29,7 +34,7 @@ export async function withSynced<Result>(
  * deleted does not count, because its resources may need finalizing. Rejects when the signal aborts.
  */
 export async function whenCrdLost(
-  { definition, cluster, hub }: CrdContext,
+  { definition, cluster, hub, onCrd }: CrdContext & CrdListener,
   signal: AbortSignal,
 ): Promise<string> {
   const { name } = definition.kind.crd.metadata;
@@ -38,6 +43,7 @@ export async function whenCrdLost(
     return await untilInformer(crds, signal, () => {
       if (crds.state.kind !== 'synced') return undefined;
       const live = crds.get(undefined, name)?.object;
+      onCrd?.(live);
       if (live === undefined) return `The CustomResourceDefinition "${name}" was deleted`;
       return ownershipConflict(live, definition, hub);
     });

@@ -71,6 +71,29 @@ const table: readonly (readonly [string, DefinitionFacts, readonly string[]])[] 
     ],
   ],
   [
+    'one that changes the versions of its kind',
+    factsWith({ next: { revision: 'b', message: 'Trying conversions', changesVersions: true } }),
+    [
+      'Ready=False ChangingVersions: Trying conversions (revision b)',
+      'Accepted=True Accepted',
+      'KindAvailable=True Served',
+      'Permitted=True Permitted',
+      'Running=True Running',
+      'Reconciling=True ChangingVersions',
+    ],
+  ],
+  [
+    'one whose newer revision is in another step',
+    factsWith({ next: { revision: 'b', message: 'Listing the kinds that it uses' } }),
+    [
+      'Ready=True Running: ',
+      'Accepted=True Accepted',
+      'KindAvailable=True Served',
+      'Permitted=True Permitted',
+      'Running=True Running',
+    ],
+  ],
+  [
     'one whose newest text has mistakes',
     factsWith({}, { rejection }),
     [

@@ -11,7 +11,7 @@ import {
 } from '#definition';
 import { type GroupKind, type Gvk, gvkKey } from '#util/gvk.ts';
 import type { CrdRejection } from '../crd/check-change.ts';
-import { acquireCrd } from '../crd/crd-definition.ts';
+import { acquireCrd, type CrdListener } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
 import type { Rejection } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -26,19 +26,20 @@ export type Preparation =
 type CompileOptionName = 'cluster' | 'coverage' | 'ownSchema';
 
 export interface PrepareOptions
-  extends Pick<
-    SharedOptions,
-    | 'clock'
-    | 'logger'
-    | 'allowBreakingChanges'
-    | 'runtime'
-    | 'hub'
-    | 'conversion'
-    | 'namespace'
-    | CompileOptionName
-  > {
-  /** Called with the current step. */
-  readonly onStep: (message: string) => void;
+  extends CrdListener,
+    Pick<
+      SharedOptions,
+      | 'clock'
+      | 'logger'
+      | 'allowBreakingChanges'
+      | 'runtime'
+      | 'hub'
+      | 'conversion'
+      | 'namespace'
+      | CompileOptionName
+    > {
+  /** Called with the current step. `changesVersions`: of its kind. */
+  readonly onStep: (message: string, changesVersions?: true) => void;
   /** Kinds of its recorded children; may include those of this revision. */
   readonly childKinds: () => readonly GroupKind[];
 }
@@ -75,7 +76,13 @@ export async function prepareDefinition(
           'A breaking change of the CustomResourceDefinition is installed, as allowed',
         );
       const obstacle = await installCrd(
-        { ...options, definition, source, onBreakingChange },
+        {
+          ...options,
+          definition,
+          source,
+          onBreakingChange,
+          onStep: (message) => onStep(message, true),
+        },
         signal,
       );
       if (obstacle !== undefined)

@@ -3,6 +3,7 @@ import { definesCrd, type OperatorDefinition } from '#definition';
 import { createOperator, type Operator, type OperatorOptions, SharedHistory } from '#reconcile';
 import type { Logger } from '#telemetry/roles.ts';
 import { anySignal } from '#util/any-signal.ts';
+import type { CrdListener } from '../crd/crd-definition.ts';
 import { whenCrdLost } from '../crd/wait-for-crd.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import { previousKindsOf } from '../prepare/prepare-definition.ts';
@@ -19,7 +20,8 @@ import { RevisionOperators } from './revision-operators.ts';
 
 interface ActiveRevisionsOptions
   extends SharedOptions,
-    Pick<CleanupOptions, 'onKindsGone'>,
+    CrdListener,
+    Pick<CleanupOptions, 'onKindsGone' | 'onMigration'>,
     Pick<OperatorOptions, 'onGuarded'> {
   readonly listener: ViewListener;
   readonly definitionMetrics: DefinitionMetrics;

@@ -1,21 +1,19 @@
 import { definesCrd, type OperatorDefinition } from '#definition';
 import type { Operator } from '#reconcile';
-import type { Logger } from '#telemetry/roles.ts';
 import type { Clock } from '#util/clock.ts';
 import type { GroupKind, Gvk } from '#util/gvk.ts';
 import { pause } from '#util/pause.ts';
-import { migrateStored } from '../crd/migrate-stored.ts';
+import { type MigrationOptions, migrateStored } from '../crd/migrate-stored.ts';
 import type { Hub, RuntimeCluster } from '../runner-options.ts';
 import { retryUntilDone } from '../waits.ts';
 
 /** Options of the cleanup after a roll-out. */
-export interface CleanupOptions {
+export interface CleanupOptions extends MigrationOptions {
   /** No children of these previous kinds are left. */
   readonly onKindsGone: (kinds: { readonly children: readonly GroupKind[] }) => void;
   readonly definition: OperatorDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
-  readonly logger: Logger;
   /** Set if the cluster is a member. @default undefined: it is the hub */
   readonly hub?: Hub | undefined;
 }

@@ -1,21 +1,29 @@
 import type { LocatedDefinition } from '#definition';
 import { anySignal } from '#util/any-signal.ts';
+import { deepEqual } from '#util/deep-equal.ts';
+import type { KubeObject } from '#util/kube-object.ts';
 import { whenAborted } from '#util/when-aborted.ts';
+import type { MigrationView } from '../crd/version-view.ts';
 import type { DefinitionMetrics } from '../definition-metrics.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DesiredDefinition, Rejection } from '../desired-definition.ts';
 import { errorMessage, isMissingRight } from '../error-message.ts';
 import type { FinalizeBeside } from '../finalize/finalize-beside.ts';
-import { type Preparation, prepareDefinition } from '../prepare/prepare-definition.ts';
+import {
+  type Preparation,
+  type PrepareOptions,
+  prepareDefinition,
+} from '../prepare/prepare-definition.ts';
 import { isUnreachable, prepareStart, rejectionOf } from '../prepare/prepare-start.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
+import { fieldsOfParts } from '../view-parts.ts';
 import { waitToRetry } from '../waits.ts';
 import { ActiveRevisions } from './active-revisions.ts';
 import type { DefinitionLog } from './definition-log.ts';
 import { missingKindMessage, whenServed } from './foreign-kind.ts';
 import type { RecordGate } from './record-gate.ts';
-import { runningView } from './running-view.ts';
+import { type Progress, runningView } from './running-view.ts';
 import { isShownAlike, type RunTask } from './same-task.ts';
 
 interface DefinitionRunOptions extends SharedOptions {
@@ -40,7 +48,10 @@ export class DefinitionRun {
   /** The newest one. */
   #task: RunTask;
   /** The current step of the desired revision. */
-  #progress = notBegun;
+  #progress: Progress = { message: notBegun };
+  /** What parts of the view show of the installed CRD. */
+  #ofCrd: Partial<DefinitionView> = {};
+  #migration: MigrationView | undefined;
   #state: DefinitionView['state'] = { kind: 'starting', message: notBegun };
   #active: ActiveRevisions | undefined;
   /** Whether the cluster matches the newest active revision. A failed switch may have changed its CRD. */
@@ -67,6 +78,8 @@ export class DefinitionRun {
       active: this.#active,
       state: this.#state,
       progress: this.#progress,
+      ofCrd: this.#ofCrd,
+      migration: this.#migration,
       rejection: this.#rejection,
     });
   }
@@ -83,7 +96,7 @@ export class DefinitionRun {
     const isNew = revisionOf(before.desired) !== revisionOf(desired);
     if (isNew) {
       this.#rejection = undefined;
-      this.#progress = notBegun;
+      this.#progress = { message: notBegun };
       this.#revisionChange.abort(new Error('Another revision is desired'));
       this.#revisionChange = new AbortController();
     }
@@ -166,6 +179,8 @@ export class DefinitionRun {
           ...this.#options,
           definitionMetrics: this.#options.definitionMetrics,
           onKindsGone: (gone) => this.#options.gate.dropKinds(gone),
+          onCrd: (live) => this.#crdChanged(live),
+          onMigration: (migration) => this.#migrated(migration),
           onLost: (reason) => this.#kindLost(reason),
           onGuarded: (resource) => this.#options.log.guarded(resource),
         },
@@ -219,11 +234,13 @@ export class DefinitionRun {
   }
 
   async #prepare(located: LocatedDefinition, signal: AbortSignal): Promise<Preparation> {
-    const onStep = (message: string) => this.#setProgress(message);
+    const onStep: PrepareOptions['onStep'] = (message, changesVersions) =>
+      this.#setProgress(message, changesVersions);
+    const onCrd = (live: KubeObject | undefined) => this.#crdChanged(live);
     const childKinds = () => this.#options.gate.state.kinds.children;
     const found = await prepareDefinition(
       located,
-      { ...this.#options, childKinds, onStep },
+      { ...this.#options, childKinds, onStep, onCrd },
       signal,
     );
     signal.throwIfAborted();
@@ -235,8 +252,20 @@ export class DefinitionRun {
     return found;
   }
 
-  #setProgress(message: string): void {
-    this.#progress = message;
+  #crdChanged(live: KubeObject | undefined): void {
+    const shown = live === undefined ? {} : fieldsOfParts((part) => part.ofCrd?.(live));
+    if (deepEqual(shown, this.#ofCrd)) return;
+    this.#ofCrd = shown;
+    this.#options.listener.changed();
+  }
+
+  #migrated(migration: MigrationView | undefined): void {
+    this.#migration = migration;
+    this.#options.listener.counted();
+  }
+
+  #setProgress(message: string, changesVersions?: true): void {
+    this.#progress = { message, ...(changesVersions && { changesVersions }) };
     // A failing state is shown until it is resolved.
     this.#setState(this.#state.kind === 'starting' ? { kind: 'starting', message } : this.#state);
   }

@@ -63,13 +63,14 @@ export async function installConverted(
   const wholeFor: Shape = (crd, live) => withRules(crd, live, { rules, target });
   const final = provenShape(rules, target);
   const finish = async () => {
-    const unfit = movesStorage(definition.kind.crd, liveCrd())
-      ? await whyNotStorable(options, signal)
-      : undefined;
+    if (!movesStorage(definition.kind.crd, liveCrd())) return apply(final);
+    onStep?.('Looking for resources that do not fit into the new storage version');
+    const unfit = await whyNotStorable(options, signal);
     return unfit === undefined ? apply(final) : rejection(unfit);
   };
   if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) return finish();
   const live = liveCrd();
+  onStep?.('Converting all resources by the new rules');
   const bad = live && (await whyNotConvertible(options, { rules, live }, signal));
   if (bad !== undefined) {
     const closed = live && isInTrial(live) ? `${await closeConverted(options, signal)}. ` : '';

@@ -77,8 +77,17 @@ export function replacesWorking(live: KubeObject | undefined): boolean {
 
 /** Whether conversions by the rules and the webhook of this CRD are recorded to work. Pure. */
 export function isAddressTried(live: KubeObject): boolean {
-  const proven = live.metadata.annotations?.[provenConversionsAnnotation] ?? '';
-  return proven.split(' ')[0] === addressOf(live);
+  return recordOf(live)[0] === addressOf(live);
+}
+
+/** The versions whose conversions by the rules and the webhook of this CRD are recorded to work. Pure. */
+export function provenIn(live: KubeObject): readonly string[] {
+  return isAddressTried(live) ? recordOf(live).slice(1) : [];
+}
+
+/** The address, then versions. */
+function recordOf({ metadata: { annotations } }: KubeObject): readonly string[] {
+  return (annotations?.[provenConversionsAnnotation] ?? '').split(' ');
 }
 
 /**
