@@ -51,7 +51,7 @@ export const features: readonly Feature[] = [
     own: ['runtime/install/', 'runtime/definitions/install-tasks.ts'],
     names:
       /\binstalls\b|[iI]nstall(?:ation|Task|View|Gvk|Definition)|hasInstall|notInstalled|\/install\/|\binstall[,:)}]|\.install\b/,
-    ceiling: 7,
+    ceiling: 6,
   },
   {
     // Its policies are managed as the objects of a definition are.

@@ -72,6 +72,11 @@ describe('runtime/definitions/definition-status', () => {
     assert.equal(hasStatus(objectWith({ status: { ...status, conditions } }), status), true);
     assert.equal(hasStatus(objectWith({ status: { ...status, kind: 'Other' } }), status), false);
     assert.equal(hasStatus(objectWith({}), status), false);
+    const own = { install: { children: [] }, admission: { children: [] } };
+    assert.equal(
+      hasStatus(objectWith({ status: { ...status, conditions, ...own } }), status),
+      true,
+    );
   });
 
   test('a condition that is not so any more is to be taken away', () => {

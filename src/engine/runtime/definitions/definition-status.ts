@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#util/json.ts';
 import { conditionsOf, type KubeObject } from '#util/kube-object.ts';
 import { originText } from '../desired-definition.ts';
 import { kindsStatus, liveStatus } from '../recorded-state.ts';
+
 import type { StatusEvent } from '../view-part.ts';
 import { fieldsOfParts, statusOfParts, viewParts } from '../view-parts.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type DefinitionFacts,
   definitionConditions,
 } from './definition-conditions.ts';
+import { ownParts } from './install-tasks.ts';
 
 export interface StatusOptions {
   readonly facts: DefinitionFacts;
@@ -47,8 +49,10 @@ export type DefinitionStatus = ReturnType<typeof statusOf>;
 /** Whether the object already has this status, ignoring conditions of other writers. Pure. */
 export function hasStatus(object: KubeObject, desired: DefinitionStatus): boolean {
   const live = liveStatus(object);
-  // `install` has a writer of its own.
-  const { conditions: _, install: __, ...fields } = live;
+  // The objects of the definition itself have a writer of their own.
+  const fields = Object.fromEntries(
+    Object.entries(live).filter(([name]) => name !== 'conditions' && !isOwnPart(name)),
+  );
   const { conditions, ...wantedFields } = desired;
   const ours = conditionsOf(object).filter(({ type }) => isOurs(type));
   return (
@@ -70,6 +74,10 @@ export function differsInCountsOnly(object: KubeObject, desired: DefinitionStatu
     ...fieldsOfParts((part) => part.countsOf?.(live, desired)),
   };
   return hasStatus({ ...object, status: { ...live, ...counts } }, desired);
+}
+
+function isOwnPart(field: string): boolean {
+  return ownParts.some((part) => part === field);
 }
 
 function isOurs(type: Json | undefined): boolean {

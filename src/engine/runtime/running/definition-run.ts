@@ -260,6 +260,7 @@ export class DefinitionRun {
   }
 
   #migrated(migration: MigrationView | undefined): void {
+    if (deepEqual(migration, this.#migration)) return;
     this.#migration = migration;
     this.#options.listener.counted();
   }
