@@ -56,6 +56,8 @@ interface DialOptions {
   readonly rule?: string;
   /** Of the CRD, in flow style. @default none */
   readonly annotations?: string;
+  /** `crdPolicy`, in flow style. @default none */
+  readonly policy?: string;
 }
 
 function dial(options: DialOptions): string {
@@ -68,6 +70,7 @@ function dial(options: DialOptions): string {
     note = '',
     rule = '',
     annotations = '{}',
+    policy = '{}',
   } = options;
   const versions = [
     ...(old === undefined ? [] : [versionText('v1alpha1', old, `${oldFields}${more}`)]),
@@ -77,6 +80,7 @@ function dial(options: DialOptions): string {
 kind: OperatorDefinition
 metadata: { name: ${name} }
 spec:
+  crdPolicy: ${policy}
   crd:
     metadata: { annotations: ${annotations} }
     group: ${name}.example.com
@@ -231,6 +235,40 @@ shared.describe('integration/conversions', () => {
       (definition) => conditionOf(definition)?.status === 'True',
     );
   });
+
+  for (const isAllowed of [false, true])
+    test(`several steps back at once are rejected with the step that is missing, ${isAllowed ? 'also where breaking changes are allowed' : 'and can be taken one by one'}`, async () => {
+      const name = isAllowed ? 'backallowed' : 'back';
+      await createRuntimeNamespace(shared);
+      const client = shared.client();
+      const policy = `{ allowBreakingChanges: ${isAllowed} }`;
+      const text = (more: Omit<DialOptions, 'name' | 'policy'>) => dial({ name, policy, ...more });
+      const runtime = launch({
+        definitions: { 'dial.yaml': text({ old: unserved, new: stored, value: byReplicas }) },
+        flags: await webhookFlags('--webhook-trial', '1s'),
+        runtime: name,
+      });
+      await client.untilObject(crdOf(name), (crd) => isTried(crd) && storedIn(crd) === 'v1');
+      const before = await client.get(crdOf(name));
+      runtime.write('dial.yaml', text({ old: stored, value: bySize }));
+      await client.untilObject(definitionOf(name), (definition) =>
+        /Version \\"v1\\" is removed: resources may be stored in it. First store resources in another version: keep \\"v1\\" with .*docs\/versions.md/.test(
+          JSON.stringify(definition?.status ?? {}),
+        ),
+      );
+      const after = await client.get(crdOf(name));
+      assert.equal(after?.metadata.generation, before?.metadata.generation);
+      assert.deepEqual(
+        runtime.entries.filter(({ msg }) => /breaking change/.test(String(msg))),
+        [],
+      );
+      runtime.write('dial.yaml', text({ old: stored, new: served, value: bySize }));
+      await client.untilObject(crdOf(name), (crd) => isDeep(storedVersionsOf(crd), ['v1alpha1']));
+      runtime.write('dial.yaml', text({ old: stored, new: unserved, value: bySize }));
+      await client.untilObject(crdOf(name), (crd) => servedOf(crd).length === 1);
+      runtime.write('dial.yaml', text({ old: stored, value: bySize }));
+      await client.untilObject(crdOf(name), (crd) => specOf(crd)?.versions.length === 1);
+    });
 
   test('a version whose conversions fail is not served, and the definition names the reason', async () => {
     const name = 'failing';

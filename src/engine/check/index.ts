@@ -17,6 +17,7 @@ export {
   type ManifestCheck,
 } from './check-manifest.ts';
 export { crdDiagnostics } from './crd-causes.ts';
+export type { BreakingChange } from './crd-change/breaking-change.ts';
 export { breakingChanges } from './crd-change/compare-crds.ts';
 export { findingOf } from './http-objects/check-http-objects.ts';
 export { conflictKeysOf } from './resolve-conflicts.ts';

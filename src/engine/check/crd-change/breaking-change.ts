@@ -6,6 +6,8 @@ export interface BreakingChange {
   readonly path: string;
   /** Old value, new value and why it breaks. Starts with a capital, no final period. */
   readonly message: string;
+  /** The version whose resources must be stored in another one before: the API server rejects the change. @default undefined: none */
+  readonly storedVersion?: string;
 }
 
 /** The installed and the desired CRD. */

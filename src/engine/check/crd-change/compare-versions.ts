@@ -33,7 +33,7 @@ function* checkRemoved({ name, value }: Version, { storedVersions }: CrdChange) 
   const path = '/spec/versions';
   if (storedVersions.includes(name)) {
     const message = `Version "${name}" is removed: resources may be stored in it`;
-    yield { path, message };
+    yield { path, message, storedVersion: name };
   } else if (value.served === true) {
     const message = `Version "${name}" is removed while it is served: clients that use it would fail. First set "served: false"`;
     yield { path, message };

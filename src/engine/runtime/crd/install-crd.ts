@@ -1,6 +1,6 @@
 import { crdDiagnostics } from '#check';
 import { createSchemaCompiler } from '#compile';
-import type { CrdDefinition, SourceMap } from '#definition';
+import type { CrdDefinition, Diagnostic, SourceMap } from '#definition';
 import { type Informer, KubeError } from '#kube/roles.ts';
 import {
   adoptedAnnotation,
@@ -38,8 +38,8 @@ interface InstallOptions extends CrdContext, CrdListener {
   readonly source: SourceMap;
   /** Allows breaking changes, for simulated clusters, like `crdPolicy.allowBreakingChanges`. @default false */
   readonly allowBreakingChanges?: boolean;
-  /** Called before a breaking change that is allowed. @default not reported */
-  readonly onBreakingChange?: (change: CrdRejection) => void;
+  /** Called with what breaks when a breaking change was installed, as allowed. @default not reported */
+  readonly onBreakingChange?: (broken: readonly Diagnostic[]) => void;
   /** Where the API server has objects converted. @default undefined: nowhere */
   readonly conversion?: ConversionTarget | undefined;
   /** Namespace of the runtime. @default 'default' */
@@ -155,18 +155,19 @@ async function applyWhereNeeded(
   const owned = shape(ownedCrd(options, live?.object), live?.object);
   const manifest = prepare(owned, type, { hasStatus: true });
   const hash = pathHash(manifest, type);
+  let broken: readonly Diagnostic[] | undefined;
   if (live !== undefined) {
     const obstacle = checkLiveCrd(live.object, definition, hub);
     if (obstacle !== undefined) return obstacle;
     // The same three checks as for a child.
     const isApplied = live.appliedBy.includes(fieldManager) && appliedHashOf(live.object) === hash;
     if (isApplied && covers(manifest, live.object, type)) return undefined;
-    const breaking = isRestored
-      ? undefined
-      : checkChange(live.object, owned, { definition, source });
     const isAllowed = allowBreakingChanges || definition.kind.crdPolicy.allowBreakingChanges;
-    if (breaking !== undefined && !isAllowed) return breaking;
-    if (breaking !== undefined) options.onBreakingChange?.(breaking);
+    if (!isRestored) {
+      const check = checkChange(live.object, owned, { definition, source, isAllowed });
+      if (check.obstacle !== undefined) return check.obstacle;
+      broken = check.allowed;
+    }
     const unprepared = await prepareChange?.(live.object);
     if (unprepared !== undefined) return unprepared;
     await releaseCaBundle(manifest, live.object, options, signal);
@@ -182,6 +183,7 @@ async function applyWhereNeeded(
       { fieldManager, force: true, flow: crdFlowOf(definition) },
       signal,
     );
+    if (broken !== undefined) options.onBreakingChange?.(broken);
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'rejected') throw error;

@@ -10,7 +10,6 @@ import {
   usedKindsOf,
 } from '#definition';
 import { type GroupKind, type Gvk, gvkKey } from '#util/gvk.ts';
-import type { CrdRejection } from '../crd/check-change.ts';
 import { acquireCrd, type CrdListener } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
 import type { Rejection } from '../desired-definition.ts';
@@ -30,7 +29,6 @@ export interface PrepareOptions
     Pick<
       SharedOptions,
       | 'clock'
-      | 'logger'
       | 'allowBreakingChanges'
       | 'runtime'
       | 'hub'
@@ -40,6 +38,8 @@ export interface PrepareOptions
     > {
   /** Called with the current step. `changesVersions`: of its kind. */
   readonly onStep: (message: string, changesVersions?: true) => void;
+  /** Called with what breaks when a breaking change of the CRD was installed, as allowed. */
+  readonly onBreakingChange: (broken: readonly Diagnostic[]) => void;
   /** Kinds of its recorded children; may include those of this revision. */
   readonly childKinds: () => readonly GroupKind[];
 }
@@ -67,22 +67,8 @@ export async function prepareDefinition(
     signal.throwIfAborted();
     if (definesCrd(definition)) {
       onStep('Installing its CustomResourceDefinition');
-      const onBreakingChange = ({ diagnostics }: CrdRejection) =>
-        options.logger.warn(
-          {
-            definition: definition.name,
-            diagnostics: diagnostics.map(({ hint: _, ...each }) => diagnosticText(each)),
-          },
-          'A breaking change of the CustomResourceDefinition is installed, as allowed',
-        );
       const obstacle = await installCrd(
-        {
-          ...options,
-          definition,
-          source,
-          onBreakingChange,
-          onStep: (message) => onStep(message, true),
-        },
+        { ...options, definition, source, onStep: (message) => onStep(message, true) },
         signal,
       );
       if (obstacle !== undefined)

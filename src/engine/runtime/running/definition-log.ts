@@ -1,4 +1,5 @@
-import type { LocatedDefinition } from '#definition';
+import { diagnosticText } from '#check';
+import type { Diagnostic, LocatedDefinition } from '#definition';
 import type { Logger } from '#telemetry/roles.ts';
 import { changedPaths } from '#util/changed-paths.ts';
 import { errorLogFields, HomeostatError } from '#util/homeostat-error.ts';
@@ -12,6 +13,8 @@ export class DefinitionLog {
   readonly #logger: Logger;
   /** Kinds of resources in a namespace of the runtime, which have been reported. */
   readonly #guardedKinds = new Set<string>();
+  /** What breaks by the revision whose CRD was installed last. */
+  #broken: { readonly revision: string; readonly reported: Set<string> } | undefined;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -67,6 +70,22 @@ export class DefinitionLog {
     const changed = changedPaths({ ...before, revision: '' }, { ...after, revision: '' });
     const about = { from: before.revision, revision: after.revision, changed };
     this.#logger.info(about, 'Definition changed');
+    this.#broken = undefined;
+  }
+
+  /** Once for each revision: a CRD that fails is installed again and again. */
+  breakingChange(revision: string, broken: readonly Diagnostic[]): void {
+    if (this.#broken?.revision !== revision) this.#broken = { revision, reported: new Set() };
+    const { reported } = this.#broken;
+    const diagnostics = broken
+      .map(({ hint: _, ...each }) => diagnosticText(each))
+      .filter((each) => !reported.has(each));
+    if (diagnostics.length === 0) return;
+    for (const each of diagnostics) reported.add(each);
+    this.#logger.warn(
+      { diagnostics },
+      'A breaking change of the CustomResourceDefinition is installed, as allowed',
+    );
   }
 
   /** `troubledMs`: how long it could not start. Undefined: it could. */

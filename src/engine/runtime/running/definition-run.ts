@@ -1,4 +1,4 @@
-import type { LocatedDefinition } from '#definition';
+import type { Diagnostic, LocatedDefinition } from '#definition';
 import { anySignal } from '#util/any-signal.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
@@ -238,9 +238,12 @@ export class DefinitionRun {
       this.#setProgress(message, changesVersions);
     const onCrd = (live: KubeObject | undefined) => this.#crdChanged(live);
     const childKinds = () => this.#options.gate.state.kinds.children;
+    const { revision } = located.definition;
+    const onBreakingChange = (broken: readonly Diagnostic[]) =>
+      this.#options.log.breakingChange(revision, broken);
     const found = await prepareDefinition(
       located,
-      { ...this.#options, childKinds, onStep, onCrd },
+      { ...this.#options, childKinds, onStep, onCrd, onBreakingChange },
       signal,
     );
     signal.throwIfAborted();
