@@ -207,10 +207,7 @@ spec:
     const { code, text } = await run(gate.replace('here: spec.size', 'here: spec.sise'), {});
     assert.equal(code, 1);
     assert.match(text, /gate\.yaml:80:21: error\[invalid-value\]/);
-    assert.match(
-      text,
-      /FAIL gate\.yaml: conversions of gate\.yaml\n[\s\S]*1 test: 0 passed, 1 failed$/,
-    );
+    assert.match(text, /FAIL gate\.yaml: conversions of gate\n[\s\S]*1 test: 0 passed, 1 failed$/);
   });
 
   test('--watch runs it again when the definition changes', async () => {

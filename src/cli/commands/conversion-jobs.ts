@@ -44,11 +44,25 @@ export class ConversionRunner {
       const result = await testConversions(located, { seed, signal });
       if (result !== undefined) results.push(result);
     }
-    // Which of its documents have conversions is known of valid ones only.
-    const name = conversionTestName(basename(file));
-    if (diagnostics.length > 0 && name.includes(filter))
-      results.push(notRun({ file, name, steps: 0 }, diagnostics));
+    results.push(
+      ...this.#rejected(manifest, diagnostics).filter(({ name }) => name.includes(filter)),
+    );
     return { kind: 'conversions', file, results, diagnostics };
+  }
+
+  /** Definitions with errors: which of them have conversions is known of valid ones only. Without a name, the file. */
+  #rejected(manifest: DefinitionManifest, errors: readonly Diagnostic[]): readonly TestResult[] {
+    if (errors.length === 0) return [];
+    const { file } = manifest;
+    const isError = ({ severity }: Diagnostic) => severity === 'error';
+    const named = this.#check(manifest).documents.flatMap(({ name, diagnostics }) => {
+      const own = diagnostics.filter(isError);
+      return name === undefined || own.length === 0 ? [] : [{ name, errors: own }];
+    });
+    const all = named.length === 0 ? [{ name: basename(file), errors }] : named;
+    return all.map((each) =>
+      notRun({ file, name: conversionTestName(each.name), steps: 0 }, each.errors),
+    );
   }
 }
 

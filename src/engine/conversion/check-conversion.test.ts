@@ -6,6 +6,7 @@ import type { FieldRule } from './conversion-rules.ts';
 
 const text = { type: 'string' };
 const whole = { type: 'integer' };
+const flag = { type: 'boolean' };
 const listOf = (items: JsonObject, ...keys: string[]): JsonObject => ({
   type: 'array',
   items,
@@ -56,7 +57,7 @@ describe('conversion/check-conversion', () => {
       { labels: listOf(objectOf({ key: text, value: text })) },
       [{ here: 'spec.labels', there: 'spec.labels', as: { mapToList: 'key' } }],
       [
-        'error fields/0/as: "mapToList" needs a map of objects in "here", found a map of texts. No form converts these types: remove the rule, and list the fields in "drop"',
+        'error fields/0/as: "mapToList" needs a map of objects in "here", found a map of texts. Only a map of objects becomes a list: keep the map in both versions, or see "What the table cannot express" in docs/versions.md',
       ],
     ],
     [
@@ -135,7 +136,7 @@ describe('conversion/check-conversion', () => {
       [
         'error fields/0/there: "spec.a" of "v1" is an integer, and "spec.e" of "v2" is a text: a rule without "as" copies values. If the text is a duration such as "1m30s": "as: secondsToDuration"',
         'error fields/1/as: "durationToSeconds" needs a number in "there", found a text. Remove "as": values of these types are copied',
-        'error fields/2/values: "values" needs texts, and "spec.g" of "v2" is an integer. Remove "values"',
+        'error fields/2/values: "values" needs texts or booleans, and "spec.g" of "v2" is an integer. Remove "values"',
         'error fields/3/as/itemsToObjects: "itemsToObjects" needs a list of objects with a text field "name" in "there", found a list of objects. Its text fields are id',
       ],
     ],
@@ -212,7 +213,37 @@ describe('conversion/check-conversion', () => {
       },
       [{ here: 'spec.size', there: 'spec.replicas' }],
       [
-        'error : "spec.color" is required in "v2", and no field of "v1" has its value. Add a rule, or a default to its schema',
+        'error : "spec.color" is required in "v2", and no field of "v1" has its value. Add "default" to "spec.color" in the schema of "v2", or to "fields" of version "v1" a rule { here: the field of "v1" with its value, there: spec.color }',
+      ],
+    ],
+    [
+      'a required field of the version without a value',
+      { required: ['color'], color: text },
+      { size: whole },
+      [],
+      [
+        'error : "spec.color" is required in "v1", and no field of "v2" has its value. Add "default" to "spec.color" in the schema of "v1", or to "fields" of version "v1" a rule { here: spec.color, there: the field of "v2" with its value }',
+      ],
+    ],
+    [
+      'a boolean and a text without a table',
+      { a: flag, b: { ...text, enum: ['On', 'Off'] }, c: flag },
+      { a: { ...text, enum: ['Running', 'Paused'] }, b: flag, c: text },
+      ['a', 'b', 'c'].map((name) => ({ here: `spec.${name}`, there: `spec.${name}` })),
+      [
+        `error fields/0/there: "spec.a" of "v1" is a boolean, and "spec.a" of "v2" is a text: a rule without "as" copies values. Name the values, such as "values: { 'true': Running, 'false': Paused }"`,
+        `error fields/1/there: "spec.b" of "v1" is a text, and "spec.b" of "v2" is a boolean: a rule without "as" copies values. Name the values, such as "values: { On: 'true', Off: 'false' }"`,
+        `error fields/2/there: "spec.c" of "v1" is a boolean, and "spec.c" of "v2" is a text: a rule without "as" copies values. Name the values, such as "values: { 'true': Enabled, 'false': Disabled }"`,
+      ],
+    ],
+    [
+      'a table of booleans with a value that is lost',
+      { a: flag },
+      { a: { ...text, enum: ['Running', 'Paused'] } },
+      [{ here: 'spec.a', there: 'spec.a', values: { true: 'Paused', yes: 'Running' } }],
+      [
+        'error fields/0/values/yes: Value "yes" is not in the enum of "spec.a" of "v1". Values are true, false',
+        'error fields/0/values: Value "false" of "spec.a" of "v1" has no value in "there". Add it to "values"',
       ],
     ],
     [

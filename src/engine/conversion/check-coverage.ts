@@ -127,9 +127,21 @@ class Walker {
       report(
         `"${rulePathText(path)}" is required in "${names[side]}", and no field of "${names[this.#side]}" has its value`,
         'error',
-        'Add a rule, or a default to its schema',
+        this.#requiredHint(side, path),
       );
     }
+  }
+
+  /** What gives a required field a value, with both places. */
+  #requiredHint(side: Side, path: Path): string {
+    const { names } = this.#options;
+    const field = rulePathText(path);
+    const origin = `the field of "${names[this.#side]}" with its value`;
+    const rule =
+      side === 'there'
+        ? `{ here: ${origin}, there: ${field} }`
+        : `{ here: ${field}, there: ${origin} }`;
+    return `Add "default" to "${field}" in the schema of "${names[side]}", or to "fields" of version "${names.here}" a rule ${rule}`;
   }
 
   #isKeyOf(side: Side, path: Path): boolean {

@@ -123,7 +123,7 @@ function checkTypes(
     checkTable(rule.values ?? {}, { nodes, subjects }, report);
     return;
   }
-  const hint = formHint(nodes);
+  const hint = formHint(nodes) ?? tableHint(nodes) ?? mapHint(nodes);
   if (form.kind === 'copy') {
     if (!areCompatible(nodes.here, nodes.there))
       report(
@@ -164,6 +164,25 @@ function formHint({ here, there }: Nodes): string | undefined {
       : `The form for these types is "as: ${name}"`;
   }
   return undefined;
+}
+
+/** A boolean that becomes a text, or the reverse: each of its two values has one of its own. */
+function tableHint({ here, there }: Nodes): string | undefined {
+  const isFromBoolean = isScalar(here, ['boolean']) && isScalar(there, ['string']);
+  if (!isFromBoolean && !(isScalar(here, ['string']) && isScalar(there, ['boolean'])))
+    return undefined;
+  const [first = 'Enabled', second = 'Disabled'] = textValues(isFromBoolean ? there : here) ?? [];
+  const table = isFromBoolean
+    ? `"true": ${first}, "false": ${second}`
+    : `${first}: "true", ${second}: "false"`;
+  return `Name the values, such as "values: { ${table.replaceAll('"', "'")} }"`;
+}
+
+/** A map of single values and a list: no form names the field with the value. */
+function mapHint({ here, there }: Nodes): string | undefined {
+  const [map, list] = here.kind === 'map' ? [here, there] : [there, here];
+  if (map.kind !== 'map' || map.item.kind !== 'scalar' || list.kind !== 'list') return undefined;
+  return 'Only a map of objects becomes a list: keep the map in both versions, or see "What the table cannot express" in docs/versions.md';
 }
 
 /** The field that the objects of a list have instead. */
@@ -246,11 +265,11 @@ function checkTable(
   report: ReportRule,
 ): void {
   for (const side of ['here', 'there'] as const)
-    if (!isScalar(nodes[side], ['string'])) {
+    if (!isScalar(nodes[side], ['string', 'boolean'])) {
       const found = typeName(nodes[side]);
       report(
         'values',
-        `"values" needs texts, and ${subjects[side]} is ${found}`,
+        `"values" needs texts or booleans, and ${subjects[side]} is ${found}`,
         'Remove "values"',
       );
       return;
@@ -303,8 +322,9 @@ function reportMissing(
     );
 }
 
-/** The texts of an enum. */
+/** The values of an enum or a boolean, as they are in a table. */
 export function textValues(node: SchemaNode): readonly string[] | undefined {
+  if (node.kind === 'scalar' && node.type === 'boolean') return ['true', 'false'];
   const values = node.kind === 'scalar' ? node.values : undefined;
   return values?.filter((value) => typeof value === 'string');
 }

@@ -62,4 +62,6 @@ export interface ConversionProblem {
   readonly hint?: string;
   /** A warning: the conversion loses nothing, but may not mean what its author wants. */
   readonly severity: 'error' | 'warning';
+  /** The schema of definitions reports it, too. @default undefined */
+  readonly isOfSchema?: true;
 }

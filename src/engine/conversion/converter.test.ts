@@ -79,6 +79,43 @@ const options: ConverterOptions = {
 const converter = createConverter(options);
 
 describe('conversion/converter', () => {
+  test('a boolean and a text have a value for each other in a table, in both directions', () => {
+    const flag = { type: 'boolean' };
+    const booleans = createConverter({
+      ...options,
+      rules: {
+        hub: 'v1',
+        versions: [
+          {
+            version: 'v1alpha1',
+            fields: [
+              {
+                here: 'spec.paused',
+                there: 'spec.state',
+                values: { true: 'Paused', false: 'Running' },
+              },
+              { here: 'spec.level', there: 'spec.isHigh', values: { High: 'true', Low: 'false' } },
+            ],
+            drop: [],
+          },
+        ],
+      },
+      schemas: new Map([
+        ['v1alpha1', kindOf({ paused: flag, level: text })],
+        ['v1', kindOf({ state: text, isHigh: flag })],
+      ]),
+    });
+    for (const [paused, state, level, isHigh] of [
+      [true, 'Paused', 'High', true],
+      [false, 'Running', 'Low', false],
+    ] as const) {
+      const old = v1alpha1({ paused, level });
+      const { object } = booleans.convert(old, 'v1');
+      assert.deepEqual(object, v1({ state, isHigh }));
+      assert.deepEqual(booleans.convert(object, 'v1alpha1').object, old);
+    }
+  });
+
   for (const [name, here, there] of [
     ['moves a field', { size: 3 }, { replicas: 3 }],
     ['moves a field with other values', { mode: 'slow' }, { strategy: { type: 'Ordered' } }],

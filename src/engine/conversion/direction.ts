@@ -137,7 +137,7 @@ function plainForm(form: ValueForm, direction: Direction, yaml: YamlText): Trans
     case 'copy':
       return (value) => value;
     case 'table':
-      return (value) => (typeof value === 'string' ? form.values.get(value) : undefined);
+      return byTable(form.values, direction);
     case 'durationToSeconds':
       return durationToSeconds(target.kind === 'scalar' && target.type !== 'number');
     case 'secondsToDuration':
@@ -157,6 +157,21 @@ function plainForm(form: ValueForm, direction: Direction, yaml: YamlText): Trans
     case 'listToMap':
       return listToMap(form.field, compileDirection(withoutKey(direction, form.field), yaml));
   }
+}
+
+/** A boolean is in a table as the text "true" or "false". */
+function byTable(values: ReadonlyMap<string, string>, { source, target }: Direction): Transform {
+  const hasBooleans = isBoolean(source);
+  const isToBoolean = isBoolean(target);
+  return (value) => {
+    if (typeof value !== (hasBooleans ? 'boolean' : 'string')) return undefined;
+    const found = values.get(String(value));
+    return isToBoolean && found !== undefined ? found === 'true' : found;
+  };
+}
+
+function isBoolean(node: SchemaNode): boolean {
+  return node.kind === 'scalar' && node.type === 'boolean';
 }
 
 /** What a function returns. Undefined: it failed, so the value is odd, and is preserved as it is. */

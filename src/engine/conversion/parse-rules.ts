@@ -22,14 +22,18 @@ export type ParsedRules =
  */
 export function parseConversionRules(json: unknown): ParsedRules {
   const problems: ConversionProblem[] = [];
-  const report: Report = (path, message, hint) => {
-    problems.push({ path, message, severity: 'error', ...(hint !== undefined && { hint }) });
+  const report: Report = (path, message, hint, isOfSchema) => {
+    problems.push({
+      ...{ path, message, severity: 'error' },
+      ...(hint !== undefined && { hint }),
+      ...(isOfSchema && { isOfSchema }),
+    });
   };
   const rules = parseAll(json, report);
   return rules === undefined || problems.length > 0 ? { problems } : { rules };
 }
 
-type Report = (path: string, message: string, hint?: string) => void;
+type Report = (path: string, message: string, hint?: string, isOfSchema?: true) => void;
 
 function parseAll(json: unknown, report: Report): ConversionRules | undefined {
   const object = objectOf(json, '', ['hub', 'versions'], report);
@@ -190,7 +194,7 @@ function objectOf(
     if (known.includes(key)) continue;
     const nearest = nearestName(key, known);
     const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
-    report(pointerTo(path, key), `Unknown field "${key}"`, hint);
+    report(pointerTo(path, key), `Unknown field "${key}"`, hint, true);
   }
   return json;
 }

@@ -314,13 +314,13 @@ export const metricCatalogue = {
   },
   definitionStoredVersions: {
     type: 'gauge',
-    name: 'homeostat_definition_stored_versions',
+    name: 'homeostat_conversion_stored_versions',
     help: 'Versions of the kind in which resources may be stored, for definitions with `conversions`; more than 1: a migration is not complete',
     labels: ['definition'],
   },
   definitionMigration: {
     type: 'gauge',
-    name: 'homeostat_definition_migration_pending_resources',
+    name: 'homeostat_conversion_migration_pending_resources',
     help: 'Resources that a migration has not stored in the new storage version yet, for definitions with `conversions`',
     labels: ['definition'],
   },

@@ -43,6 +43,16 @@ describe('testing/conversions', () => {
     );
   });
 
+  test('a boolean that becomes an enum is reversible', async () => {
+    assert.equal(
+      await printed([
+        ['mode: { type: string, enum: [fast, slow] }', 'mode: { type: boolean }'],
+        ['{ fast: Parallel, slow: Ordered }', '{ "true": Parallel, "false": Ordered }'],
+      ]),
+      'PASS gate.yaml: conversions of gate (1000 objects there and back)',
+    );
+  });
+
   test('a required field whose origin is optional is at its rule, with the smallest object side by side', async () => {
     const [line = ''] = text.match(/^ *replicas: .*$/m) ?? [];
     const report = await printed([

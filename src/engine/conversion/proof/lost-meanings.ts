@@ -38,14 +38,16 @@ export function lostMeanings({
   const tables = (spoke?.fields ?? []).filter((rule) => rule.values !== undefined);
   return losses.flatMap((loss) => {
     const table = tables.find((rule) => isAt(loss, version === rules.hub ? rule.there : rule.here));
-    if (table === undefined || typeof loss.value !== 'string') return [];
+    const { value } = loss;
+    if (table === undefined || (typeof value !== 'string' && typeof value !== 'boolean')) return [];
     const known = Object.entries(table.values ?? {}).map(
       (pair) => pair[version === rules.hub ? 1 : 0],
     );
-    if (!known.includes(loss.value) && (version === rules.hub || !isInEnum(loss, node))) return [];
+    if (!known.includes(String(value)) && (version === rules.hub || !isInEnum(loss, node)))
+      return [];
     const fate = loss.was === undefined ? 'has no value' : 'becomes the same value as another one';
     const field = textOf(loss);
-    const difference = `${field}: ${JSON.stringify(loss.value)} ${fate} in ${other}`;
+    const difference = `${field}: ${JSON.stringify(value)} ${fate} in ${other}`;
     return [{ fields: [field], difference }];
   });
 }

@@ -16,9 +16,9 @@ export const checkConversions: Rule = function* (document) {
   const { rules, problems = [] } = parseConversionRules(written);
   const found =
     rules === undefined ? problems : checkConversion({ rules, schemas: schemasOf(document) });
-  for (const { path: place, at, message, hint, severity } of found) {
-    // A missing field, which the schema reports.
-    if (valueAt(document, `${path}${place}`) === undefined) continue;
+  for (const { path: place, at, message, hint, severity, isOfSchema } of found) {
+    // A missing or an unknown field, which the schema reports.
+    if (isOfSchema || valueAt(document, `${path}${place}`) === undefined) continue;
     const finding = { severity, code: 'invalid-value', path: `${path}${place}`, message } as const;
     yield { ...finding, ...(hint !== undefined && { hint }), ...(at !== undefined && { at }) };
   }

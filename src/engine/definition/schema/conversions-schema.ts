@@ -22,7 +22,7 @@ const field: JsonSchema = objectSchema(
     there: path('The field in the hub.', ['spec.replicas']),
     values: {
       ...mapSchema(
-        'Values in the hub by values in this version. Other values are kept as they are.',
+        'Values in the hub by values in this version, of texts and booleans (`"true"`, `"false"`). Other values are kept as they are.',
         stringSchema('Value in the hub.', { examples: ['Parallel'] }),
       ),
       examples: [{ fast: 'Parallel', slow: 'Ordered' }],

@@ -108,6 +108,7 @@ function unknownField(
     hint:
       placedHints.get(path) ??
       installHint(parent, field) ??
+      ruleHint(parent, data) ??
       foreignHint(field, known) ??
       manifestHint(field, known) ??
       didYouMean(field, absent) ??
@@ -145,12 +146,33 @@ function installHint(parent: string, field: string): string | undefined {
   return /^\/spec\/install\/\d+$/.test(parent) ? childFields.get(field) : undefined;
 }
 
+/** Names of the two paths of a rule in other tools. */
+const pathNames = [
+  ['from', 'to'],
+  ['source', 'target'],
+  ['old', 'new'],
+] as const;
+
+/** A rule of `conversions` whose two paths have other names: the right form of the whole rule. */
+function ruleHint(parent: string, data: unknown): string | undefined {
+  if (!/^\/spec\/conversions\/versions\/\d+\/fields\/\d+$/.test(parent)) return undefined;
+  const rule = data as Readonly<Record<string, unknown>>;
+  const [from = '', to = ''] =
+    pathNames.find((names) => names.every((name) => typeof rule[name] === 'string')) ?? [];
+  if (from === '' || 'here' in rule || 'there' in rule) return undefined;
+  return `${ruleStart} ${String(rule[from])}, there: ${String(rule[to])} }": "here" is the field in this version, and "there" the one in the hub`;
+}
+
+const ruleStart = 'Write "{ here:';
+
 /** Fields in other tools, and our names of them. */
 const foreignFields: ReadonlyMap<string, string> = new Map([
   ['dependsOn', 'after'],
   ['includeWhen', 'when'],
   ['readyWhen', 'ready'],
   ['name', 'id'],
+  ['from', 'here'],
+  ['to', 'there'],
   ['childs', 'children'],
   ['resources', 'children'],
   ['min', 'minimum'],
@@ -328,7 +350,7 @@ function title(schema: JsonSchema): string | undefined {
 
 /**
  * Drops findings that have the cause of another one: a "missing field" where the field is present under a mistyped name, or its content
- * beside it, and further fields of such content.
+ * beside it, and further fields with a hint for all of them.
  */
 export function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   const unknown = findings.filter(({ code }) => code === 'unknown-field');
@@ -337,18 +359,23 @@ export function withoutConsequences(findings: readonly Finding[]): readonly Find
     const [parent, field] = [parentOf(path), pointerSteps(path).at(-1)];
     return (
       taken.has(`${parent}|Did you mean "${field}"?`) ||
-      (field === 'template' && taken.has(`${parent}|${templateHint}`))
+      (field === 'template' && taken.has(`${parent}|${templateHint}`)) ||
+      whole.some((each) => isRuleHint(each.hint) && parentOf(each.path) === parent)
     );
   };
-  const beside = unknown.filter(({ hint }) => hint === templateHint);
+  const whole = unknown.filter(({ hint }) => hint === templateHint || isRuleHint(hint));
   return findings.filter((finding) => {
-    const { message, path, hint } = finding;
+    const { message, path } = finding;
     if (message.startsWith('Missing field')) return !isMeant(path);
     return (
-      hint !== templateHint ||
-      finding === beside.find((first) => parentOf(first.path) === parentOf(path))
+      !whole.includes(finding) ||
+      finding === whole.find((first) => parentOf(first.path) === parentOf(path))
     );
   });
+}
+
+function isRuleHint(hint: string | undefined): boolean {
+  return hint?.startsWith(ruleStart) === true;
 }
 
 const templateHint = 'Put the manifest of the object into "template"';
