@@ -38,10 +38,27 @@ describe('util/exact-json', () => {
     });
   }
 
-  test('a value that is nested deeper than the stack is read', () => {
-    const depth = 200_000;
-    const text = `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
-    assert.ok(Array.isArray(parseJson(text)));
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+    ['{"-1":[12345678901234567.5,"\\"9007199254740993",', ']}'],
+  ] as const)
+    test(`integers inside ${open} have all digits where it is nested deeper than the stack`, () => {
+      const levels = 200_000;
+      const ends = '[9007199254740993,-9007199254740993,1e16,"9007199254740993"]';
+      const text = `${open.repeat(levels)}${ends}${close.repeat(levels)}`;
+      let value: unknown = parseJson(text);
+      const containers = levels * close.length;
+      for (let level = 0; level < containers; level++)
+        value = Object.values(value as object).at(-1);
+      assert.deepEqual(value, [9007199254740993n, -9007199254740993n, 1e16, '9007199254740993']);
+    });
+
+  test('a nested value in one part of a text changes no integer in another one', () => {
+    const levels = 200_000;
+    const nested = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const value = parseJson(`{"__proto__":9007199254740993,"a":${nested}}`);
+    assert.deepEqual(Object.entries(value as object)[0], ['__proto__', 9007199254740993n]);
   });
 
   test('equal integers are equal values, and copies of them too', () => {

@@ -2,6 +2,7 @@
  * JSON with exact integers. JavaScript rounds integers of 2^53 or more; here they are read as `bigint` and printed with
  * all digits, as the API server does. As a `bigint`, arithmetic cannot round them in silence.
  */
+import { parseMarked } from './deep-json.ts';
 import type { Json } from './json.ts';
 
 /** A number of 16 digits or more outside of a text; almost no object has one, and the test takes 4 % of the parsing. */
@@ -19,8 +20,8 @@ export function parseJson(text: string): Json {
   try {
     return (JSON.parse as Parse)(text, exactInteger);
   } catch (error) {
-    // Revivers are recursive: values nested deeper than the stack keep rounded integers.
-    if (error instanceof RangeError) return JSON.parse(text);
+    // Revivers are recursive, and values can be nested deeper than the stack.
+    if (error instanceof RangeError) return parseMarked(text, integerOf);
     throw error;
   }
 }

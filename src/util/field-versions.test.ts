@@ -17,6 +17,14 @@ function entry(manager: string, version: string, fields: object, more: object = 
 }
 
 describe('util/field-versions', () => {
+  test('fields that are nested too deep to be sent belong to no manager afterwards', () => {
+    const deep = JSON.parse(`${'{"f:a":'.repeat(9_000)}{}${'}'.repeat(9_000)}`);
+    const kept = entry('edit', 'v1alpha1', { 'f:spec': {} });
+    const entries = [entry('hostile', 'v1alpha1', deep), entry('hostile', 'v1', deep), kept];
+    const renamed = withFieldVersion(entries, old, to, (fields) => fields);
+    assert.deepEqual(renamed, [{ ...kept, apiVersion: to }]);
+  });
+
   test('entries of an old version get the new one, with the same fields; others stay', () => {
     const kept = entry('edit', 'v1beta1', { 'f:spec': { 'f:b': {} } });
     const renamed = withFieldVersion(

@@ -1,4 +1,7 @@
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject } from './json.ts';
+
+/** Fields that are nested deeper belong to no manager afterwards: they could be neither converted nor sent. No schema is as deep. */
+const mostLevels = 500;
 
 /**
  * Renames the version of entries of `managedFields`: the API server rejects every apply to an object while an entry has a version that
@@ -22,6 +25,7 @@ export function withFieldVersion(
   if (!entries.some(isRenamed)) return undefined;
   const byManager = new Map<string, JsonObject>();
   for (const entry of entries) {
+    if (isDeeperThan(entry, mostLevels)) continue;
     const renamed = isRenamed(entry) ? inVersion(entry, to, convert) : entry;
     if (renamed === undefined) continue;
     const key = managerKey(renamed);

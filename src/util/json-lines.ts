@@ -1,4 +1,4 @@
-import type { JsonLimits } from './json-scan.ts';
+import { type JsonLimits, mostServerLevels } from './json-scan.ts';
 import { parseWithin } from './limited-json.ts';
 
 /** Of one line; an event of a watch has an object of at most 3 MiB. */
@@ -12,7 +12,7 @@ const trustedLines: LineLimits = {
   maxLength: 33_554_432,
   fromLength: 65_536,
   maxCost: 134_217_728,
-  maxDepth: 10_000,
+  maxDepth: mostServerLevels,
 };
 
 /**

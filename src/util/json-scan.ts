@@ -8,6 +8,9 @@ export interface JsonLimits {
   readonly maxDepth: number;
 }
 
+/** An API server accepts objects of 10,000 levels. Lists and events of a watch have more around them. */
+export const mostServerLevels = 10_010;
+
 /** About what V8 needs beside the characters: for a map or list, for a field of a map, for a further item. */
 const cost = { container: 64, field: 32, item: 16 } as const;
 
@@ -42,7 +45,7 @@ export function excessOf(text: string, limits: JsonLimits): 'cost' | 'depth' | u
 }
 
 /** Index of the quotation mark that ends the string. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   const { length } = text;
   let at = start + 1;
   for (; at < length; at++) {

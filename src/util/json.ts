@@ -43,6 +43,19 @@ export function jsonLength(value: unknown, containerSize = 2): number {
   return size;
 }
 
+/** Whether lists and maps are nested deeper than some levels, few enough for the stack. Looks no deeper. Pure. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const name in fields) if (isDeeperThan(fields[name], levels - 1)) return true;
+  return false;
+}
+
 /**
  * Total length of the paths of all lists and maps inside a value: a value nested n levels deep has about n² / 2. Iterative, because values
  * can be nested deeper than the stack.

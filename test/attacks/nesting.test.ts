@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createObjectDecoder } from '#kube/cache/object-decoder.ts';
 import { ObjectStore } from '#kube/cache/object-store.ts';
+import { parseLimited, trustedJson } from '#kube/client/limited-json.ts';
 import { gvkOf } from '#util/gvk.ts';
+import { jsonLines } from '#util/json-lines.ts';
 import { evaluate } from '../support/compile/test-scope.ts';
 import { OperatorHarness } from '../support/fakes/operator-harness.ts';
 import { planOfPodSet } from '../support/podset-text.ts';
@@ -16,7 +18,25 @@ function thing(name: string, spec: unknown) {
   return { metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '7' }, spec };
 }
 
+/** An object as deep as a server takes, in an answer of more characters than are read without a look at its levels. */
+function serverObject(characters: number): string {
+  const deepest = 10_000 - 1;
+  return `{"spec":${'{"a":'.repeat(deepest)}1${'}'.repeat(deepest)},"text":"${'x'.repeat(characters)}"}`;
+}
+
 describe('attacks/nesting', () => {
+  test('a list and a watch with an object as deep as a server takes are read, whatever else is in them', async () => {
+    const { fromLength } = trustedJson;
+    const list = `{"items":[${serverObject(fromLength)}]}`;
+    assert.ok(parseLimited(list, trustedJson) !== null);
+    const event = async function* () {
+      yield `{"type":"ADDED","object":${serverObject(100_000)}}\n`;
+    };
+    const types: unknown[] = [];
+    for await (const line of jsonLines(event())) types.push((line as { type: string }).type);
+    assert.deepEqual(types, ['ADDED']);
+  });
+
   test('a relist of a kind with one resource that is nested deeper than the stack is brings all of them', () => {
     const faults: unknown[] = [];
     const store = new ObjectStore({ selects: () => true, onFault: (error) => faults.push(error) });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type ConversionRules, parseConversionRules, type YamlText } from '#conversion';
-import { parseYaml, printYaml } from '#definition';
+import { conversionYaml, parseYaml } from '#definition';
 import type { JsonObject } from '#util/json.ts';
 
 export const pairsFolder = 'test/fixtures/conversions';
 
-export const yaml: YamlText = { parse: (text) => parseYaml(text), print: printYaml };
+export const yaml: YamlText = conversionYaml;
 
 /** Rules, and the schemas of the versions between which they convert. */
 export interface ConversionPair {

@@ -1,5 +1,5 @@
 import { createConverter, readRules, versionsOfCrd } from '#conversion';
-import { parseYaml, printYaml } from '#definition';
+import { conversionYaml } from '#definition';
 import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation } from '#util/stored-names.ts';
@@ -17,8 +17,11 @@ export function rulesWebhook(
     const asked = rules?.byDigest.get(digest);
     if (asked === undefined)
       return `CustomResourceDefinition "${name}" has no conversion rules with the digest "${digest}"; its current ones have "${rules?.current}"`;
-    const yaml = { parse: parseYaml, print: printYaml };
-    const converter = createConverter({ rules: asked, ...versionsOfCrd(crd), yaml });
+    const converter = createConverter({
+      rules: asked,
+      ...versionsOfCrd(crd),
+      yaml: conversionYaml,
+    });
     const version = desiredAPIVersion.slice(desiredAPIVersion.indexOf('/') + 1);
     const converted: JsonObject[] = [];
     for (const object of objects as readonly (KubeObject & JsonObject)[]) {

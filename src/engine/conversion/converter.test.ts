@@ -5,9 +5,12 @@ import type { JsonObject } from '#util/json.ts';
 import { sha256Hex } from '#util/sha256.ts';
 import { preservedAnnotation, preservedPrefix } from '#util/stored-names.ts';
 import { type ConverterOptions, createConverter } from './converter.ts';
+import { findLosses } from './loss.ts';
+import { rootNode } from './schema-node.ts';
 
 const text = { type: 'string' };
 const whole = { type: 'integer' };
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const byName = (fields: JsonObject): JsonObject => ({
   type: 'array',
   'x-kubernetes-list-type': 'map',
@@ -38,14 +41,15 @@ const schemas = new Map([
       replicas: whole,
       strategy: objectOf({ type: { ...text, enum: ['Parallel', 'Ordered', 'Random'] } }),
       timeoutSeconds: whole,
-      config: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      config: open,
+      free: open,
       hostObjects: byName({ port: whole }),
       zoneList: byName({ weight: whole, taint: text }),
       rules: byName({ target: objectOf({ port: whole, host: text }) }),
       steps: { type: 'array', items: objectOf({ run: text }) },
     }),
   ],
-  ['v1beta1', kindOf({ replicas: whole, rules: byName({}), extra: text })],
+  ['v1beta1', kindOf({ replicas: whole, rules: byName({}), extra: text, free: open })],
 ]);
 
 const options: ConverterOptions = {
@@ -350,10 +354,26 @@ describe('conversion/converter', () => {
       assert.deepEqual(convert(convert(object, 'v1beta1'), 'v1'), object);
     });
 
-    test('values that are nested as deep as the API server accepts do not fail', () => {
-      let deep: JsonObject = {};
-      for (let depth = 0; depth < 9_900; depth++) deep = { a: deep };
-      assert.notEqual(converter.convert(v1({ config: deep }), 'v1beta1').object, undefined);
+    for (const depth of [400, 600, 10_000])
+      test(`a value of ${depth} levels does not fail, and is ${depth > 500 ? 'missing' : 'there'} in a version that has its field`, () => {
+        let deep: JsonObject = { a: 1 };
+        for (let level = 1; level < depth; level++) deep = { a: deep };
+        for (const field of ['config', 'free']) {
+          const there = convert(v1({ [field]: deep, replicas: 1 }), 'v1beta1');
+          const isThere = depth <= 500 && field === 'free';
+          assert.deepEqual(spec(there), isThere ? { free: deep, replicas: 1 } : { replicas: 1 });
+          const { [preservedAnnotation]: mark } = annotationsOf(there);
+          assert.equal(mark, depth > 500 ? 'incomplete' : undefined);
+        }
+      });
+
+    test('more lost fields than annotations can hold are not looked for one by one', () => {
+      const config = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, 1]));
+      const node = rootNode(schemas.get('v1') ?? {});
+      const [original, returned] = [{ spec: { config } }, { spec: {} }];
+      assert.equal(findLosses({ original, returned, node, drop: [], most: 1_000 }).length, 1_000);
+      const there = convert(v1({ config }), 'v1beta1');
+      assert.deepEqual(annotationsOf(there), { [preservedAnnotation]: 'incomplete' });
     });
   });
 

@@ -3,12 +3,13 @@ import { preservedAnnotation } from '#util/stored-names.ts';
 import type { ConversionRules, VersionRules } from './conversion-rules.ts';
 import { compileDirection, type DirectedRule } from './direction.ts';
 import { findLosses, type Loss } from './loss.ts';
-import { readPreserved, writePreserved } from './preserved.ts';
+import { readPreserved, tooManyLosses, writePreserved } from './preserved.ts';
 import { restore } from './restore.ts';
 import { parseRulePath, type RuleStep } from './rule-path.ts';
 import { isRootField, type ObjectNode, rootNode } from './schema-node.ts';
 import { formOfRule, inverseForm, type Transform, type YamlText } from './value-forms.ts';
 import { withoutNulls } from './without-nulls.ts';
+import { YamlBudget } from './yaml-budget.ts';
 
 export interface ConverterOptions {
   readonly rules: ConversionRules;
@@ -146,6 +147,7 @@ class TableConverter implements Converter {
       returned: back(converted),
       node: source,
       drop: spoke.drop,
+      most: tooManyLosses,
     });
     const next = new Map(losses);
     next.delete(to);
@@ -176,9 +178,14 @@ function compileSpoke(
   }
   const drop = (own?.drop ?? []).map(parseRulePath).filter((path) => path !== undefined);
   const back = rules.map(({ from, to, form }) => ({ from: to, to: from, form: inverseForm(form) }));
+  const budget = new YamlBudget(yaml);
+  const [up, down] = [
+    { source: node, target: hub, rules, drop },
+    { source: hub, target: node, rules: back, drop },
+  ];
   return {
-    toHub: compileDirection({ source: node, target: hub, rules, drop }, yaml),
-    fromHub: compileDirection({ source: hub, target: node, rules: back, drop }, yaml),
+    toHub: budget.perObject(compileDirection(up, budget)),
+    fromHub: budget.perObject(compileDirection(down, budget)),
     drop,
   };
 }

@@ -1,10 +1,12 @@
 import { isJsonObject } from '#util/json.ts';
 import { setField } from '#util/set-field.ts';
+import { isTooDeep } from './nesting.ts';
 import { eachItem, type RuleStep } from './rule-path.ts';
 import {
   canHold,
   fieldNode,
   fits,
+  hasOpenPart,
   identityOf,
   itemNode,
   type ListNode,
@@ -60,7 +62,16 @@ export function compileDirection(direction: Direction, yaml: YamlText): Transfor
       { ...direction, rules: rules.filter((each) => each !== own) },
       yaml,
     );
-  if (rules.length === 0 && drop.length === 0 && canHold(target, source)) return (value) => value;
+  if (rules.length > 0 || drop.length > 0 || !canHold(target, source))
+    return compileParts(direction, yaml);
+  if (!hasOpenPart(source)) return (value) => value;
+  const convert = compileParts(direction, yaml);
+  return (value) => (isTooDeep(value) ? convert(value) : value);
+}
+
+/** The conversion of each part of a value. */
+function compileParts(direction: Direction, yaml: YamlText): Transform {
+  const { source, target } = direction;
   if (source.kind === 'object' && target.kind === 'object')
     return compileFields(direction as Direction & Both<ObjectNode>, yaml);
   if (source.kind === 'list' && target.kind === 'list')
@@ -226,7 +237,8 @@ function copyRest(
 ): void {
   if (!isJsonObject(source)) return;
   for (const [name, value] of Object.entries(source))
-    if (!known.has(name) && value !== undefined) setAt(object, [...to, name], value);
+    if (!known.has(name) && value !== undefined && !isTooDeep(value))
+      setAt(object, [...to, name], value);
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

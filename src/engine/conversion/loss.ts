@@ -46,14 +46,17 @@ export interface LossOptions {
   readonly node: SchemaNode;
   /** Paths that are given up. */
   readonly drop: readonly (readonly RuleStep[])[];
+  /** How many are enough. @default all */
+  readonly most?: number;
 }
 
 /**
  * What a conversion there and back loses, one loss for each field that has an owner of its own in server-side apply: a removed field then
  * removes its annotation, and no other. In the order of their depth.
  */
-export function findLosses({ original, returned, node, drop }: LossOptions): readonly Loss[] {
-  const finder = new LossFinder();
+export function findLosses(options: LossOptions): readonly Loss[] {
+  const { original, returned, node, drop, most = Number.POSITIVE_INFINITY } = options;
+  const finder = new LossFinder(most);
   finder.compare(original, returned, { node, drop, depth: 0, existing: 0 });
   return finder.losses;
 }
@@ -83,10 +86,15 @@ function pathOf(place: Place): readonly LossStep[] {
 
 class LossFinder {
   readonly losses: Loss[] = [];
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   compare(original: unknown, returned: unknown, place: Place): void {
     // Equal parts are shared by reference: this ends most comparisons.
-    if (original === returned) return;
+    if (original === returned || this.losses.length >= this.#most) return;
     const { node, drop } = place;
     if (drop.length > 0 && drop.some((each) => each.length === 0)) return;
     const isAbsent = original === undefined || (original === null && !node.isNullable);

@@ -5,15 +5,22 @@ import { excessOf } from '#util/json-scan.ts';
 import { sha256Hex } from '#util/sha256.ts';
 import { preservedAnnotation, preservedPrefix } from '#util/stored-names.ts';
 import { type Loss, type LossStep, mostSteps, textOfValue } from './loss.ts';
+import { mostLevels } from './nesting.ts';
 
 /** All annotations of preserved values together, keys included, in bytes. */
 export const largestPreserved = 64 * 1024;
+/** So many never fit: a key has 40 bytes, and the shortest value as many. More are not looked for. */
+export const tooManyLosses = 1_000;
 /** The API server accepts no more of an object, keys included, in bytes. */
 const largestAnnotations = 256 * 1024;
 /** The value of {@link preservedAnnotation}. */
 const incomplete = 'incomplete';
 /** Values that are nested deeper are not preserved: any client can write annotations, and recursive functions would overflow the stack. */
-const limits = { fromLength: 1_000, maxCost: Number.POSITIVE_INFINITY, maxDepth: 500 };
+const limits = {
+  fromLength: 2 * mostLevels,
+  maxCost: Number.POSITIVE_INFINITY,
+  maxDepth: mostLevels,
+};
 
 /** What metadata says about preserved values. */
 export interface Preserved {
@@ -56,9 +63,9 @@ export function writePreserved(
   preserved: Preserved,
 ): { readonly metadata: JsonObject; readonly isComplete: boolean } {
   const others = othersOf(mapAt(metadata, 'annotations'));
-  const written = preserved.isIncomplete ? undefined : textsOf(preserved);
   const room = Math.min(largestPreserved, largestAnnotations - sizeOf(others));
-  if (written !== undefined && sizeOf(written) <= room) {
+  const written = preserved.isIncomplete ? undefined : textsOf(preserved, room);
+  if (written !== undefined) {
     const all = Object.keys(written).length === 0 ? others : { ...others, ...written };
     return { metadata: withMaps(metadata, all, false), isComplete: true };
   }
@@ -74,15 +81,19 @@ type Texts = Readonly<Record<string, unknown>>;
 
 const none: Texts = {};
 
-/** The annotations. Undefined: a value is nested too deep for one. */
-function textsOf({ losses }: Preserved): Texts | undefined {
+/** The annotations. Undefined: a value is nested too deep for one, or they are larger than the room. */
+function textsOf({ losses }: Preserved, room: number): Texts | undefined {
   const texts: Record<string, string> = {};
+  let left = room;
   for (const [version, list] of losses)
     for (const loss of list) {
       const { path, existing, ...rest } = loss;
       const text = textOfValue({ version, at: path, in: existing, ...rest });
       if (text === undefined || excessOf(text, limits) !== undefined) return undefined;
-      texts[keyOf(version, loss)] = text;
+      const key = keyOf(version, loss);
+      left -= byteLength(key) + byteLength(text);
+      if (left < 0) return undefined;
+      texts[key] = text;
     }
   return texts;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#util/json.ts';
+import { isJsonObject, jsonLength } from '#util/json.ts';
 import { setField } from '#util/set-field.ts';
 import { digestOfValue, identityOfStep, type Loss, type LossStep } from './loss.ts';
 import {
@@ -18,11 +18,15 @@ export function restore(object: object, losses: readonly Loss[], root: SchemaNod
   if (losses.length === 0) return object;
   const restorer = new Restorer(object, root);
   for (const loss of losses) if (loss.order === undefined) restorer.apply(loss);
+  restorer.removeItems();
   for (const loss of losses) if (loss.order !== undefined) restorer.sort(loss, loss.order);
   return restorer.object;
 }
 
 type Container = Record<string, unknown> | unknown[];
+
+/** In the place of an item that is removed from its list when all losses are applied: not one by one, which takes quadratic time. */
+const removed = Symbol('removed');
 
 class Restorer {
   readonly #holder: { root: unknown };
@@ -31,10 +35,15 @@ class Restorer {
   readonly #own = new WeakSet<object>();
   /** Positions of items by identity, of lists that have not changed since. */
   readonly #positions = new WeakMap<object, Map<string, number>>();
+  readonly #shrunk = new Set<unknown[]>();
+  /** How much may still be compared by digests. */
+  #comparable: number;
 
   constructor(object: object, root: SchemaNode) {
     this.#holder = { root: object };
     this.#root = root;
+    // Losses are in different places. Those of a client that forges them may be inside each other, and each would be a digest of all of it.
+    this.#comparable = 2 * jsonLength(object);
   }
 
   get object(): object {
@@ -48,14 +57,24 @@ class Restorer {
     const node = this.#nodeAt(path);
     if (node === undefined || (value !== undefined && !fits(value, node))) return;
     const current = this.#find(path);
-    if (
-      was === undefined
-        ? isPresent(current)
-        : current === undefined || digestOfValue(current) !== was
-    )
-      return;
+    if (was === undefined ? isPresent(current) : !this.#isEqual(current, was)) return;
     const parent = this.#open(path.slice(0, -1));
     if (parent !== undefined) this.#write(parent, last, value, this.#nodeAt(path.slice(0, -1)));
+  }
+
+  removeItems(): void {
+    for (const list of this.#shrunk) {
+      const kept = list.filter((item) => item !== removed);
+      list.length = 0;
+      for (const item of kept) list.push(item);
+      this.#positions.delete(list);
+    }
+  }
+
+  #isEqual(value: unknown, digest: string): boolean {
+    if (value === undefined || this.#comparable <= 0) return false;
+    this.#comparable -= jsonLength(value);
+    return this.#comparable >= 0 && digestOfValue(value) === digest;
   }
 
   /** Sorts the items of a list; those without a place in the order follow as they are. */
@@ -151,8 +170,10 @@ class Restorer {
     }
     if (!Array.isArray(parent) || node?.kind !== 'list') return;
     const index = this.#indexOf(parent, step, node);
-    if (index !== undefined) parent.splice(index, 1);
-    this.#positions.delete(parent);
+    if (index === undefined) return;
+    parent[index] = removed;
+    this.#positions.get(parent)?.delete(identityOfStep(step, node) ?? '');
+    this.#shrunk.add(parent);
   }
 
   #put(parent: Container, step: LossStep, value: unknown, node: SchemaNode | undefined): void {

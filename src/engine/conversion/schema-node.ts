@@ -1,5 +1,6 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type JsonObject, objectAt } from '#util/json.ts';
+import { isTooDeep } from './nesting.ts';
 
 interface Nullable {
   /** The API server keeps a null here; elsewhere it removes it. */
@@ -147,7 +148,21 @@ export function itemNode(node: SchemaNode): SchemaNode | undefined {
   return node.kind === 'list' || node.kind === 'map' ? node.item : undefined;
 }
 
-/** Can each value of one schema be used with another one unchanged? */
+/** Has a value of the schema a part that may be nested at will? */
+export function hasOpenPart(node: SchemaNode): boolean {
+  switch (node.kind) {
+    case 'any':
+      return true;
+    case 'scalar':
+      return false;
+    case 'object':
+      return node.isOpen || [...node.fields.values()].some(hasOpenPart);
+    default:
+      return hasOpenPart(node.item);
+  }
+}
+
+/** Can each value of one schema be used with another one unchanged, unless it is nested too deep? */
 export function canHold(target: SchemaNode, source: SchemaNode): boolean {
   if (source.isNullable && !target.isNullable) return false;
   if (target.kind === 'any') return source.kind === 'any';
@@ -169,14 +184,14 @@ export function canHold(target: SchemaNode, source: SchemaNode): boolean {
 }
 
 /**
- * Does a value fit a schema? Its types, its values of an enum, no unknown field, no item twice where items are unique. Ranges and patterns do
+ * Does a value fit a schema? Its types, its values of an enum, no unknown field, no item twice where items are unique, and no open field that is nested too deep. Ranges and patterns do
  * not count: the API server accepts values beyond them in stored objects.
  */
 export function fits(value: unknown, node: SchemaNode): boolean {
   if (value === null) return node.isNullable;
   switch (node.kind) {
     case 'any':
-      return value !== undefined;
+      return value !== undefined && !isTooDeep(value);
     case 'scalar':
       return isOfType(value, node.type) && (node.values?.includes(value) ?? true);
     case 'list':

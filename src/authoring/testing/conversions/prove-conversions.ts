@@ -1,6 +1,6 @@
 import { type ConversionRules, versionsOfCrd } from '#conversion';
 import type { RoundTripFailure } from '#conversion/proof/index.ts';
-import { type LocatedDefinition, parseYaml, printYaml } from '#definition';
+import { conversionYaml, type LocatedDefinition, printYaml } from '#definition';
 import { columns } from '#util/columns.ts';
 import type { JsonObject } from '#util/json.ts';
 import { nextTurn } from '#util/next-turn.ts';
@@ -47,9 +47,8 @@ export async function proveConversions(
   if (rules === undefined || kind.source !== 'crd') return undefined;
   const { proveInSteps, placeOfFailure } = await import('#conversion/proof/index.ts');
   const { schemas } = versionsOfCrd(kind.crd);
-  const yaml = { parse: (text: string) => parseYaml(text), print: printYaml };
   const count = objectsPerVersion * schemas.size;
-  const steps = proveInSteps({ rules, schemas, yaml, seed, count });
+  const steps = proveInSteps({ rules, schemas, yaml: conversionYaml, seed, count });
   for (let step = 1; ; step++) {
     if (signal?.aborted === true) return undefined;
     const { done, value: proof } = steps.next();

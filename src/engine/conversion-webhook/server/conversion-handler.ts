@@ -55,15 +55,15 @@ export class ConversionHandler {
       return rejected(413, `The ConversionReview has more than ${maxBodyBytes} bytes`);
     const review = parseReview(text);
     if (typeof review === 'string') return rejected(400, review);
-    const result = await this.#convert(path, review, signal);
-    return { status: 200, body: reviewResponse(review.uid, result) };
+    return { status: 200, body: await this.#convert(path, review, signal) };
   }
 
+  /** Returns the body of the response. */
   async #convert(
     { crd, digest }: { readonly crd: string; readonly digest: string },
     review: ConversionRequest,
     signal: AbortSignal,
-  ): Promise<ReviewResult> {
+  ): Promise<string> {
     const { crds, clock, logger } = this.#options;
     const startMs = clock.monotonicMs();
     const found = await crds.find(crd, digest, signal);
@@ -71,27 +71,36 @@ export class ConversionHandler {
       logger.warn({ crd, digest, reason: found.problem }, 'A conversion cannot be done');
       // Neither has a bounded number of values: any client may name others.
       this.#total.increment(['', '', 'failed'], review.objects.length);
-      return { result: 'failed', message: found.problem };
+      return reviewResponse(review.uid, { result: 'failed', message: found.problem });
     }
     const { definition, versions } = found;
     const asked = review.desiredApiVersion.split('/').at(-1) ?? '';
     const version = versions.includes(asked) ? asked : '';
-    const result = this.#convertAll(review, found, crd);
-    this.#total.increment([definition, version, result.result], review.objects.length);
+    const { answer, body } = this.#convertAll(review, found, crd);
+    this.#total.increment([definition, version, answer.result], review.objects.length);
     this.#seconds.observe((clock.monotonicMs() - startMs) / 1_000, [definition]);
-    if (result.result !== 'converted')
-      logger.warn({ crd, version, reason: result.message }, 'A conversion cannot be done');
-    return result;
+    if (answer.result !== 'converted')
+      logger.warn({ crd, version, reason: answer.message }, 'A conversion cannot be done');
+    return body;
   }
 
-  #convertAll(...[review, found, crd]: [...Parameters<typeof convertAll>, string]): ReviewResult {
+  #convertAll(...[review, found, crd]: [...Parameters<typeof convertAll>, string]): Converted {
     try {
-      return convertAll(review, found);
+      const answer = convertAll(review, found);
+      return { answer, body: reviewResponse(review.uid, answer) };
     } catch (error) {
       this.#options.logger.error({ err: error, crd }, 'A request to the conversion webhook failed');
-      return { result: 'failed', message: 'The conversion failed with an internal error' };
+      const message = 'The conversion failed with an internal error';
+      const answer = { result: 'failed', message } as const;
+      return { answer, body: reviewResponse(review.uid, answer) };
     }
   }
+}
+
+/** What became of a request, and the body of its response. */
+interface Converted {
+  readonly answer: ReviewResult;
+  readonly body: string;
 }
 
 function rejected(status: number, message: string): Answer {

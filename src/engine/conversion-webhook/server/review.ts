@@ -57,13 +57,27 @@ export function convertAll(
   return { result: 'converted', objects: converted };
 }
 
-/** The body of the response. */
+/** The body of the response. @throws RangeError for an object that is nested deeper than the stack: no converted one is */
 export function reviewResponse(uid: string, answer: ReviewResult): string {
   const response =
     answer.result === 'converted'
-      ? { uid, result: { status: 'Success' }, convertedObjects: answer.objects }
+      ? {
+          uid,
+          result: { status: 'Success' },
+          convertedObjects: answer.objects.map(withoutManagedFields),
+        }
       : { uid, result: { status: 'Failure', message: answer.message } };
   return JSON.stringify({ apiVersion: reviewVersion, kind: 'ConversionReview', response });
+}
+
+/**
+ * The API server uses labels and annotations alone of what is returned in metadata (`restoreObjectMeta` of its `webhook_converter.go`). The
+ * managed fields are as large, and as deep, as the object.
+ */
+function withoutManagedFields(object: JsonObject): JsonObject {
+  if (!isJsonObject(object.metadata)) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /** The body of a response to a request without a `uid`: the client of the API server shows the message of a `Status`. */

@@ -73,9 +73,15 @@ export function readBoundedDocuments(text: string, file: string, reading: YamlRe
 /**
  * Parses a file of YAML or JSON documents. An expression that breaks the YAML syntax is reported and masked, so that
  * the rest of the file is still parsed and checked.
+ * @param mostRepairs How many are masked; each of them is a parse of the text.
  */
-export function readDocuments(text: string, file: string, reading: YamlReading): YamlFile {
-  const { cuts, readable, lines, parsed } = readMasked(text, reading);
+export function readDocuments(
+  text: string,
+  file: string,
+  reading: YamlReading,
+  mostRepairs = maxRepairs,
+): YamlFile {
+  const { cuts, readable, lines, parsed } = readMasked(text, reading, mostRepairs);
   const at = (problem: SomeProblem) => diagnosticAt(problem, { file, lines });
   const syntaxErrors: Diagnostic[] = cuts.map((cut) =>
     at({ severity: 'error', offset: cut.start, ...cutMessage(cut) }),
@@ -132,12 +138,12 @@ interface MaskedText {
   readonly parsed: readonly Parsed[];
 }
 
-function readMasked(text: string, reading: YamlReading): MaskedText {
+function readMasked(text: string, reading: YamlReading, mostRepairs = maxRepairs): MaskedText {
   const cuts: CutExpression[] = [];
   let readable = text;
   let lines = new LineCounter();
   let parsed = parse(readable, lines, reading);
-  while (cuts.length < maxRepairs && cuts.length * text.length < maxRereadCharacters) {
+  while (cuts.length < mostRepairs && cuts.length * text.length < maxRereadCharacters) {
     const cut = firstCut(parsed, readable, reading);
     if (cut === undefined) break;
     cuts.push(cut);

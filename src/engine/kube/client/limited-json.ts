@@ -1,15 +1,15 @@
 import type { Json } from '#util/json.ts';
-import type { JsonLimits } from '#util/json-scan.ts';
+import { type JsonLimits, mostServerLevels } from '#util/json-scan.ts';
 import { JsonLimitError, parseWithin } from '#util/limited-json.ts';
 import { KubeError } from '../kube-error.ts';
 
 /**
- * Limits of a trusted API server. Short texts are not scanned: they cannot cost much. Its own limit of nesting is the same.
+ * Limits of a trusted API server. Short texts are not scanned: they cannot cost much.
  */
 export const trustedJson: JsonLimits = {
   fromLength: 4_194_304,
   maxCost: 268_435_456,
-  maxDepth: 10_000,
+  maxDepth: mostServerLevels,
 };
 
 /** Parses JSON of a server if it costs less than the limits. @throws KubeError `too-large`, SyntaxError */
