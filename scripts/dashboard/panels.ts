@@ -101,8 +101,8 @@ export const rows: readonly Row[] = [
         description:
           'Definitions with conversions between versions of their kind; stored: versions in which resources may be stored, 1 after a migration',
         queries: [
-          [`${m.definitionMigration.name}${ofDefinition} > 0`, '{{definition}}'],
-          [`${m.definitionStoredVersions.name}${ofDefinition} > 1`, '{{definition}} stored'],
+          [`${m.conversionMigration.name}${ofDefinition} > 0`, '{{definition}}'],
+          [`${m.conversionStoredVersions.name}${ofDefinition} > 1`, '{{definition}} stored'],
         ],
       },
       {

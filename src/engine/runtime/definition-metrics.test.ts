@@ -107,6 +107,18 @@ describe('runtime/definition-metrics', () => {
     assert.doesNotMatch(await registry.expose(), /definition="thing"/);
   });
 
+  test('what only some definitions have is shown while they have it', async () => {
+    const { observe, assertLines, registry } = setUp();
+    observe(runningView(first));
+    const ofVersions = /homeostat_conversion_stored_versions/;
+    assert.doesNotMatch(await registry.expose(), ofVersions);
+    const version = { name: 'v1', served: true, storage: true, stored: true, proven: true };
+    observe(runningView(first, { versions: [version] }));
+    await assertLines('homeostat_conversion_stored_versions{definition="thing"} 1');
+    observe(runningView(first));
+    assert.doesNotMatch(await registry.expose(), /stored_versions\{/);
+  });
+
   test('all counters are there at 0 before the first pass', async () => {
     const metrics = freshMetrics();
     new DefinitionMetrics(metrics, new FakeClock(), 'd');

@@ -1,8 +1,15 @@
 import type { DecisionRecord, Readiness } from '#reconcile';
-import { type Counter, type MetricRegistry, metricCatalogue, seriesOf } from '#telemetry/roles.ts';
+import {
+  type Counter,
+  type MetricOptions,
+  type MetricRegistry,
+  metricCatalogue,
+  seriesOf,
+} from '#telemetry/roles.ts';
 import type { Clock } from '#util/clock.ts';
 import type { DefinitionView } from './definition-view.ts';
 import { type DefinitionFacts, rejectionText } from './definitions/definition-conditions.ts';
+import type { GaugeValue } from './view-part.ts';
 import { viewParts } from './view-parts.ts';
 
 const expressionErrorCodes: ReadonlySet<string> = new Set<string>(
@@ -14,6 +21,11 @@ const gauges = [
   ...(['resources', 'definitionState', 'definitionProblems', 'definitionRejected'] as const),
   'definitionLastAccepted',
 ] as const;
+
+interface PartSeries {
+  readonly gauge: MetricOptions;
+  readonly series: readonly string[];
+}
 
 /** Metrics of one definition: its passes, its resources, its revisions and the parts of its view. */
 export class DefinitionMetrics {
@@ -28,6 +40,9 @@ export class DefinitionMetrics {
   #rejection: string | undefined;
   /** Labels of the info series. */
   #infoLabels: readonly [string, string, string] | undefined;
+
+  /** The series of the parts of its view. */
+  #partSeries = new Map<string, PartSeries>();
 
   /** Initializes all counters to 0; gauges are exposed without a value. */
   constructor(registry: MetricRegistry, clock: Clock, name: string) {
@@ -76,13 +91,19 @@ export class DefinitionMetrics {
       this.#reloads.increment([this.#name, 'rejected']);
     this.#rejection = rejected;
     this.#set('definitionRejected', rejected === undefined ? 0 : 1);
-    for (const part of viewParts) {
-      for (const { gauge, value, labels } of part.measured?.(facts) ?? []) {
-        const series = [this.#name, ...labels];
-        if (value === undefined) this.#registry.gauge(gauge).remove(series);
-        else this.#registry.gauge(gauge).set(value, series);
-      }
+    this.#setParts(viewParts.flatMap((part) => part.measured?.(facts) ?? []));
+  }
+
+  #setParts(values: readonly GaugeValue[]): void {
+    const before = this.#partSeries;
+    this.#partSeries = new Map();
+    for (const { gauge, value, labels } of values) {
+      const series = [this.#name, ...labels];
+      this.#registry.gauge(gauge).set(value, series);
+      this.#partSeries.set([gauge.name, ...labels].join(), { gauge, series });
     }
+    for (const [key, { gauge, series }] of before)
+      if (!this.#partSeries.has(key)) this.#registry.gauge(gauge).remove(series);
   }
 
   #recordRevision(revision: string | undefined, source: string): void {

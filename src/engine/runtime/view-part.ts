@@ -27,8 +27,7 @@ export interface StatusEvent {
 /** A value of a gauge. */
 export interface GaugeValue {
   readonly gauge: MetricOptions;
-  /** Undefined: the series is removed. */
-  readonly value: number | undefined;
+  readonly value: number;
   /** After the name of the definition. */
   readonly labels: readonly string[];
 }
@@ -42,7 +41,7 @@ export interface ViewPart {
   readonly statusSchema?: JsonObject;
   /** Schema of its fields in the entry of a definition in the status of a `Cluster`. */
   readonly entrySchema?: JsonObject;
-  /** The first label is the name of the definition. */
+  /** Gauges that exist before they have a value. The first label is the name of the definition. */
   readonly gauges?: readonly MetricOptions[];
 
   /** Its fields of the view of a definition, from the installed CRD of its kind. */
@@ -59,6 +58,6 @@ export interface ViewPart {
   entryOf?(view: DefinitionView): JsonObject;
   /** Its fields for several clusters, from the views of the definition there. */
   combined?(views: readonly DefinitionView[]): Partial<DefinitionView>;
-  /** Values of all its gauges. */
+  /** Values of all its gauges. A series that is missing is removed. */
   measured?(facts: DefinitionFacts): readonly GaugeValue[];
 }

@@ -312,13 +312,13 @@ export const metricCatalogue = {
     help: 'Resources that a rollout has not updated yet',
     labels: ['definition'],
   },
-  definitionStoredVersions: {
+  conversionStoredVersions: {
     type: 'gauge',
     name: 'homeostat_conversion_stored_versions',
     help: 'Versions of the kind in which resources may be stored, for definitions with `conversions`; more than 1: a migration is not complete',
     labels: ['definition'],
   },
-  definitionMigration: {
+  conversionMigration: {
     type: 'gauge',
     name: 'homeostat_conversion_migration_pending_resources',
     help: 'Resources that a migration has not stored in the new storage version yet, for definitions with `conversions`',

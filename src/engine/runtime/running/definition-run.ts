@@ -220,7 +220,7 @@ export class DefinitionRun {
         return false;
       }
       if (active.newest.plan.revision !== revision) {
-        this.#setProgress('Listing the kinds that it uses');
+        this.#setProgress('Listing the kinds that it uses', this.#progress.changesVersions);
         const before = active.newest.located;
         await active.switchTo(found.prepared, ending);
         this.#options.log.changed(before, located);
@@ -248,7 +248,8 @@ export class DefinitionRun {
     );
     signal.throwIfAborted();
     if (found.kind === 'prepared') {
-      this.#setProgress('Recording the accepted revision');
+      // Until it is recorded, the change of its versions is not over.
+      this.#setProgress('Recording the accepted revision', this.#progress.changesVersions);
       this.#options.gate.accept(located);
       await this.#options.gate.opened(signal);
     }
@@ -268,7 +269,7 @@ export class DefinitionRun {
     this.#options.listener.counted();
   }
 
-  #setProgress(message: string, changesVersions?: true): void {
+  #setProgress(message: string, changesVersions?: true | undefined): void {
     this.#progress = { message, ...(changesVersions && { changesVersions }) };
     // A failing state is shown until it is resolved.
     this.#setState(this.#state.kind === 'starting' ? { kind: 'starting', message } : this.#state);

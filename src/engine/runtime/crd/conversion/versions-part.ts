@@ -49,7 +49,6 @@ export const versionsPart: ViewPart = {
       },
     },
   },
-  gauges: [metricCatalogue.definitionStoredVersions, metricCatalogue.definitionMigration],
   ofCrd,
   blocks,
   notes,
@@ -193,13 +192,13 @@ function countsOf({ migration: live }: JsonObject, { migration }: DefinitionStat
     : {};
 }
 
-/** A definition without rules has no series. */
 function measured({ view: { versions, migration } }: DefinitionFacts): readonly GaugeValue[] {
-  const { definitionStoredVersions, definitionMigration } = metricCatalogue;
-  const stored = versions?.filter((each) => each.stored).length;
+  if (versions === undefined) return [];
+  const { conversionStoredVersions, conversionMigration } = metricCatalogue;
+  const stored = versions.filter((each) => each.stored).length;
   const pending = migration === undefined ? 0 : migration.total - migration.written;
   return [
-    { gauge: definitionStoredVersions, value: stored, labels: [] },
-    { gauge: definitionMigration, value: versions && pending, labels: [] },
+    { gauge: conversionStoredVersions, value: stored, labels: [] },
+    { gauge: conversionMigration, value: pending, labels: [] },
   ];
 }
