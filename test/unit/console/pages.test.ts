@@ -126,7 +126,10 @@ describe('unit/console/pages', () => {
 
   for (const [tab, expected] of [
     ['source', /printed from the object in the cluster, no errors/],
-    ['resources', /WebApp default\/site Ready/],
+    [
+      'resources',
+      /Versions of the kind .*v1 yes are written in it ● succeed v1alpha1 yes none is stored in it ● succeed .*Resources .*WebApp default\/site Ready/,
+    ],
     ['rollout', /All resources have revision [0-9a-f]{10} \..*Conditions.*Accepted True/],
     ['rights', /deployments\.apps .*list, watch/],
     ['events', /Events/],
@@ -332,6 +335,34 @@ describe('unit/console/pages', () => {
     const html = await app.render(site, { info: { canEdit: false } });
     assert.doesNotMatch(html, /Reconcile now|Pause|Delete this object/);
     assert.match(textOf(html), /read-only/);
+  });
+
+  test('versions that are tried, and a migration of resources, are shown with their progress', async () => {
+    const version = { served: true, stored: true, storage: false, proven: false };
+    const status = {
+      versions: [
+        { ...version, name: 'v1' },
+        { ...version, name: 'v1beta1', stored: false, served: false },
+        { ...version, name: 'v2', storage: true },
+      ],
+      migration: { version: 'v2', written: 12, total: 40 },
+    };
+    const backend = changed({
+      request: async (request, signal) => {
+        const answer = await app.service.request(request, signal);
+        const { items } = (answer.body ?? {}) as { readonly items?: readonly KubeObject[] };
+        if (!request.path.includes('operatordefinitions') || items === undefined) return answer;
+        const withStatus = items.map((item) => ({
+          ...item,
+          status: { ...(item.status as object), ...status },
+        }));
+        return { ...answer, body: { ...(answer.body as object), items: withStatus } };
+      },
+    });
+    assert.match(
+      await textAt('#/definitions/web-app?tab=resources', { backend }),
+      /12 of 40 resources are stored in v2 .*v1 yes may still be stored in it \S are tried v1beta1 no none is stored in it \S not tried v2 yes are written in it \S are tried/,
+    );
   });
 
   test('what does not exist is said, with a way back', async () => {

@@ -142,7 +142,7 @@ function content(
 ): Content {
   switch (view.route.tab) {
     case 'resources':
-      return [versionsTable(object), installedObjects(object), resources(view, summary)];
+      return resourcesTab(view, object, summary);
     case 'rollout':
       return rollout(view, object, summary);
     case 'events':
@@ -150,6 +150,13 @@ function content(
     default:
       return sourceTabs(view, summary.name);
   }
+}
+
+/** With a title, if there are other tables. */
+function resourcesTab(view: View, object: KubeObject, summary: DefinitionSummary): Content {
+  const own = [versionsTable(object), installedObjects(object)].filter((each) => each !== null);
+  const shown = resources(view, summary);
+  return own.length === 0 ? shown : [...own, section('Resources', shown)];
 }
 
 /** The tabs that need the source. */
