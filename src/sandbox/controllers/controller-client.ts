@@ -2,7 +2,7 @@ import type { Clock } from '#util/clock.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import type { JsonObject } from '#util/json.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
-import type { ServedKind, Subresource } from '../kinds/served-kind.ts';
+import { type ServedKind, type Subresource, storedOf } from '../kinds/served-kind.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import { createObject } from '../rest/create-object.ts';
 import { deleteStored } from '../rest/delete-object.ts';
@@ -102,7 +102,7 @@ export class ControllerClient {
 
   /** The kind that is stored in a collection; undefined when it is no longer served. */
   kindOf(collection: string): ServedKind | undefined {
-    return this.kinds().find((kind) => kind.collection === collection);
+    return storedOf(this.kinds().filter((kind) => kind.collection === collection));
   }
 
   /** Creates an object and returns its name; returns an empty name when the kind is not served. */

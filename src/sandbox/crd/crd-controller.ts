@@ -7,7 +7,7 @@ import { objectField, stringField, withField } from '../json-fields.ts';
 import { customKind } from '../kinds/custom-kind.ts';
 import { ServingPeriod, withMetadata } from '../kinds/generation.ts';
 import type { KindRegistry } from '../kinds/kind-registry.ts';
-import type { ServedKind } from '../kinds/served-kind.ts';
+import { type ServedKind, storedOf } from '../kinds/served-kind.ts';
 import { stringsOf } from '../metadata/validate-metadata.ts';
 import { deleteStored } from '../rest/delete-object.ts';
 import type { RestContext } from '../rest/rest-context.ts';
@@ -143,7 +143,7 @@ export class CrdController {
   #deleteObjects(crd: StoredObject): void {
     const { store } = this.#context;
     this.#served.get(crd.name)?.servingPeriod.denyCreate();
-    const [kind] = this.#kindsOf(crd.object, new ServingPeriod(store.version));
+    const kind = storedOf(this.#kindsOf(crd.object, new ServingPeriod(store.version)));
     const objects = kind === undefined ? [] : store.list(kind.collection);
     for (const stored of objects) {
       if (kind === undefined || isTerminating(stored)) continue;

@@ -143,6 +143,16 @@ export interface ServedKind {
   ): readonly FieldError[];
 }
 
+/**
+ * The version of a kind that controllers use: the stored one if it is served, in which no object fails to be converted. Those of a server use the
+ * preferred one.
+ */
+export function storedOf(versions: readonly ServedKind[]): ServedKind | undefined {
+  const isStored = ({ apiVersion, storageApiVersion, isCustom }: ServedKind) =>
+    isCustom && apiVersion === storageApiVersion;
+  return versions.find(isStored) ?? versions[0];
+}
+
 export const jsonPatchType = 'application/json-patch+json';
 export const mergePatchType = 'application/merge-patch+json';
 export const strategicPatchType = 'application/strategic-merge-patch+json';

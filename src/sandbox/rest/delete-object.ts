@@ -79,13 +79,24 @@ export function deleteStored(
     before,
   );
   if (isFinished(markedObject)) {
-    if (!options.dryRun) context.store.delete(kind.collection, stored);
+    if (!options.dryRun) {
+      assertStorable(kind, before);
+      context.store.delete(kind.collection, stored);
+    }
     return { remaining: undefined, warnings };
   }
   if (options.dryRun || deepEqual(markedObject, before))
     return { remaining: markedObject, warnings };
   const marked = context.store.put(kind.collection, inStorageVersion(kind, markedObject));
   return { remaining: inVersion(kind, marked), warnings };
+}
+
+/**
+ * A server encodes the object of its cache in the stored version before it deletes it: an object that does not fit into that version is
+ * deleted in the stored one only. @throws StatusError
+ */
+function assertStorable(kind: ServedKind, object: JsonObject): void {
+  inStorageVersion(kind, object);
 }
 
 function assertPreconditions({ kind }: Target, stored: StoredObject, options: DeleteOptions): void {

@@ -119,6 +119,8 @@ const missing: Expectation = {
   message: /Fields of another version are missing in this object/,
 };
 
+const deletion = { kind: 'DeleteOptions', apiVersion: 'v1' };
+
 /** It is read in the other version, and no write in that version is stored: the server has such objects converted without `resourceVersion`. */
 const unfitToWrite: readonly ContractStep[] = [
   post(old, gadget('v1alpha1', { size: 1, extra: large }), { status: 201 }),
@@ -141,6 +143,11 @@ const unfitToWrite: readonly ContractStep[] = [
     status: 200,
     body: { spec: { replicas: 6 } },
   }),
+  // A server encodes the object in the stored version before it deletes it.
+  remove(one, undefined, missing),
+  remove(one, { ...deletion, propagationPolicy: 'Foreground' }, missing),
+  remove(one, { ...deletion, dryRun: ['All'] }, { status: 200 }),
+  remove(gadgets, undefined, missing),
   get(oldOne, { status: 200, body: { spec: { size: 1, extra: large } } }),
   // In the stored version everything is as usual, also with a manager of the other one.
   merge(`${oldOne}?fieldManager=c`, { spec: { size: 4 } }, { status: 200 }),

@@ -1,5 +1,5 @@
 import { deepEqual } from '#util/deep-equal.ts';
-import type { JsonObject } from '#util/json.ts';
+import { type JsonObject, jsonLength } from '#util/json.ts';
 import type { ConversionRules } from '../conversion-rules.ts';
 import { type Converter, createConverter } from '../converter.ts';
 import { parseRulePath, type RuleStep } from '../rule-path.ts';
@@ -48,7 +48,7 @@ export interface RoundTripFailure {
 }
 
 export interface Proof {
-  /** The objects that were converted there and back. */
+  /** The objects that were converted there and back: fewer than asked for where they are very large. */
   readonly checked: number;
   /** The first failures; at most one for each version, other version and kind. */
   readonly failures: readonly RoundTripFailure[];
@@ -73,16 +73,23 @@ export function* proveInSteps(options: ProofOptions): Generator<undefined, Proof
   const versions = [...new Set(listed)].filter((version) => schemas.has(version));
   const prover = new Prover(options);
   const fraction = seededFractions(seed);
-  for (let index = 0; index < count; index++) {
-    const version = versions[index % versions.length];
+  let checked = 0;
+  for (; checked < count && !prover.isSpent; checked++) {
+    const version = versions[checked % versions.length];
     if (version === undefined) break;
     const object = prover.generate(version, fraction);
     for (const other of versions)
       if (other !== version) yield* prover.check(object, version, other);
     yield;
   }
-  return { checked: count, failures: prover.failures };
+  return { checked, failures: prover.failures };
 }
+
+/**
+ * How much is converted in all, in characters of JSON: fifty times what a usual schema with a failure needs, and some seconds. Without it,
+ * a schema of lists in lists took minutes.
+ */
+const mostCharacters = 20_000_000;
 
 type Finding = Pick<RoundTripFailure, 'kind' | 'converted' | 'fields' | 'difference'>;
 type Steps<Result> = Generator<undefined, Result, undefined>;
@@ -94,6 +101,7 @@ class Prover {
   readonly #rules: ConversionRules;
   readonly #texts: readonly string[];
   readonly #found = new Set<string>();
+  #left = mostCharacters;
 
   constructor({ rules, schemas, yaml, converter }: ProofOptions) {
     this.#rules = rules;
@@ -102,6 +110,11 @@ class Prover {
     this.#texts = rules.versions.flatMap(({ fields }) =>
       fields.flatMap(({ values = {} }) => Object.entries(values).flat()),
     );
+  }
+
+  /** Everything that may be converted was. */
+  get isSpent(): boolean {
+    return this.#left <= 0;
   }
 
   generate(version: string, fraction: Fraction): JsonObject {
@@ -153,7 +166,10 @@ class Prover {
     return whole(
       yield* shrink(
         fields,
-        (part) => isValid(part) && this.#find(whole(part), version, other, kind) !== undefined,
+        (part) =>
+          !this.isSpent &&
+          isValid(part) &&
+          this.#find(whole(part), version, other, kind) !== undefined,
       ),
     );
   }
@@ -168,6 +184,7 @@ class Prover {
   }
 
   #findings(object: JsonObject, version: string, other: string): readonly Finding[] {
+    this.#left -= jsonLength(object);
     const { object: there, problem } = this.#converter.convert(object, other);
     if (there === undefined)
       return [{ kind: 'rejected', converted: undefined, fields: [], difference: problem }];

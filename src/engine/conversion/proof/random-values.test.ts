@@ -17,4 +17,23 @@ describe('conversion/proof/random-values', () => {
       assert.ok(JSON.stringify(value).length < 100 * mostItems);
     }
   });
+
+  for (const [what, key] of [
+    ['an enum without values', { type: 'string', enum: [] }],
+    ['null alone', { type: 'string', nullable: true, enum: [null] }],
+  ] as const)
+    test(`a list whose key is ${what} has no items`, () => {
+      const schema = {
+        ...{ type: 'array', 'x-kubernetes-list-type': 'map' },
+        'x-kubernetes-list-map-keys': ['name'],
+        items: { type: 'object', properties: { name: key } },
+      };
+      const fraction = seededFractions(1);
+      const options = { fraction, share: 1, isPartial: false, texts: [] };
+      for (let count = 0; count < 20; count++)
+        assert.deepEqual(
+          randomValue(schemaNode(schema), { ...options, room: { left: mostItems } }),
+          [],
+        );
+    });
 });

@@ -27,7 +27,10 @@ export interface ValueOptions {
 }
 
 /** Many more than a value of a usual schema has. With lists in lists, their number grows exponentially with the levels. */
-export const mostItems = 2_000;
+export const mostItems = 500;
+
+/** How often a key is generated that may be null, or of an enum without values. */
+const mostTries = 20;
 
 /** Durations, YAML, names and odd texts: what fields of resources contain. */
 const usualTexts: readonly string[] = [
@@ -83,10 +86,14 @@ function withKeys(item: unknown, node: ListNode, options: ValueOptions): unknown
   const object = { ...(item as Record<string, unknown> | null) };
   for (const key of node.keys) {
     const field = node.item.kind === 'object' ? node.item.fields.get(key) : undefined;
-    while (field && (object[key] === undefined || object[key] === null))
+    for (let tries = 0; field && !hasValue(object[key]) && tries < mostTries; tries++)
       object[key] = randomValue(field, options);
   }
   return object;
+}
+
+function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function randomScalar(type: string, { fraction, texts }: ValueOptions): unknown {
