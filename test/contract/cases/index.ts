@@ -7,6 +7,7 @@ import { applyRejections } from './apply-rejections.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
 import { clientApplies } from './client-applies.ts';
+import { conversionParts } from './conversion-parts.ts';
 import { conversions } from './conversions.ts';
 import { crdLives } from './crd-lives.ts';
 import { crdNames } from './crd-names.ts';
@@ -91,6 +92,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'crd-lives': crdLives,
   'removed-versions': removedVersions,
   conversions,
+  'conversion parts': conversionParts,
   'crd-parts': crdParts,
   structural,
   'structural-values': structuralValues,

@@ -71,6 +71,11 @@ export const knownDifferences: readonly KnownDifference[] = [
       'Jobs are created in the scheduled minute. Minutes missed while the sandbox was not running are skipped.',
   },
   {
+    about: 'Objects that do not fit into a version',
+    sandbox:
+      'Simulated controllers delete them in the stored version. Those of a cluster use the preferred version, in which such a deletion fails: see [change an API](versions.md#during-a-change).',
+  },
+  {
     about: 'Other controllers',
     sandbox:
       'Not simulated: autoscaling, disruption budgets, quotas, garbage collection of finished Pods, tokens.',
