@@ -1,6 +1,6 @@
 import { deepEqual } from '#util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '#util/json.ts';
-import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { inKeyOrder, listField, objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/generation.ts';
 import type { ServedKind } from '../kinds/served-kind.ts';
 import { pathSegment } from '../metadata/name-rules.ts';
@@ -82,7 +82,9 @@ export function replaceObject(
   const timed = withOldTimesIfSame(admitted, before);
   const keepsLink = dryRun && !isUidPrecondition;
   const settled = keepsLink ? timed : withMetadata(timed, 'selfLink', undefined);
-  const normalised = kind.normalise(settled);
+  // A scale is no object of its version: that adds no defaults.
+  const isScaled = kind.isCustom && subresource === 'scale';
+  const normalised = isScaled ? (inKeyOrder(settled) as JsonObject) : kind.normalise(settled);
   context.assertStorable?.(normalised);
   // The server compares the merged object, not its stored shape.
   const isSame =

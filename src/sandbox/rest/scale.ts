@@ -125,7 +125,7 @@ function writeScale(
   const scaled = withPath(live, paths.specReplicas, replicas);
   const versioned = withMetadata(scaled, 'resourceVersion', version ?? String(stored.version));
   // A server tracks the managers of a scale only from the first one on.
-  const owned = isOwned(live, paths.specReplicas)
+  const owned = isOwned(context, target, live)
     ? kind.fieldManager('scale').update({ live, next: versioned, manager })
     : versioned;
   const next = mutatedByScale(context, target, { next: owned, live, paths, dryRun });
@@ -166,12 +166,18 @@ function mutatedByScale(
   return replicas === undefined ? next : withPath(next, paths.specReplicas, replicas);
 }
 
-/** Does a manager own the replicas? */
-function isOwned(object: JsonObject, path: readonly string[]): boolean {
+/** Does a manager own the replicas, at their path in the version that it has written? */
+function isOwned({ kinds }: RestContext, { kind }: Target, object: JsonObject): boolean {
+  const { group, plural } = kind.names;
+  const pathIn = (apiVersion: string) => {
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+    const paths = kinds.find(group, version, plural)?.scale ?? kind.scale;
+    return (paths?.specReplicas ?? []).map((name) => `f:${name}`);
+  };
   return listField(objectField(object, 'metadata') ?? {}, 'managedFields').some((entry) => {
     const fields = isJsonObject(entry) ? objectField(entry, 'fieldsV1') : undefined;
-    const names = path.map((name) => `f:${name}`);
-    return fields !== undefined && atPath(fields, names) !== undefined;
+    const version = isJsonObject(entry) ? stringField(entry, 'apiVersion') : undefined;
+    return fields !== undefined && atPath(fields, pathIn(version ?? '')) !== undefined;
   });
 }
 

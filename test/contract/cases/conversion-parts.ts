@@ -2,8 +2,20 @@ import type { JsonObject } from '#util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
 import { converted, gadget, old, oldOne, one } from './converted-gadgets.ts';
 import { gadgets } from './gadgets.ts';
-import { get, jsonPatch, merge, post, remove } from './requests.ts';
+import { get, jsonPatch, merge, post, put, remove } from './requests.ts';
 
+const scaleOf = (path: string): JsonObject => ({
+  subresources: {
+    status: {},
+    scale: { specReplicasPath: path, statusReplicasPath: '.status.replicas' },
+  },
+});
+const scale = (replicas: number): JsonObject => ({
+  apiVersion: 'autoscaling/v1',
+  kind: 'Scale',
+  metadata: { name: 'x', namespace: '$(ns)' },
+  spec: { replicas },
+});
 const table = {
   headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' },
 };
@@ -21,6 +33,20 @@ const limited = (field: string, maximum: number): JsonObject => {
 /** What belongs to a version of a kind, or to none of them, with a webhook that converts between them. */
 export const conversionParts: readonly ContractCase[] = ['v1', 'v1alpha1'].flatMap(
   (stored): readonly ContractCase[] => [
+    {
+      name: `an object is scaled in each version by its own path, stored in ${stored}`,
+      steps: [
+        ...converted(stored, {
+          more: { v1: scaleOf('.spec.replicas'), v1alpha1: scaleOf('.spec.size') },
+        }),
+        post(gadgets, gadget('v1', { replicas: 1 }), { status: 201 }),
+        get(`${oldOne}/scale`, { status: 200, body: { spec: { replicas: 1 } } }),
+        put(`${oldOne}/scale`, scale(2), { status: 200, body: { spec: { replicas: 2 } } }),
+        get(one, { status: 200, body: { spec: { replicas: 2 } } }),
+        merge(`${one}/scale`, { spec: { replicas: 3 } }, { status: 200 }),
+        get(oldOne, { status: 200, body: { spec: { size: 3 } } }),
+      ],
+    },
     {
       name: `columns and selectors are those of a version, stored in ${stored}`,
       steps: [
