@@ -456,8 +456,31 @@ shared.describe('integration/conversions', () => {
       'Cannot write the certificates of the conversion webhook, will retry',
     );
     assert.match(JSON.stringify(err), new RegExp(namespace));
+    assert.equal(await client.get(crdOf(name)), undefined);
     await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await client.untilObject(crdOf(name), (crd) => isTried(crd));
+  });
+
+  test('another webhook is not used before it has certificates', async () => {
+    const name = 'uncertified';
+    await createRuntimeNamespace(shared);
+    const client = shared.client();
+    const definitions = {
+      'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }),
+    };
+    const flags = await webhookFlags('--webhook-trial', '1s');
+    const first = launch({ definitions, flags, runtime: name });
+    const before = await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    await first.stop('SIGKILL');
+    const more = ['--webhook-trial', '1s', '--namespace', 'uncertified-runtime'];
+    launch({ definitions, flags: await webhookFlags(...more), runtime: name });
+    await client.untilObject(definitionOf(name), (definition) =>
+      /the namespace \\"uncertified-runtime\\" of their Secret does not exist.*Until then, the conversion rules and the webhook that are in the CustomResourceDefinition stay in use/.test(
+        JSON.stringify(definition?.status ?? {}),
+      ),
+    );
+    const after = await client.get(crdOf(name));
+    assert.equal(after?.metadata.generation, before?.metadata.generation);
   });
 
   test('certificates that are removed from the CRD are written again', async () => {
@@ -615,7 +638,9 @@ shared.describe('integration/conversions', () => {
     assert.deepEqual(specOf(after)?.versions, specOf(before)?.versions);
     assert.equal(urlIn(after), urlIn(before));
     await client.untilObject(definitionOf(name), (definition) =>
-      /A definition with .*--webhook-url/.test(JSON.stringify(definition?.status ?? {})),
+      /A definition with .*--webhook-url.*that are in the CustomResourceDefinition stay in use/.test(
+        JSON.stringify(definition?.status ?? {}),
+      ),
     );
   });
 

@@ -1,6 +1,7 @@
 import { type BreakingChange, breakingChanges } from '#check';
 import { type CrdDefinition, type Diagnostic, locate, type SourceMap } from '#definition';
 import { definitionLabel } from '#reconcile';
+import type { BackoffOptions } from '#util/backoff.ts';
 import { isJsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 
@@ -9,6 +10,8 @@ export interface CrdRejection {
   readonly message: string;
   /** Diagnostics with positions in the definition, if known. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Until it is installed again. @default those after other failures */
+  readonly delays?: BackoffOptions;
 }
 
 interface CheckOptions {

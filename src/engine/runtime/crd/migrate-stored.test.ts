@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definesCrd } from '#definition';
 import { KubeError, type ResourceType } from '#kube/roles.ts';
-import { createLogger } from '#telemetry';
+import { createLogger, silentLogger } from '#telemetry';
 import { gvkOf } from '#util/gvk.ts';
 import { definitionParser } from '../../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../../test/support/fakes/quiet-cluster.ts';
+import { retryUntilDone } from '../waits.ts';
 import { storedVersionsOf } from './check-change.ts';
 import { crdGvk } from './crd-definition.ts';
 import { migrateStored } from './migrate-stored.ts';
@@ -61,6 +62,7 @@ async function migrate(
     annotations = {} as Readonly<Record<string, string>>,
     rejected = '',
     hub = undefined as { readonly uid: string } | undefined,
+    failsOnce = undefined as KubeError | undefined,
   } = {},
 ) {
   assert.ok(definesCrd(definition));
@@ -78,18 +80,26 @@ async function migrate(
       kind: 'A',
       metadata: { name, namespace: 'default' },
     });
-  cluster.fault = ({ verb, name }) =>
-    verb === 'edit' && name === rejected
-      ? new KubeError('rejected', 'no', { status: 422 })
-      : undefined;
+  let once = failsOnce;
+  cluster.fault = ({ verb, name }) => {
+    if (verb !== 'edit') return undefined;
+    if (name === rejected) return new KubeError('rejected', 'no', { status: 422 });
+    const fault = once;
+    once = undefined;
+    return fault;
+  };
   const log: LoggedLine[] = [];
   const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
   const logger = createLogger({ level: 'info', destination });
   const progress: (MigrationView | undefined)[] = [];
   const onMigration = (migration: MigrationView | undefined) => void progress.push(migration);
   const context = { definition, cluster, clock, logger, hub, onMigration };
-  const migrating = migrateStored(context, new AbortController().signal);
-  for (let rounds = 0; rounds < 10; rounds++) {
+  const { signal } = new AbortController();
+  const migrating = retryUntilDone(() => migrateStored(context, signal), {
+    ...{ clock, cluster, logger: silentLogger, signal },
+    message: 'Resources cannot be migrated to the new storage version, will retry',
+  });
+  for (let rounds = 0; rounds < 20; rounds++) {
     cluster.deliver();
     await settle();
     await clock.advance(1_000);
@@ -143,6 +153,19 @@ describe('runtime/crd/migrate-stored', () => {
     const left = { version: 'v2', written: 2, total: 3, rejected: ['default/y'] };
     assert.deepEqual(progress.at(-1), left);
   });
+
+  for (const [status, code] of [
+    [409, 'conflict'],
+    [429, 'too-many-requests'],
+    [504, 'unavailable'],
+  ] as const)
+    test(`a write that fails with ${status} is repeated, and the record is not trimmed before`, async () => {
+      const { reported, after } = await migrate(['v1', 'v2'], {
+        failsOnce: new KubeError(code, code, { status }),
+      });
+      assert.deepEqual(reported, [{ level: 'info', from: ['v1'], resources: 3 }]);
+      assert.deepEqual(after, ['v2']);
+    });
 
   test('its progress is reported, and that nothing is left', async () => {
     const { progress } = await migrate(['v1', 'v2']);

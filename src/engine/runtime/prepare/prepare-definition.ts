@@ -9,6 +9,7 @@ import {
   type OperatorDefinition,
   usedKindsOf,
 } from '#definition';
+import type { BackoffOptions } from '#util/backoff.ts';
 import { type GroupKind, type Gvk, gvkKey } from '#util/gvk.ts';
 import { acquireCrd, type CrdListener } from '../crd/crd-definition.ts';
 import { installCrd } from '../crd/install-crd.ts';
@@ -20,7 +21,12 @@ import type { PreparedRevision } from './prepared-revision.ts';
 /** Result of a preparation; a rejection is not an error. */
 export type Preparation =
   | { readonly kind: 'prepared'; readonly prepared: PreparedRevision }
-  | { readonly kind: 'rejected'; readonly rejection: Rejection };
+  | {
+      readonly kind: 'rejected';
+      readonly rejection: Rejection;
+      /** Until it is prepared again. @default those after other failures */
+      readonly delays?: BackoffOptions;
+    };
 
 type CompileOptionName = 'cluster' | 'coverage' | 'ownSchema';
 
@@ -71,8 +77,10 @@ export async function prepareDefinition(
         { ...options, definition, source, onStep: (message) => onStep(message, true) },
         signal,
       );
-      if (obstacle !== undefined)
-        return rejected(definition, obstacle.message, obstacle.diagnostics);
+      if (obstacle !== undefined) {
+        const { message, diagnostics, delays } = obstacle;
+        return { ...rejected(definition, message, diagnostics), ...(delays && { delays }) };
+      }
     }
     const previousKinds = await servedKinds(options.childKinds(), cluster, signal);
     const { plan, unknownKinds } = compiled;

@@ -1,5 +1,6 @@
 import type { Diagnostic, LocatedDefinition } from '#definition';
 import { anySignal } from '#util/any-signal.ts';
+import type { BackoffOptions } from '#util/backoff.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { whenAborted } from '#util/when-aborted.ts';
@@ -58,6 +59,8 @@ export class DefinitionRun {
   #isSettled = true;
   /** Why the cluster rejects the desired revision, while an older one runs. */
   #rejection: Rejection | undefined;
+  /** Until the desired revision is prepared again. Undefined: the usual delays. */
+  #delays: BackoffOptions | undefined;
   /** Monotonic time of the first failure. Undefined: it is running. */
   #failingSinceMs: number | undefined;
   /** Aborts when another revision is desired. */
@@ -118,7 +121,8 @@ export class DefinitionRun {
       try {
         if (active === undefined) {
           active = await this.#start(attempt, signal);
-          isDone = active !== undefined;
+          // An older revision that runs instead does not make a rejected one succeed at once.
+          isDone = active !== undefined && this.#rejection === undefined;
         } else isDone = await this.#follow(active, ending);
       } catch (caught) {
         error = caught;
@@ -133,12 +137,20 @@ export class DefinitionRun {
         await waitToRetry(0, undefined, { ...this.#options, signal: attempt });
         continue;
       }
-      if (!isDone) await waitToRetry(failures, error, { ...this.#options, signal: ending });
+      if (!isDone) {
+        const waiting = active === undefined ? attempt : anySignal([attempt, active.ending]);
+        await this.#waitToRetry(failures, error, waiting);
+      }
       failures = isDone || ending.aborted ? 0 : failures + 1;
     }
     await active?.ended;
     active?.stop();
     await this.#options.beside.stop();
+  }
+
+  async #waitToRetry(failures: number, error: unknown, signal: AbortSignal): Promise<void> {
+    const delays = this.#delays;
+    await waitToRetry(failures, error, { ...this.#options, signal, ...(delays && { delays }) });
   }
 
   /** Undefined: the cluster rejects every revision. */
@@ -234,6 +246,7 @@ export class DefinitionRun {
   }
 
   async #prepare(located: LocatedDefinition, signal: AbortSignal): Promise<Preparation> {
+    this.#delays = undefined;
     const onStep: PrepareOptions['onStep'] = (message, changesVersions) =>
       this.#setProgress(message, changesVersions);
     const onCrd = (live: KubeObject | undefined) => this.#crdChanged(live);
@@ -247,6 +260,7 @@ export class DefinitionRun {
       signal,
     );
     signal.throwIfAborted();
+    if (found.kind === 'rejected') this.#delays = found.delays;
     if (found.kind === 'prepared') {
       // Until it is recorded, the change of its versions is not over.
       this.#setProgress('Recording the accepted revision', this.#progress.changesVersions);

@@ -1,5 +1,7 @@
 import type { ConversionRules } from '#conversion';
 import type { Informer } from '#kube/roles.ts';
+import type { BackoffOptions } from '#util/backoff.ts';
+import { messageOf } from '#util/homeostat-error.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import type { CrdRejection } from '../check-change.ts';
 import type { CrdContext } from '../crd-definition.ts';
@@ -7,7 +9,7 @@ import { whenEstablished } from '../wait-for-crd.ts';
 import { writeCaBundle } from './ca-bundles.ts';
 import { type ConversionTarget, noTarget } from './conversion-target.ts';
 import { whyNotConvertible } from './convertible.ts';
-import { hasCertificates, whyNoCertificates } from './crd-certificates.ts';
+import { issuedCertificates, whyUntrusted } from './crd-certificates.ts';
 import { clientConfigOf } from './crd-parts.ts';
 import {
   closedCrd,
@@ -22,6 +24,7 @@ import {
 import { whyNotStorable } from './storable.ts';
 import { tryConversions } from './try-conversions.ts';
 import {
+  isAddressTried,
   isInTrial,
   replacesWorking,
   restoredBundle,
@@ -59,7 +62,7 @@ export async function installConverted(
   const { conversion: target, crds, definition, apply, onStep, cluster } = options;
   const { name } = definition.kind.crd.metadata;
   const liveCrd = () => crds.get(undefined, name)?.object;
-  if (target === undefined) return withoutTarget(options, liveCrd(), signal);
+  if (target === undefined) return rejected(options, noTarget, signal);
   const wholeFor: Shape = (crd, live) => withRules(crd, live, { rules, target });
   const final = provenShape(rules, target);
   const finish = async () => {
@@ -72,47 +75,66 @@ export async function installConverted(
   const live = liveCrd();
   onStep?.('Converting all resources by the new rules');
   const bad = live && (await whyNotConvertible(options, { rules, live }, signal));
-  if (bad !== undefined) {
-    const closed = live && isInTrial(live) ? `${await closeConverted(options, signal)}. ` : '';
-    return rejection(`${closed}${unused}: ${bad}`);
-  }
+  if (bad !== undefined) return rejected(options, `${unused}: ${bad}`, signal);
+  onStep?.('Waiting for the certificates of the conversion webhook');
+  const certificates = await issuedCertificates(options, target, signal);
+  if (certificates.kind === 'missing')
+    return replacesWorking(liveCrd())
+      ? rejected(options, certificates.message, signal)
+      : waiting(certificates.message, liveCrd());
   const obstacle = await apply((crd, live) => preparedCrd(wholeFor(crd, live), live));
   if (obstacle !== undefined) return obstacle;
-  onStep?.('Waiting for the certificates of the conversion webhook');
-  if (!(await hasCertificates(options, target, signal))) {
-    const why = await whyNoCertificates(options, target, signal);
-    if (!replacesWorking(liveCrd())) return rejection(why);
-    return rejection(`${await closeConverted(options, signal)}. ${why}`);
+  const { caBundle } = certificates;
+  const untrusted = await whyUntrusted(options, target, { caBundle, signal });
+  if (untrusted !== undefined) {
+    if (!replacesWorking(liveCrd())) return rejection(untrusted);
+    return { ...(await rejected(options, untrusted, signal)), delays: trialDelays };
   }
   const unopened = await apply((crd, live) => openedCrd(wholeFor(crd, live), live));
   if (unopened !== undefined) return unopened;
   const conflict = await whenEstablished(crds, name, signal);
   if (conflict !== undefined) return rejection(conflict);
   onStep?.('Trying the conversions between its versions');
-  const problem = await tryAll(options, target, signal).catch(async (error: unknown) => {
-    // A webhook that never answers may look like an API server that does not.
-    if (!signal.aborted && replacesWorking(liveCrd())) await closeConverted(options, signal);
-    throw error;
+  const problem = await tryAll(options, target, signal).catch((error: unknown) => {
+    if (signal.aborted || !replacesWorking(liveCrd())) throw error;
+    // A webhook that never answers looks like an API server that does not. If that is the case, the next request fails, too.
+    return messageOf(error);
   });
   if (problem === undefined) return finish();
   const closed = await closeConverted(options, signal);
   cluster.kindCreated(definition.kind.gvk);
-  return rejection(`${closed}, because conversions fail: ${problem}`);
+  return {
+    ...rejection(`${closed}, because conversions fail: ${problem}`),
+    delays: trialDelays,
+  };
 }
 
+/** Each attempt changes the CRD, and may show failures of a webhook to clients of versions that are served. */
+const trialDelays: BackoffOptions = { baseDelayMs: 5_000, maxDelayMs: 600_000 };
 const unused = 'The conversion rules are not used';
 const unserved = 'New versions are not served';
 const kept = 'The previous conversion rules and webhook are used again';
 const unrestored = ' (changed schemas stay: they are too large to be recorded)';
 
-/** Without a webhook nothing is tried. What another process has tried is undone: its webhook may not be there any more, either. */
-async function withoutTarget(
+const inUse =
+  'Until then, the conversion rules and the webhook that are in the CustomResourceDefinition stay in use';
+
+/** Nothing can be tried. What another process has tried is undone: its webhook may not be there any more. */
+async function rejected(
   options: ConvertedInstall,
-  live: KubeObject | undefined,
+  why: string,
   signal: AbortSignal,
 ): Promise<CrdRejection> {
-  if (live === undefined || !isInTrial(live)) return rejection(noTarget);
-  return rejection(`${await closeConverted(options, signal)}. ${noTarget}`);
+  const { crds, definition } = options;
+  const liveCrd = () => crds.get(undefined, definition.kind.crd.metadata.name)?.object;
+  const before = liveCrd();
+  if (before !== undefined && isInTrial(before)) await closeConverted(options, signal);
+  return waiting(why, liveCrd());
+}
+
+/** The message follows from the live CRD, so that it stays the same. */
+function waiting(why: string, live: KubeObject | undefined): CrdRejection {
+  return rejection(live !== undefined && isAddressTried(live) ? `${why}. ${inUse}` : why);
 }
 
 /**

@@ -130,9 +130,13 @@ export function restoredBundle(
 ): string | undefined {
   const config = clientConfigOf({ ...live, spec: { ...(conversion && { conversion }) } });
   const current = clientConfigOf(live);
-  if (config === undefined || deepEqual(serverOf(config), serverOf(current ?? {})))
-    return undefined;
+  if (config === undefined || isSameServer(config, current ?? {})) return undefined;
   return typeof config.caBundle === 'string' ? config.caBundle : undefined;
+}
+
+/** Whether two webhooks are one server, at whatever path. Pure. */
+export function isSameServer(one: JsonObject, other: JsonObject): boolean {
+  return deepEqual(serverOf(one), serverOf(other));
 }
 
 function serverOf({ url, service }: JsonObject): unknown {
