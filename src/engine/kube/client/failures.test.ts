@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, test } from 'node:test';
+import { mostServerLevels } from '#util/json-scan.ts';
 import {
   arrived,
   failure,
@@ -163,7 +164,7 @@ describe('kube/api-client failures', () => {
   test('an answer of the hub that would take too much memory, or is nested too deep, is not parsed', async () => {
     for (const body of [
       `[${'{},'.repeat(5_000_000)}{}]`,
-      `["${'x'.repeat(4_200_000)}",${'['.repeat(10_001)}${']'.repeat(10_001)}]`,
+      `["${'x'.repeat(4_200_000)}",${'['.repeat(mostServerLevels)}${']'.repeat(mostServerLevels)}]`,
     ]) {
       const server = await serve(() => ({ status: 200, body }));
       const error = await failure(clientFor(server.url).request(get, never));
