@@ -607,6 +607,50 @@ shared.describe('integration/conversions', () => {
     assert.equal(digestIn(after), digestIn(before));
   });
 
+  test('while the webhook is down, the stored version is read, errors name the webhook, and nothing is lost', async () => {
+    const name = 'down';
+    await createRuntimeNamespace(shared);
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const definitions = {
+      'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }),
+    };
+    const flags = await webhookFlags('--webhook-trial', '1s');
+    const first = launch({ definitions, flags, runtime: name });
+    await client.untilObject(crdOf(name), (crd) => isTried(crd));
+    const at = (version: string, of: string) =>
+      `/apis/${name}.example.com/${version}/namespaces/${namespace}/dials/${of}`;
+    const apply = (version: string, of: string, spec: object) =>
+      client.apply({
+        apiVersion: `${name}.example.com/${version}`,
+        kind: 'Dial',
+        metadata: { name: of, namespace },
+        spec: { ...spec },
+      });
+    await apply('v1alpha1', 'old', { size: 3, note: 'kept' });
+    await apply('v1', 'new', { replicas: 5 });
+    for (const [of, text] of [
+      ['old', 'replicas 3'],
+      ['new', 'replicas 5'],
+    ] as const)
+      await client.untilObject(configOf(namespace, of), (map) => textOf(map) === text);
+    await first.stop('SIGKILL');
+    const failed = /conversion webhook for down\.example\.com\/\w+, Kind=Dial failed/;
+    await assert.rejects(client.get(at('v1alpha1', 'old')), failed);
+    await assert.rejects(apply('v1', 'old', { replicas: 4 }), failed);
+    await client.patch(at('v1', 'old'), { metadata: { labels: { a: 'b' } } });
+    for (const [of, replicas] of [
+      ['old', 3],
+      ['new', 5],
+    ] as const)
+      assert.deepEqual((await client.get(at('v1', of)))?.spec, { replicas });
+    launch({ definitions, flags, runtime: name });
+    const read = () => client.get(at('v1alpha1', 'old')).catch(() => undefined);
+    let found = await read();
+    for (; found === undefined; found = await read()) await client.sleep(100);
+    assert.deepEqual(found.spec, { size: 3, note: 'kept' });
+  });
+
   test('what worked is used again by a runtime without a webhook, after one was killed that tried something else', async () => {
     const name = 'undone';
     await createRuntimeNamespace(shared);
