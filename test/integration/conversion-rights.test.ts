@@ -109,7 +109,7 @@ shared.describe('integration/conversion-rights', () => {
       subjects: [{ apiGroup: rbac, kind: 'User', name: runtimeUser }],
     });
     const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/webapps.web.example.com';
-    await client.untilObject(crd, (found) => JSON.stringify(found?.spec).includes('"caBundle"'));
+    await client.untilObject(crd, (found) => JSON.stringify(found ?? {}).includes('"caBundle"'));
     const requests = auditedRequests(shared.plane.auditFile ?? '', runtimeUser).filter(
       ({ isForbidden }) => !isForbidden,
     );
