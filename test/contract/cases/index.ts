@@ -92,7 +92,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'crd-lives': crdLives,
   'removed-versions': removedVersions,
   conversions,
-  'conversion parts': conversionParts,
+  'conversion-parts': conversionParts,
   'crd-parts': crdParts,
   structural,
   'structural-values': structuralValues,
