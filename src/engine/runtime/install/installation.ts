@@ -1,13 +1,13 @@
 import { diagnosticText } from '#check';
-import { installKind, type OperatorPlan } from '#compile';
+import type { OperatorPlan } from '#compile';
 import { Controller } from '#controller';
 import { type LocatedDefinition, usedKindsOf } from '#definition';
-import { createFinalizingOperator, createOperator, holdChange } from '#reconcile';
+import { createOperator, holdChange } from '#reconcile';
 import { anySignal } from '#util/any-signal.ts';
 import { deepEqual } from '#util/deep-equal.ts';
 import { type GroupKind, type Gvk, isSameKind } from '#util/gvk.ts';
 import { conditionsOf, type KubeObject, keyOf } from '#util/kube-object.ts';
-import { installNameOf, type OwnPart, statusManagerOf } from '#util/stored-names.ts';
+import { installNameOf, statusManagerOf } from '#util/stored-names.ts';
 import { whenAborted } from '#util/when-aborted.ts';
 import { DefinitionMetrics } from '../definition-metrics.ts';
 import {
@@ -16,29 +16,19 @@ import {
   statusOfOwn,
 } from '../definitions/install-tasks.ts';
 import { errorMessage } from '../error-message.ts';
-import type { OwnObjects } from '../objects/own-object-informer.ts';
-import type { SharedOptions } from '../runner-options.ts';
 import { whenNewKind } from '../running/restart-conditions.ts';
 import { servedKinds } from '../served-kinds.ts';
-import type { ViewListener } from '../view-change-notifier.ts';
 import { retryUntilDone } from '../waits.ts';
-import { compileOwn, ownKindsOf } from './compile-own.ts';
-import { untilSchemaIsRead, waitsForSchema } from './defaults-delay.ts';
-import { createDefinitionViewCluster } from './definition-view-cluster.ts';
-import { createInstallLogger } from './install-logger.ts';
+import { compileOwn } from './compile-own.ts';
+import { type InstallationOptions, operatorOptions } from './installation-options.ts';
 import { distinctKinds, recordedInstallKinds } from './recorded-kinds.ts';
-
-export interface InstallationOptions extends SharedOptions {
-  /** Name of the definition. */
-  readonly name: string;
-  readonly part: OwnPart;
-  readonly objects: OwnObjects;
-  readonly listener: ViewListener;
-}
+import { removeObjects } from './remove-objects.ts';
+import { SchemaReading, schemaWait } from './schema-reading.ts';
 
 /** Keeps objects whose deletion needs an approval. */
 type Hold = ReturnType<typeof holdChange>;
 type ApplyTask = Extract<InstallTask, { kind: 'apply' }>;
+type RemoveTask = Extract<InstallTask, { kind: 'remove' }>;
 
 /** The objects that are kept as desired. */
 interface Operated {
@@ -60,6 +50,7 @@ export class Installation {
   readonly #ownName: string;
   readonly #signal: AbortSignal;
   readonly #metrics: DefinitionMetrics;
+  readonly #schema: SchemaReading;
   #task: InstallTask = { kind: 'keep' };
   #work: Work | undefined;
   #hold: Hold | undefined;
@@ -68,10 +59,6 @@ export class Installation {
   /** The revision of the running plan, once its objects have been reported. */
   #reported: string | undefined;
   #problem: InstallProblem | undefined;
-  /** Whether the API server has read the schema of the kind. */
-  #isSchemaRead = false;
-  /** The version of the kind for which the defaults were applied. Undefined: not by this process. */
-  #version: string | undefined;
   #isDone = false;
 
   /** `signal`: stops all work. */
@@ -81,6 +68,7 @@ export class Installation {
     this.#ownName = installNameOf(name, part);
     this.#signal = signal;
     this.#metrics = new DefinitionMetrics(metrics, clock, this.#ownName);
+    this.#schema = new SchemaReading(options);
   }
 
   /** Why the objects are not managed, or not all of them yet. Undefined: they are. */
@@ -140,10 +128,9 @@ export class Installation {
   /** @returns whether nothing is left to do; false: a kind is served now, and its objects are compared by its schema */
   async #reconcile(located: LocatedDefinition, signal: AbortSignal): Promise<boolean> {
     const { cluster, part } = this.#options;
-    await this.#untilVersionIsRead(located, signal);
+    await this.#schema.ofVersion(located, () => this.#setProblem(schemaWait(located)), signal);
     const known = this.#knownKinds();
-    const omitsDefaults =
-      part === 'admission' && !this.#isSchemaRead && waitsForSchema(located, known);
+    const omitsDefaults = this.#schema.isAwaited(located, known);
     const options = { ...this.#options, omitsDefaults };
     const { plan, diagnostics } = await compileOwn[part](located, options, signal);
     if (plan === undefined) {
@@ -160,7 +147,7 @@ export class Installation {
     if (omitsDefaults) this.#setProblem(schemaWait(located));
     else if (this.#problem?.isWaiting !== true) this.#setProblem(undefined);
     if (omitsDefaults && plan.children.length === 0) {
-      await this.#whenSchemaIsRead(located, signal);
+      await this.#schema.untilRead(located, signal);
       return false;
     }
     const unknown = usedKindsOf(plan.definition).filter(
@@ -174,7 +161,7 @@ export class Installation {
       () => {},
     );
     if (omitsDefaults)
-      this.#whenSchemaIsRead(located, attempt).then(
+      this.#schema.untilRead(located, attempt).then(
         () => ending.abort(new Error('The schema of the kind is read')),
         () => {},
       );
@@ -194,22 +181,6 @@ export class Installation {
     return true;
   }
 
-  /** Another version has another schema: until it is read, the policy stays as it is. */
-  async #untilVersionIsRead(located: LocatedDefinition, signal: AbortSignal): Promise<void> {
-    const { version } = located.definition.kind.gvk;
-    const isOther = this.#version !== undefined && this.#version !== version;
-    if (isOther && this.#options.part === 'admission' && waitsForSchema(located, [])) {
-      this.#setProblem(schemaWait(located));
-      await this.#whenSchemaIsRead(located, signal);
-    }
-    this.#version = version;
-  }
-
-  async #whenSchemaIsRead(located: LocatedDefinition, signal: AbortSignal): Promise<void> {
-    await untilSchemaIsRead(located, this.#options, signal);
-    this.#isSchemaRead = true;
-  }
-
   async #operate(
     { plan, previousKinds, onReported }: Operated,
     signal: AbortSignal,
@@ -218,7 +189,7 @@ export class Installation {
     const { name, logger } = this.#options;
     const { retry } = plan.definition.controller;
     const operator = createOperator({
-      ...this.#operatorOptions(false, onReleased),
+      ...operatorOptions(this.#options, { isRemoved: false, onReleased }),
       plan,
       previousKinds,
       enqueue: (key, priority) => controller.enqueue(key, priority),
@@ -260,50 +231,13 @@ export class Installation {
     return hold;
   }
 
-  /** Deletes the objects, as the children of a resource that is deleted. */
-  async #remove(
-    { located }: Extract<InstallTask, { kind: 'remove' }>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name, part, cluster, listener, logger } = this.#options;
-    const kinds = distinctKinds([...this.#knownKinds(), ...ownKindsOf(part, located)]);
-    const ending = new AbortController();
-    const operator = createFinalizingOperator({
-      ...this.#operatorOptions(true, () => ending.abort(new Error('No object is left'))),
-      name: this.#ownName,
-      kind: installKind,
-      recordedKinds: kinds,
-      previousKinds: await servedKinds(kinds, cluster, signal),
-      enqueue: (key, priority) => controller.enqueue(key, priority),
-    });
-    const controller = new Controller({
-      ...this.#options,
-      name: this.#ownName,
-      logger: logger.child({ definition: name }),
-      reconciler: operator,
-      concurrency: 1,
-      maxDelayMs: 300_000,
-    });
-    const attempt = anySignal([signal, ending.signal]);
-    try {
-      await operator.start(attempt);
-      await controller.run(attempt);
-    } finally {
-      operator.stop();
-    }
-    if (!ending.signal.aborted) return;
-    this.#isDone = true;
-    listener.awaited();
-  }
-
-  #operatorOptions(isRemoved: boolean, onReleased: () => void) {
-    const { name, part, cluster, listener, logger, ...options } = this.#options;
-    return {
-      ...options,
-      logger: createInstallLogger(logger, name),
-      cluster: createDefinitionViewCluster({ cluster, name, part, isRemoved, onReleased }),
-      onWatchState: () => listener.counted(),
-    };
+  async #remove({ located }: RemoveTask, signal: AbortSignal): Promise<void> {
+    this.#isDone = await removeObjects(
+      this.#options,
+      { located, known: this.#knownKinds() },
+      signal,
+    );
+    if (this.#isDone) this.#options.listener.awaited();
   }
 
   /** The kinds of the objects that exist or may exist. */
@@ -338,11 +272,6 @@ export class Installation {
     this.#problem = problem;
     this.#options.listener.changed();
   }
-}
-
-function schemaWait({ definition: { kind } }: LocatedDefinition): InstallProblem {
-  const message = `Defaults wait until the API server has read the schema of "${kind.gvk.kind}"`;
-  return { message, isWaiting: true };
 }
 
 function isSameTask(before: InstallTask, next: InstallTask): boolean {

@@ -6,7 +6,8 @@ import {
   ownParts,
 } from '../definitions/install-tasks.ts';
 import type { ViewListener } from '../view-change-notifier.ts';
-import { Installation, type InstallationOptions } from './installation.ts';
+import { Installation } from './installation.ts';
+import type { InstallationOptions } from './installation-options.ts';
 
 interface InstallationsOptions extends Omit<InstallationOptions, 'name' | 'part' | 'listener'> {
   readonly listenerOf: (name: string) => ViewListener;
