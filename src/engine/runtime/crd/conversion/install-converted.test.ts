@@ -2,125 +2,32 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definesCrd } from '#definition';
 import { errorFromResponse } from '#kube/errors.ts';
-import { type ApplyResult, KubeError, type ResourceType } from '#kube/roles.ts';
-import { settled } from '#reconcile';
-import { deepEqual } from '#util/deep-equal.ts';
+import { KubeError } from '#kube/roles.ts';
 import { gvkOf } from '#util/gvk.ts';
 import type { KubeObject } from '#util/kube-object.ts';
-import { definitionParser } from '../../../../../test/support/definition-parser.ts';
-import { FakeClock } from '../../../../../test/support/fake-clock.ts';
-import { QuietCluster } from '../../../../../test/support/fakes/quiet-cluster.ts';
-import { acquireCrd, crdGvk } from '../crd-definition.ts';
+import { preservedAnnotation } from '#util/stored-names.ts';
+import {
+  ConvertedWorld,
+  convertedDefinition,
+} from '../../../../../test/support/conversion/converted-world.ts';
 import type { ConversionTarget } from './conversion-target.ts';
-import { clientConfigOf } from './crd-parts.ts';
-import { installConverted } from './install-converted.ts';
+import { clientConfigOf, specOf, versionsOf } from './crd-parts.ts';
 import { provenShape } from './staged-crd.ts';
 
-const schema = 'schema: { openAPIV3Schema: { type: object } }';
-const [located] = definitionParser.parse(
-  `apiVersion: homeostat.dev/v1alpha1
-kind: OperatorDefinition
-metadata: { name: mine }
-spec:
-  crd:
-    group: a.example.com
-    names: { kind: A, plural: as }
-    scope: Namespaced
-    versions:
-      - { name: v1, served: true, storage: true, ${schema} }
-      - { name: v2, served: true, storage: false, ${schema} }
-  conversions:
-    hub: v1
-    versions: [{ version: v2 }]
-`,
-  'a.yaml',
-).definitions;
-const definition = located?.definition ?? assert.fail();
+const { definition } = convertedDefinition();
 assert.ok(definesCrd(definition));
 const { crd } = definition.kind;
 const rules = definition.conversions ?? assert.fail();
-
-const typeOf = (gvk: ResourceType['gvk'], plural: string, namespaced = true): ResourceType => ({
-  ...{ gvk, plural, namespaced, hasStatus: true, verbs: [] },
-});
-const types = [
-  typeOf(crdGvk, 'customresourcedefinitions', false),
-  typeOf(gvkOf('a.example.com/v1', 'A'), 'as'),
-  typeOf(gvkOf('a.example.com/v2', 'A'), 'as'),
-  typeOf(gvkOf('v1', 'Secret'), 'secrets'),
-  typeOf(gvkOf('v1', 'Namespace'), 'namespaces', false),
-];
 
 const here: ConversionTarget = { clientConfig: () => ({ url: 'https://here' }), trialMs: 0 };
 const there: ConversionTarget = { clientConfig: () => ({ url: 'https://there' }), trialMs: 0 };
 const authority = { namespace: 'system', secret: 'certificates', bundleOf: () => 'bundle' };
 
-/** A CRD whose conversions work by the webhook `here`. */
-class World {
-  readonly cluster = new QuietCluster(types);
-  readonly clock = new FakeClock();
-  /** Of dry runs by the webhook `there`. @default they succeed */
-  failure: KubeError | undefined;
-  /** Where the CRD sent objects after each write. */
-  readonly written: unknown[] = [];
-
-  constructor() {
-    this.#put(provenShape(rules, here)(crd, undefined));
-  }
-
-  get live(): KubeObject {
-    const found = this.cluster.server.get(crdGvk, undefined, crd.metadata.name);
-    return found?.object ?? assert.fail();
-  }
-
-  async install(target: ConversionTarget | undefined) {
-    assert.ok(definition && definesCrd(definition));
-    const { cluster, clock } = this;
-    const dryRunApply = async () => {
-      if (this.failure !== undefined && this.#isAt('https://there')) throw this.failure;
-      return {} as ApplyResult;
-    };
-    const crds = acquireCrd(cluster, crd.metadata.name);
-    const { signal } = new AbortController();
-    await settled(crds, signal);
-    const write = async (shape: (crd: KubeObject, live: KubeObject) => KubeObject) => {
-      const { live } = this;
-      const next = shape(crd, live);
-      if (deepEqual([next.spec, next.metadata.annotations], [live.spec, live.metadata.annotations]))
-        return undefined;
-      this.#put(next);
-      this.written.push(clientConfigOf(next)?.url);
-      return undefined;
-    };
-    let isOver = false;
-    const installing = installConverted(
-      {
-        ...{ definition, clock, crds, conversion: target, apply: write, restore: write },
-        cluster: Object.assign(cluster, { dryRunApply }),
-      },
-      rules,
-      signal,
-    ).finally(() => {
-      isOver = true;
-    });
-    installing.catch(() => {});
-    while (!isOver) {
-      cluster.deliver();
-      await clock.advance(100);
-    }
-    crds.release();
-    return installing;
-  }
-
-  #isAt(url: string): boolean {
-    return clientConfigOf(this.live)?.url === url;
-  }
-
-  #put(object: KubeObject): void {
-    const conditions = ['Established', 'NamesAccepted'].map((type) => ({ type, status: 'True' }));
-    this.cluster.server.put({ ...object, status: { conditions, storedVersions: ['v1'] } });
-    this.cluster.deliver();
-  }
+/** Its conversions work by the webhook `here`; dry runs by the webhook `there` fail with the error. */
+function worldOf(failure?: KubeError): ConvertedWorld {
+  const world = new ConvertedWorld(definition, provenShape(rules, here)(crd, undefined));
+  world.failure = (url) => (url === 'https://there' ? failure : undefined);
+  return world;
 }
 
 const webhookError = errorFromResponse({
@@ -134,9 +41,8 @@ const webhookError = errorFromResponse({
 
 describe('runtime/crd/conversion/install-converted', () => {
   test('a webhook that fails is tried again seldom: each attempt changes the CRD', async () => {
-    const world = new World();
+    const world = worldOf(webhookError);
     const before = world.live;
-    world.failure = webhookError;
     const first = await world.install(there);
     assert.equal(
       first?.message,
@@ -149,8 +55,7 @@ describe('runtime/crd/conversion/install-converted', () => {
   });
 
   test('a webhook that does not answer looks like an API server that does not: what worked is used again', async () => {
-    const world = new World();
-    world.failure = new KubeError('timeout', 'No answer within 30 s', { status: 0 });
+    const world = worldOf(new KubeError('timeout', 'No answer within 30 s', { status: 0 }));
     const found = await world.install(there);
     assert.match(found?.message ?? '', /webhook are used again, .*: No answer within 30 s$/);
     assert.deepEqual(world.written, ['https://there', 'https://here']);
@@ -162,15 +67,14 @@ describe('runtime/crd/conversion/install-converted', () => {
       [429, 'too-many-requests'],
       [504, 'unavailable'],
     ] as const) {
-      const world = new World();
-      world.failure = new KubeError(code, code, { status });
+      const world = worldOf(new KubeError(code, code, { status }));
       assert.equal(await world.install(there), undefined, code);
       assert.equal(clientConfigOf(world.live)?.url, 'https://there');
     }
   });
 
   test('without certificates nothing is written, and the message stays the same', async () => {
-    const world = new World();
+    const world = worldOf();
     const target = { ...there, authority, run: async () => {} };
     for (let attempt = 0; attempt < 2; attempt++) {
       const found = await world.install(target);
@@ -184,7 +88,7 @@ describe('runtime/crd/conversion/install-converted', () => {
   });
 
   test('without a webhook the message names what is in use, and stays the same', async () => {
-    const world = new World();
+    const world = worldOf();
     for (let attempt = 0; attempt < 2; attempt++)
       assert.match(
         (await world.install(undefined))?.message ?? '',
@@ -192,4 +96,56 @@ describe('runtime/crd/conversion/install-converted', () => {
       );
     assert.deepEqual(world.written, []);
   });
+
+  test('a version that cannot be stored yet is served, tried once, and stays proven', async () => {
+    const { definition: moving } = convertedDefinition({ storage: 'v2' });
+    const world = new ConvertedWorld(moving, ofVersionOne());
+    world.cluster.server.put(largeObject);
+    const reads = () =>
+      world.cluster.requests.filter(({ verb, kind }) => verb === 'get' && kind === 'A').length;
+    const versions = () =>
+      versionsOf(world.live).map(({ name, served, storage }) => [name, served, storage]);
+    const first = await world.install(here);
+    assert.match(
+      first?.message ?? '',
+      /^Resources cannot be stored in version "v2": .* A "default\/large"$/,
+    );
+    const { live } = world;
+    const before = [reads(), world.written.length];
+    assert.ok(reads() > 0);
+    assert.deepEqual(versions(), [
+      ['v1', true, true],
+      ['v2', true, false],
+    ]);
+    // Its webhook does not answer for a while.
+    world.cluster.fault = ({ verb, kind }) =>
+      verb === 'get' && kind === 'A' ? webhookError : undefined;
+    assert.equal((await world.install(here))?.message, first?.message);
+    assert.deepEqual([reads(), world.written.length], before);
+    assert.deepEqual(world.live.spec, live.spec);
+    world.cluster.server.delete(gvkOf('a.example.com/v2', 'A'), largeObject.metadata);
+    assert.equal(await world.install(here), undefined);
+    assert.deepEqual(versions(), [
+      ['v1', true, false],
+      ['v2', true, true],
+    ]);
+  });
 });
+
+/** The CRD before it had another version. */
+function ofVersionOne(): KubeObject {
+  const versions = versionsOf(crd).filter(({ name }) => name === 'v1');
+  return { ...crd, spec: { ...specOf(crd), versions, conversion: { strategy: 'None' } } };
+}
+
+/** Read in v2, it lacks fields. */
+const largeObject = {
+  apiVersion: 'a.example.com/v2',
+  kind: 'A',
+  metadata: {
+    name: 'large',
+    namespace: 'default',
+    annotations: { [preservedAnnotation]: 'incomplete' },
+    labels: { [preservedAnnotation]: 'incomplete' },
+  },
+};

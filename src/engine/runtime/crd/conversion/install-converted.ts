@@ -19,6 +19,7 @@ import {
   openedCrd,
   preparedCrd,
   provenShape,
+  triedCrd,
   withRules,
 } from './staged-crd.ts';
 import { whyNotStorable } from './storable.ts';
@@ -65,13 +66,15 @@ export async function installConverted(
   if (target === undefined) return rejected(options, noTarget, signal);
   const wholeFor: Shape = (crd, live) => withRules(crd, live, { rules, target });
   const final = provenShape(rules, target);
-  const finish = async () => {
-    if (!movesStorage(definition.kind.crd, liveCrd())) return apply(final);
+  const whyUnfit = async () => {
+    if (!movesStorage(definition.kind.crd, liveCrd())) return undefined;
     onStep?.('Looking for resources that do not fit into the new storage version');
-    const unfit = await whyNotStorable(options, signal);
-    return unfit === undefined ? apply(final) : rejection(unfit);
+    return whyNotStorable(options, signal);
   };
-  if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) return finish();
+  if (isProven(wholeFor(definition.kind.crd, liveCrd()), liveCrd())) {
+    const unfit = await whyUnfit();
+    return unfit === undefined ? apply(final) : rejection(unfit);
+  }
   const live = liveCrd();
   onStep?.('Converting all resources by the new rules');
   const bad = live && (await whyNotConvertible(options, { rules, live }, signal));
@@ -100,7 +103,13 @@ export async function installConverted(
     // A webhook that never answers looks like an API server that does not. If that is the case, the next request fails, too.
     return messageOf(error);
   });
-  if (problem === undefined) return finish();
+  if (problem === undefined) {
+    const unfit = await whyUnfit();
+    if (unfit === undefined) return apply(final);
+    // The conversions work: they are not tried again until the storage version may change.
+    const unrecorded = await apply((crd, live) => triedCrd(wholeFor(crd, live), live));
+    return unrecorded ?? rejection(unfit);
+  }
   const closed = await closeConverted(options, signal);
   cluster.kindCreated(definition.kind.gvk);
   return {

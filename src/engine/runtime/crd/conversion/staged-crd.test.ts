@@ -5,9 +5,17 @@ import type { JsonObject } from '#util/json.ts';
 import type { KubeObject } from '#util/kube-object.ts';
 import { conversionsAnnotation, workingConversionsAnnotation } from '#util/stored-names.ts';
 import type { ConversionTarget } from './conversion-target.ts';
-import { clientConfigOf } from './crd-parts.ts';
-import { closedCrd, isProven, openedCrd, preparedCrd, provenCrd, withRules } from './staged-crd.ts';
-import { restoredBundle, workingConversion } from './working-conversion.ts';
+import { clientConfigOf, servedIn, versionsOf } from './crd-parts.ts';
+import {
+  closedCrd,
+  isProven,
+  openedCrd,
+  preparedCrd,
+  provenCrd,
+  triedCrd,
+  withRules,
+} from './staged-crd.ts';
+import { isInTrial, provenIn, restoredBundle, workingConversion } from './working-conversion.ts';
 
 const targetAt = (host: string): ConversionTarget => ({
   clientConfig: (crd, digest) => ({ url: `https://${host}/convert/${crd}/${digest}` }),
@@ -170,10 +178,6 @@ describe('runtime/crd/conversion/staged-crd', () => {
   });
 
   test('a version that is closed in the same edit is served until the last step', () => {
-    const versionsOf = (of: KubeObject) =>
-      (of.spec as { versions: { name: string; served: boolean; storage: boolean }[] }).versions;
-    const servedIn = (of: KubeObject) =>
-      versionsOf(of).flatMap(({ name, served }) => (served ? [name] : []));
     const old = { ...crd, spec: { versions: [{ name: 'v1alpha1', served: true, storage: true }] } };
     const edited = {
       ...crd,
@@ -192,5 +196,25 @@ describe('runtime/crd/conversion/staged-crd', () => {
     assert.deepEqual(servedIn(opened), ['v1alpha1', 'v1']);
     assert.deepEqual(servedIn(closedCrd(edited, opened)), ['v1alpha1']);
     assert.deepEqual(servedIn(provenCrd(whole)), ['v1']);
+    // Resources do not fit into the new storage version yet.
+    const tried = triedCrd(whole, opened);
+    assert.deepEqual(tried.spec, opened.spec);
+    assert.deepEqual(provenIn(tried), ['v1']);
+    assert.equal(isInTrial(tried), false);
+    assert.equal(isProven(withRules(edited, tried, { rules: first, target: here }), tried), true);
+  });
+
+  test('a version that was tried before stays proven while another storage version has to wait', () => {
+    const tried = triedCrd(wholeOf(proven), proven);
+    assert.deepEqual(provenIn(tried), ['v1', 'v1alpha1']);
+    const other = openedCrd(wholeOf(proven, second), proven);
+    const [old] = versionsOf(crd);
+    const removing = {
+      ...crd,
+      spec: { versions: [{ ...old, served: false }, versionsOf(crd)[1]] },
+    };
+    assert.ok(second);
+    const whole = withRules(removing as KubeObject, other, { rules: second, target: here });
+    assert.deepEqual(provenIn(triedCrd(whole, other)), ['v1']);
   });
 });

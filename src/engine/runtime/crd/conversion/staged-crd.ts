@@ -11,6 +11,7 @@ import { addressOf, servedIn, specOf, versionsOf } from './crd-parts.ts';
 import { previousRules } from './previous-rules.ts';
 import {
   isInTrial,
+  provenIn,
   restoredCrd,
   workingAnnotation,
   workingConversion,
@@ -72,12 +73,26 @@ export function openedCrd(whole: KubeObject, live: KubeObject | undefined): Kube
 
 /** The last step: resources are stored as the definition wants it, and that its conversions work is recorded. Pure. */
 export function provenCrd(whole: KubeObject): KubeObject {
-  const { [workingConversionsAnnotation]: _, ...others } = whole.metadata.annotations ?? {};
-  const annotations = {
-    ...others,
-    [provenConversionsAnnotation]: [addressOf(whole), ...servedIn(whole).toSorted()].join(' '),
-  };
-  return { ...whole, metadata: { ...whole.metadata, annotations } };
+  return withRecord(whole, servedIn(whole));
+}
+
+/** As after the second step, and that the conversions work is recorded: resources cannot be stored as the definition wants it yet. Pure. */
+export function triedCrd(whole: KubeObject, live: KubeObject | undefined): KubeObject {
+  const opened = openedCrd(whole, live);
+  const proven = [...servedIn(whole), ...(live === undefined ? [] : provenIn(live))];
+  // One that the last step closes was not tried now.
+  return withRecord(
+    opened,
+    servedIn(opened).filter((version) => proven.includes(version)),
+  );
+}
+
+/** Nothing is tried any more: what works is what the CRD has. */
+function withRecord(crd: KubeObject, versions: readonly string[]): KubeObject {
+  const { [workingConversionsAnnotation]: _, ...others } = crd.metadata.annotations ?? {};
+  const record = [addressOf(crd), ...versions.toSorted()].join(' ');
+  const annotations = { ...others, [provenConversionsAnnotation]: record };
+  return { ...crd, metadata: { ...crd.metadata, annotations } };
 }
 
 /** The CRD as it is in the end. Pure. */
