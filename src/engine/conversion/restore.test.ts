@@ -5,17 +5,22 @@ import { digestOfValue, type Loss } from './loss.ts';
 import { restore } from './restore.ts';
 import { schemaNode } from './schema-node.ts';
 
+const byName = (fields: JsonObject): JsonObject => ({
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+  items: { type: 'object', properties: { name: { type: 'string' }, ...fields } },
+});
 const node = schemaNode({
   type: 'object',
   properties: {
     open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    items: {
-      type: 'array',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-      items: { type: 'object', properties: { name: { type: 'string' } } },
-    },
+    items: byName({}),
   },
+});
+const grouped = schemaNode({
+  type: 'object',
+  properties: { groups: byName({ items: byName({}) }) },
 });
 
 describe('conversion/restore', () => {
@@ -51,5 +56,25 @@ describe('conversion/restore', () => {
     const object = { open: value(levels) };
     assert.equal(restore(object, losses, node), object);
     assert.notEqual(restore(object, losses.slice(-1), node), object);
+  });
+
+  test('orders that a client has forged sort a list once, by however many paths', () => {
+    const reads = (paths: number) => {
+      let count = 0;
+      const item = (name: string) => ({
+        get name() {
+          count += 1;
+          return name;
+        },
+      });
+      const inner = Array.from({ length: 100 }, (_, index) => item(`i${index}`));
+      const losses = Array.from({ length: paths }, (_, index): Loss => {
+        return { path: ['groups', { name: 'g', index }, 'items'], existing: 3, order: [] };
+      });
+      restore({ groups: [{ name: 'g', items: inner }] }, losses, grouped);
+      return count;
+    };
+    assert.ok(reads(1) >= 100);
+    assert.equal(reads(50), reads(1));
   });
 });

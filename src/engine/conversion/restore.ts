@@ -36,6 +36,7 @@ class Restorer {
   /** Positions of items by identity, of lists that have not changed since. */
   readonly #positions = new WeakMap<object, Map<string, number>>();
   readonly #shrunk = new Set<unknown[]>();
+  readonly #sorted = new Set<unknown[]>();
   /** How much may still be compared by digests. */
   #comparable: number;
 
@@ -77,15 +78,23 @@ class Restorer {
     return this.#comparable >= 0 && digestOfValue(value) === digest;
   }
 
-  /** Sorts the items of a list; those without a place in the order follow as they are. */
+  /**
+   * Sorts the items of a list; those without a place in the order follow as they are. Each list once: a client that forges orders may have
+   * written many paths to one list.
+   */
   sort(loss: Loss, order: readonly unknown[]): void {
     const node = this.#nodeAt(loss.path);
     if (node?.kind !== 'list' || !Array.isArray(this.#find(loss.path))) return;
     const list = this.#open(loss.path);
-    if (!Array.isArray(list)) return;
+    if (!Array.isArray(list) || this.#sorted.has(list)) return;
+    this.#sorted.add(list);
     const places = new Map(order.map((step, index) => [identityOfStep(step, node), index]));
-    const place = (item: unknown) => places.get(identityOf(item, node)) ?? places.size;
-    list.sort((a, b) => place(a) - place(b));
+    const placed = list.map((item) => ({
+      item,
+      place: places.get(identityOf(item, node)) ?? places.size,
+    }));
+    placed.sort((a, b) => a.place - b.place);
+    for (const [index, { item }] of placed.entries()) list[index] = item;
     this.#positions.delete(list);
   }
 

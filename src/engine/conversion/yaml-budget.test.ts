@@ -18,6 +18,9 @@ function counted() {
   return { budget, read, printed };
 }
 
+const nested = (levels: number, value: unknown): unknown =>
+  levels === 0 ? value : { a: nested(levels - 1, value) };
+
 const lines = (count: number) => 'a\n'.repeat(count);
 
 describe('conversion/yaml-budget', () => {
@@ -61,6 +64,15 @@ describe('conversion/yaml-budget', () => {
     ['many parts', Array.from({ length: 10_000 }, () => 0)],
     ['many fields', Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [at, 0]))],
     ['many characters', 'a'.repeat(1_000_001)],
+    ['many lines', lines(10_001)],
+    ['many lines in deep levels', nested(200, lines(2_000))],
+    [
+      'many fields in deep levels',
+      nested(
+        400,
+        Array.from({ length: 400 }, () => 0),
+      ),
+    ],
     ['many levels', JSON.parse(`${'['.repeat(501)}${']'.repeat(501)}`)],
   ] as const)
     test(`a value of ${what} is not printed`, () => {
@@ -68,4 +80,10 @@ describe('conversion/yaml-budget', () => {
       assert.throws(() => budget.print(value));
       assert.deepEqual(printed, []);
     });
+
+  test('a long text a few levels deep is printed', () => {
+    const { budget, printed } = counted();
+    budget.print(nested(8, lines(9_000)));
+    assert.equal(printed.length, 1);
+  });
 });
