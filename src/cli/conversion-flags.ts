@@ -12,6 +12,8 @@ export interface ConversionFlags {
   readonly webhookService?: ServicePort;
   /** With `tls.crt` and `tls.key`, for the URL. @default certificates are issued, in a Secret */
   readonly webhookCertDir?: string;
+  /** Another program writes `caBundle` for the Service. @default the Secret of its certificates is read */
+  readonly webhookExternalCa?: boolean;
   /** How long conversions must succeed before a new version is kept, in ms. */
   readonly webhookTrial: number;
 }
@@ -39,6 +41,10 @@ export function addConversionFlags(command: Command): Command {
       '--webhook-cert-dir <directory>',
       'with --webhook-url: directory with tls.crt and tls.key of another program, which also writes "caBundle" into CustomResourceDefinitions, where the API server does not trust them already; reloaded when they change (default: certificates are issued and kept in a Secret)',
     )
+    .option(
+      '--webhook-external-ca',
+      'with --webhook-service: another program, such as cert-manager, writes "caBundle" into CustomResourceDefinitions (default: the runtime does, from the Secret of the service)',
+    )
     .addOption(
       durationOption(
         '--webhook-trial <time>',
@@ -50,19 +56,23 @@ export function addConversionFlags(command: Command): Command {
 
 /** @throws CliError for flags that exclude or need each other */
 export function checkConversionFlags(flags: ConversionFlags): void {
-  const { webhookUrl, webhookService, webhookCertDir } = flags;
+  const { webhookUrl, webhookService, webhookCertDir, webhookExternalCa } = flags;
   if (webhookUrl !== undefined && webhookService !== undefined)
     throw new CliError('Expected one of --webhook-url and --webhook-service, found both');
   if (webhookCertDir !== undefined && webhookUrl === undefined)
     throw new CliError('Expected --webhook-url with --webhook-cert-dir, found none', {
       hint: '"homeostat convert" serves the webhook of --webhook-service, and has --webhook-cert-dir, too',
     });
+  if (webhookExternalCa === true && webhookService === undefined)
+    throw new CliError('Expected --webhook-service with --webhook-external-ca, found none', {
+      hint: 'With --webhook-url, --webhook-cert-dir names the certificates of another program',
+    });
 }
 
 /** @throws CliError for flags without an effect in the sandbox, which converts by the rules itself */
 export function checkNoConversionFlags(flags: ConversionFlags): void {
-  const { webhookUrl, webhookService, webhookCertDir } = flags;
-  if ((webhookUrl ?? webhookService ?? webhookCertDir) === undefined) return;
+  const { webhookUrl, webhookService, webhookCertDir, webhookExternalCa } = flags;
+  if ((webhookUrl ?? webhookService ?? webhookCertDir ?? webhookExternalCa) === undefined) return;
   throw new CliError(
     'Expected --kubeconfig or --context with the flags of the conversion webhook',
     {

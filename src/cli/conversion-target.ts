@@ -33,6 +33,7 @@ export function createConversionTarget(
 ): ConversionTarget | undefined {
   const { flags, namespace, random } = options;
   const { webhookUrl, webhookService, webhookCertDir, webhookTrial: trialMs } = flags;
+  const isExternal = webhookCertDir !== undefined || flags.webhookExternalCa === true;
   const address = addressOf(flags);
   if (address === undefined) return undefined;
   const service =
@@ -51,7 +52,7 @@ export function createConversionTarget(
     });
   return {
     clientConfig: (crd, digest) => ({ ...webhookClientConfig(address, crd, digest) }),
-    ...(webhookCertDir === undefined && {
+    ...(!isExternal && {
       authority: {
         namespace: webhookService?.namespace ?? namespace,
         secret: webhookSecretName,

@@ -538,6 +538,18 @@ shared.describe('integration/conversions', () => {
     await rm(directory, { recursive: true });
   });
 
+  test('a service whose certificates another program writes gets its address without a Secret', async () => {
+    const name = 'external';
+    await createRuntimeNamespace(shared);
+    const address = ['--webhook-service', 'homeostat-system/other'];
+    launch({
+      definitions: { 'dial.yaml': dial({ name, old: served, new: stored, value: byReplicas }) },
+      flags: [...address, '--webhook-external-ca', '--webhook-trial', '1s'],
+      runtime: name,
+    });
+    await shared.client().untilObject(crdOf(name), isSentToService);
+  });
+
   test('certificates are kept in a CRD whose definition does not run any more', async () => {
     const name = 'left';
     await createRuntimeNamespace(shared);

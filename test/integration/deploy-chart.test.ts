@@ -150,6 +150,17 @@ shared.describe('integration/deploy-chart', () => {
     assert.deepEqual(named(await rolesWith({ enabled: true, certificateSecret: 'tls' })), []);
   });
 
+  test('the runtime looks for certificates of the conversion webhook unless another program writes them', async () => {
+    const isExternal = async (conversion: object) => {
+      const objects = objectsOf(
+        await helm.template(...place, '--values', valuesFile({ conversion })),
+      );
+      return JSON.stringify(objects).includes('"--webhook-external-ca"');
+    };
+    assert.equal(await isExternal({ enabled: true }), false);
+    assert.equal(await isExternal({ enabled: true, certificateSecret: 'tls' }), true);
+  });
+
   for (const [whom, from, ingress] of [
     ['nobody', [], []],
     [

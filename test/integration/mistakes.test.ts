@@ -101,6 +101,7 @@ shared.describe('integration/mistakes', () => {
       ['run', '--sources', 'directories'],
       ['run', '--definitions', '/nowhere'],
       ['run', '--webhook-cert-dir', '/nowhere'],
+      ['run', '--webhook-external-ca'],
       ['run', '--webhook-url', 'https://a:1', '--webhook-service', 'a/b'],
       ['validate', '/nowhere.yaml'],
       ['no-such-command'],
