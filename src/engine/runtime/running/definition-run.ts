@@ -22,6 +22,7 @@ import { fieldsOfParts } from '../view-parts.ts';
 import { waitToRetry } from '../waits.ts';
 import { ActiveRevisions } from './active-revisions.ts';
 import type { DefinitionLog } from './definition-log.ts';
+import { FailuresInRow } from './failures-in-row.ts';
 import { missingKindMessage, whenServed } from './foreign-kind.ts';
 import type { RecordGate } from './record-gate.ts';
 import { type Progress, runningView } from './running-view.ts';
@@ -112,7 +113,7 @@ export class DefinitionRun {
   /** Starts, follows what is desired, starts again. Until the signal aborts and all passes have ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let active: ActiveRevisions | undefined;
-    let failures = 0;
+    const failures = new FailuresInRow();
     while (!signal.aborted) {
       const attempt = anySignal([signal, this.#revisionChange.signal]);
       const ending = active === undefined ? attempt : anySignal([attempt, active.ending]);
@@ -126,14 +127,14 @@ export class DefinitionRun {
         } else isDone = await this.#follow(active, ending);
       } catch (caught) {
         error = caught;
-        if (!ending.aborted) this.#failed(caught, failures);
+        if (!ending.aborted) this.#failed(caught, failures.count);
       }
       if (active?.ending.aborted) {
         await active.ended;
         active.stop();
         active = undefined;
         this.#ended(signal);
-        failures = 0;
+        failures.end();
         await waitToRetry(0, undefined, { ...this.#options, signal: attempt });
         continue;
       }
@@ -141,16 +142,20 @@ export class DefinitionRun {
         const waiting = active === undefined ? attempt : anySignal([attempt, active.ending]);
         await this.#waitToRetry(failures, error, waiting);
       }
-      failures = isDone || ending.aborted ? 0 : failures + 1;
+      if (isDone || ending.aborted) failures.end();
     }
     await active?.ended;
     active?.stop();
     await this.#options.beside.stop();
   }
 
-  async #waitToRetry(failures: number, error: unknown, signal: AbortSignal): Promise<void> {
+  async #waitToRetry(failures: FailuresInRow, error: unknown, signal: AbortSignal): Promise<void> {
     const delays = this.#delays;
-    await waitToRetry(failures, error, { ...this.#options, signal, ...(delays && { delays }) });
+    await waitToRetry(failures.add(delays), error, {
+      ...this.#options,
+      signal,
+      ...(delays && { delays }),
+    });
   }
 
   /** Undefined: the cluster rejects every revision. */
