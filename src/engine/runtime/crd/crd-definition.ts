@@ -21,7 +21,7 @@ export interface CrdContext {
 
 /** Follows the installed CRD of a definition while something else watches it. */
 export interface CrdListener {
-  /** Called with it, and with each change. Undefined: there is none. @default nothing */
+  /** Called with it, and with each change. Undefined: there is none of this definition. @default nothing */
   readonly onCrd?: ((live: KubeObject | undefined) => void) | undefined;
 }
 
@@ -63,6 +63,16 @@ export function ownershipConflict(
   }
   if (definition.kind.crdPolicy.adopt) return undefined;
   return `The CustomResourceDefinition "${name}" exists and is not managed by Homeostat; set "crdPolicy: { adopt: true }" to adopt it`;
+}
+
+/** The live CRD. Undefined: there is none, or it is another's: its versions say nothing about the definition. Pure. */
+export function ownCrd(
+  live: KubeObject | undefined,
+  { definition, hub }: Pick<CrdContext, 'definition' | 'hub'>,
+): KubeObject | undefined {
+  if (live === undefined || ownershipConflict(live, definition, hub) !== undefined)
+    return undefined;
+  return live;
 }
 
 /** Whether the CRD existed before and was adopted (`crdPolicy.adopt`). An adopted CRD is never deleted. */

@@ -27,6 +27,7 @@ import {
   crdGvk,
   isAdopted,
   isTerminating,
+  ownCrd,
   ownershipConflict,
 } from './crd-definition.ts';
 import { releaseCaBundle } from './release-ca-bundle.ts';
@@ -61,7 +62,7 @@ export async function installCrd(
   const { definition, cluster, onCrd } = options;
   const { name } = definition.kind.crd.metadata;
   return withSynced(acquireCrd(cluster, name), signal, async (crds) => {
-    const report = () => onCrd?.(crds.get(undefined, name)?.object);
+    const report = () => onCrd?.(ownCrd(crds.get(undefined, name)?.object, options));
     report();
     const unsubscribe = crds.subscribe(report);
     try {

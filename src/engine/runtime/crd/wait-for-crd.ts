@@ -5,6 +5,7 @@ import {
   acquireCrd,
   type CrdContext,
   type CrdListener,
+  ownCrd,
   ownershipConflict,
 } from './crd-definition.ts';
 
@@ -43,7 +44,7 @@ export async function whenCrdLost(
     return await untilInformer(crds, signal, () => {
       if (crds.state.kind !== 'synced') return undefined;
       const live = crds.get(undefined, name)?.object;
-      onCrd?.(live);
+      onCrd?.(ownCrd(live, { definition, hub }));
       if (live === undefined) return `The CustomResourceDefinition "${name}" was deleted`;
       return ownershipConflict(live, definition, hub);
     });
