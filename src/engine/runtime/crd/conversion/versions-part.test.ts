@@ -124,6 +124,11 @@ describe('runtime/crd/conversion/versions-part', () => {
     assert.deepEqual(notesOf({ versions: turned, migration }), [
       'Resources may still be stored in version "v1alpha1": "ns/a" is invalid in version "v1"',
     ]);
+    // The author has returned to the version before.
+    const returned = [old, version('v1', 'served', 'stored', 'proven')];
+    assert.deepEqual(notesOf({ versions: returned, migration }), [
+      'Resources may still be stored in version "v1"',
+    ]);
   });
 
   test('resources that were written meanwhile are counts', () => {

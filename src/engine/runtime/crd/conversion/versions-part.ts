@@ -97,11 +97,14 @@ function blocks({ next }: DefinitionView): Summary | undefined {
 function notes({ versions = [], migration }: DefinitionView): readonly string[] {
   const left = leftOf(versions);
   if (left.length === 0) return [];
-  const { rejected = [] } = migration ?? {};
+  const storage = storageOf(versions);
+  // That of the previous storage version ends with the revision that has it.
+  const isOfNow = migration !== undefined && storage.includes(migration.version);
+  const rejected = (isOfNow && migration.rejected) || [];
   const why =
     rejected.length === 0
       ? ''
-      : `: ${quoted(rejected)} ${rejected.length === 1 ? 'is' : 'are'} invalid in version ${quoted(storageOf(versions))}`;
+      : `: ${quoted(rejected)} ${rejected.length === 1 ? 'is' : 'are'} invalid in version ${quoted(storage)}`;
   return [`Resources may still be stored in version ${quoted(left)}${why}`];
 }
 
