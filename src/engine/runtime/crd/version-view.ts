@@ -6,7 +6,7 @@ export interface VersionView {
   readonly storage: boolean;
   /** Whether resources may be stored in it: then it cannot be removed. */
   readonly stored: boolean;
-  /** Whether conversions from and to it have succeeded on the API server, by the rules and the webhook of now. */
+  /** Whether conversions from and to it have succeeded on the API server, by the rules and the webhook of now; while others are tried: by those before. */
   readonly proven: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { DefinitionView } from '../../definition-view.ts';
 import type { DefinitionFacts } from '../../definitions/definition-conditions.ts';
 import type { DefinitionStatus } from '../../definitions/definition-status.ts';
 import type { VersionView } from '../version-view.ts';
-import { provenCrd, withRules } from './staged-crd.ts';
+import { closedCrd, openedCrd, provenCrd, withRules } from './staged-crd.ts';
 import { versionsPart, versionsStatus } from './versions-part.ts';
 
 const crd: KubeObject = {
@@ -70,16 +70,72 @@ describe('runtime/crd/conversion/versions-part', () => {
     });
   });
 
+  const at = (host: string) => ({
+    clientConfig: (_: string, digest: string) => ({ url: `https://${host}/${digest}` }),
+  });
+  const { rules: others } = parseConversionRules({
+    hub: 'v1',
+    versions: [{ version: 'v1alpha1', fields: [{ here: 'spec.size', there: 'spec.other' }] }],
+  });
+  assert.ok(others);
+  const shownOf = (of: KubeObject) => versionsPart.ofCrd?.({ ...of, status: crd.status }) ?? {};
+  const served: KubeObject = {
+    ...crd,
+    spec: {
+      versions: [
+        { name: 'v1alpha1', served: true, storage: true },
+        { name: 'v1', served: true, storage: false },
+      ],
+    },
+  };
+
   test('conversions by another webhook than the one that was tried are not proven', () => {
-    const proven = provenCrd(whole);
-    const other = withRules(crd, proven, {
-      rules,
-      target: { clientConfig: () => ({ url: 'https://there' }) },
-    });
-    const { versions } = versionsPart.ofCrd?.(other) ?? {};
+    const { spec } = withRules(served, undefined, { rules, target: at('there') });
+    const other = {
+      ...provenCrd(withRules(served, undefined, { rules, target: at('here') })),
+      spec,
+    };
+    const { versions = [] } = shownOf(other as KubeObject);
     assert.deepEqual(
-      versions?.map((each) => each.proven),
+      versions.map((each) => each.proven),
       [false, false],
+    );
+  });
+
+  for (const [what, options] of [
+    ['table of rules is', { rules: others, target: at('here') }],
+    ['webhook is', { rules, target: at('there') }],
+  ] as const)
+    test(`versions that worked stay proven while another ${what} tried, and the end of a failed trial has no Event`, () => {
+      const proven = provenCrd(withRules(served, undefined, { rules, target: at('here') }));
+      const opened = openedCrd(withRules(served, proven, options), proven);
+      const closed = closedCrd(served, opened);
+      const shown = [proven, opened, closed].map((each) => statusWith(shownOf(each).versions));
+      for (const [index, status] of shown.slice(1).entries())
+        assert.deepEqual(
+          versionsPart.events?.(jsonOf(shown[index] as DefinitionStatus), status),
+          [],
+        );
+      assert.deepEqual(shown[1]?.versions, shown[0]?.versions);
+      assert.deepEqual(shown[2]?.versions, shown[0]?.versions);
+    });
+
+  test('a version that is new is not proven while it is tried', () => {
+    const before = {
+      ...served,
+      spec: { versions: [{ name: 'v1alpha1', served: true, storage: true }] },
+    };
+    const proven = provenCrd(withRules(before, undefined, { rules, target: at('here') }));
+    const opened = openedCrd(
+      withRules(served, proven, { rules: others, target: at('here') }),
+      proven,
+    );
+    assert.deepEqual(
+      shownOf(opened).versions?.map((each) => [each.name, each.served, each.proven]),
+      [
+        ['v1alpha1', true, true],
+        ['v1', true, false],
+      ],
     );
   });
 
@@ -108,6 +164,42 @@ describe('runtime/crd/conversion/versions-part', () => {
         expected,
       );
     });
+
+  const acceptedAs = (revision: string, versions?: readonly VersionView[]) => ({
+    ...statusWith(versions),
+    conditions: [
+      { type: 'Ready', status: 'True', reason: 'Ready' },
+      { type: 'Accepted', status: 'True' },
+    ],
+    revision,
+    revisions: [{ revision, spec: {} }],
+  });
+  const reasonsOf = (before: unknown, after: unknown) =>
+    versionsPart
+      .events?.(jsonOf(before as DefinitionStatus), after as DefinitionStatus)
+      .map(({ reason }) => reason);
+
+  test('versions that a status shows again after a start have no Event', () => {
+    assert.deepEqual(reasonsOf(acceptedAs('a'), acceptedAs('a', opened)), []);
+  });
+
+  test('versions that are new since the last status have an Event', () => {
+    assert.deepEqual(reasonsOf({}, acceptedAs('a', opened)), ['VersionServed']);
+    assert.deepEqual(reasonsOf(acceptedAs('a'), acceptedAs('b', opened)), ['VersionServed']);
+    const changing = {
+      ...acceptedAs('a', opened),
+      conditions: [{ type: 'Ready', status: 'False', reason: 'ChangingVersions' }],
+    };
+    assert.deepEqual(reasonsOf(acceptedAs('a'), changing), ['VersionServed']);
+  });
+
+  test('versions of a rejected definition that a status shows again after a start have no Event', () => {
+    const rejected = {
+      ...acceptedAs('b', opened),
+      conditions: [{ type: 'Accepted', status: 'False' }],
+    };
+    assert.deepEqual(reasonsOf(acceptedAs('a'), rejected), []);
+  });
 
   test('a definition that does not run is no end of its conversions', () => {
     const last: JsonObject = jsonOf(statusWith(closed));

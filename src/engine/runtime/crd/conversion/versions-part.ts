@@ -7,6 +7,7 @@ import type { DefinitionView } from '../../definition-view.ts';
 import type { DefinitionFacts } from '../../definitions/definition-conditions.ts';
 import type { DefinitionStatus } from '../../definitions/definition-status.ts';
 import { count, text, texts } from '../../objects/own-kind.ts';
+import { recordedIn } from '../../recorded-state.ts';
 import {
   type GaugeValue,
   notReady,
@@ -17,7 +18,9 @@ import {
 import { storedVersionsOf } from '../check-change.ts';
 import type { VersionView } from '../version-view.ts';
 import { servedIn, versionsOf } from './crd-parts.ts';
-import { provenIn } from './working-conversion.ts';
+import { provenBefore, provenIn } from './working-conversion.ts';
+
+const changing = 'ChangingVersions';
 
 /** What a definition shows of versions that differ: which are served and stored, and how far a change of them is. */
 export const versionsPart: ViewPart = {
@@ -33,7 +36,9 @@ export const versionsPart: ViewPart = {
           served: flag('Clients can use it.'),
           storage: flag('Resources are written in it.'),
           stored: flag('Resources may be stored in it: then it cannot be removed.'),
-          proven: flag('The API server has converted resources from and to it without an error.'),
+          proven: flag(
+            'The API server has converted resources from and to it without an error; while other rules are tried: by those before.',
+          ),
         },
       },
     },
@@ -74,7 +79,7 @@ function ofCrd(crd: KubeObject): Pick<DefinitionView, 'versions'> {
   if (crd.metadata.annotations?.[conversionsAnnotation] === undefined) return {};
   const served = servedIn(crd);
   const stored = storedVersionsOf(crd);
-  const proven = provenIn(crd);
+  const proven = [...provenIn(crd), ...provenBefore(crd)];
   const versions = versionsOf(crd).map((each) => {
     const name = String(each.name);
     return {
@@ -90,7 +95,7 @@ function ofCrd(crd: KubeObject): Pick<DefinitionView, 'versions'> {
 
 function blocks({ next }: DefinitionView): Summary | undefined {
   if (next?.changesVersions !== true) return undefined;
-  return notReady('ChangingVersions', `${next.message} (revision ${next.revision})`, 'moves');
+  return notReady(changing, `${next.message} (revision ${next.revision})`, 'moves');
 }
 
 /** Without numbers: a message stays the same while the state lasts. */
@@ -125,6 +130,7 @@ function events(before: JsonObject, after: DefinitionStatus): readonly StatusEve
   const last = versionsIn(before.versions);
   const { versions: now } = after;
   if (now === undefined) return last.length > 0 && runs(after) ? [withoutRules(after)] : [];
+  if (last.length === 0 && !isChange(before, after)) return [];
   const gone = last.filter(({ name }) => !now.some((each) => each.name === name));
   return [
     ...now.flatMap((version) =>
@@ -136,6 +142,19 @@ function events(before: JsonObject, after: DefinitionStatus): readonly StatusEve
     ...storageChange(last, now),
     ...gone.map(({ name }) => event('VersionRemoved', `Version "${name}" was removed`)),
   ];
+}
+
+/**
+ * Whether versions of which an earlier status shows none have changed. After a start, a status does not show them until the CRD was read.
+ */
+function isChange(before: JsonObject, { revision, conditions }: DefinitionStatus): boolean {
+  if (conditions.some(({ type, reason }) => type === 'Ready' && reason === changing)) return true;
+  const [accepted] = recordedIn(before).revisions;
+  if (accepted === undefined) return true;
+  const isAccepted = conditions.some(
+    ({ type, status }) => type === 'Accepted' && status === 'True',
+  );
+  return isAccepted && accepted.revision !== revision;
 }
 
 function changesOf(before: VersionView | undefined, now: VersionView): readonly StatusEvent[] {

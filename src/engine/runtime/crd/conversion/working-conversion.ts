@@ -85,6 +85,12 @@ export function provenIn(live: KubeObject): readonly string[] {
   return isAddressTried(live) ? recordOf(live).slice(1) : [];
 }
 
+/** The versions whose conversions worked before other rules or another webhook, which are tried now. Pure. */
+export function provenBefore(live: KubeObject): readonly string[] {
+  const conversion = isInTrial(live) ? workingConversion(live)?.conversion : undefined;
+  return conversion === undefined ? [] : provenIn({ ...live, spec: { conversion } });
+}
+
 /** The address, then versions. */
 function recordOf({ metadata: { annotations } }: KubeObject): readonly string[] {
   return (annotations?.[provenConversionsAnnotation] ?? '').split(' ');
