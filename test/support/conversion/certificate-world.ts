@@ -18,7 +18,7 @@ import {
   isChanging,
 } from '#conversion-webhook/certificates/next-step.ts';
 import { type CertificateIssuer, x509Issuer } from '#conversion-webhook/certificates/take-step.ts';
-import { silentLogger } from '#telemetry';
+import { type Logger, silentLogger } from '#telemetry';
 import type { KubeObject } from '#util/kube-object.ts';
 import { webhookSecretName } from '#util/stored-names.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
@@ -91,6 +91,7 @@ export class CertificateWorld {
     aheadMs = 0,
     dies = () => false,
     names = ['webhook.test.svc'],
+    logger = silentLogger,
   }: StartOptions = {}): LiveServer {
     this.#started += 1;
     const name = `server-${this.#started}`;
@@ -108,7 +109,7 @@ export class CertificateWorld {
         sleep: (ms, signal) => clock.sleep(ms, signal),
         after: (ms, callback) => clock.after(ms, callback),
       },
-      logger: silentLogger,
+      logger,
       issuer: this.#issuer(),
       bundles: this.#bundles(),
     });
@@ -228,6 +229,8 @@ interface StartOptions {
   readonly aheadMs?: number;
   readonly dies?: () => boolean;
   readonly names?: readonly string[];
+  /** @default nothing is logged */
+  readonly logger?: Logger;
 }
 
 function pemsOf(certificates: readonly Certificate[]): string {

@@ -70,6 +70,8 @@ export class CertificateKeeper implements CertificateSource {
   readonly #trusted = new Map<string, Certificate>();
   #read: ReadSecret = { secret: undefined, state: undefined };
   #spreadSinceMs: number | undefined;
+  /** The message of the last failure in a row. */
+  #failure: string | undefined;
   #wake: () => void = () => {};
 
   constructor(options: CertificateKeeperOptions) {
@@ -119,21 +121,32 @@ export class CertificateKeeper implements CertificateSource {
     if (secrets.state.kind !== 'synced' || !bundles.isSynced) return retryMs;
     const facts = this.#facts(state);
     const step = nextStep(state, facts);
-    if (step.kind === 'wait') return step.forMs;
+    if (step.kind === 'wait') {
+      this.#failure = undefined;
+      return step.forMs;
+    }
     try {
       const after = await takeStep(step, state, facts, issuer);
       if (after === undefined) return retryMs;
       await this.#write(after, secret, signal);
+      this.#failure = undefined;
       logger.info({ step: step.kind, secret: webhookSecretName, namespace }, changeMessage);
       return 0;
     } catch (error) {
       if (signal.aborted) return retryMs;
       if (!(error instanceof KubeError)) throw error;
       if (isConflict(error)) return conflictMs;
-      logger.warn({ err: error, step: step.kind, afterMs: retryMs }, failureMessage);
+      this.#failed(error, step.kind);
       await clock.sleep(retryMs, signal).catch(() => undefined);
       return 0;
     }
+  }
+
+  /** A namespace may be missing for days: the first failure in a row is a warning, and another one. */
+  #failed(error: KubeError, step: string): void {
+    const level = error.message === this.#failure ? 'debug' : 'warn';
+    this.#failure = error.message;
+    this.#options.logger[level]({ err: error, step, afterMs: retryMs }, failureMessage);
   }
 
   /** Objects of the cache never change: reading the certificates again would take time for nothing. */
