@@ -184,8 +184,8 @@ export function canHold(target: SchemaNode, source: SchemaNode): boolean {
 }
 
 /**
- * Does a value fit a schema? Its types, its values of an enum, no unknown field, no item twice where items are unique, and no open field that is nested too deep. Ranges and patterns do
- * not count: the API server accepts values beyond them in stored objects.
+ * Does a value fit a schema? Its types, its values of an enum, no unknown field, no item twice where items are unique, and no open field that is
+ * nested too deep. Ranges and patterns do not count: the API server accepts values beyond them in stored objects.
  */
 export function fits(value: unknown, node: SchemaNode): boolean {
   if (value === null) return node.isNullable;

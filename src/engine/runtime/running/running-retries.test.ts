@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definesCrd } from '#definition';
-import { errorFromResponse } from '#kube/errors.ts';
 import { KubeError } from '#kube/roles.ts';
 import { definitionLabel } from '#reconcile';
 import { createLogger } from '#telemetry';
@@ -11,6 +10,7 @@ import {
   convertedDefinition,
   convertedTypes,
 } from '../../../../test/support/conversion/converted-world.ts';
+import { webhookError } from '../../../../test/support/conversion/server-error.ts';
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../../test/support/fakes/quiet-cluster.ts';
 import { recordingGate } from '../../../../test/support/fakes/recording-gate.ts';
@@ -22,15 +22,6 @@ const located = convertedDefinition();
 const { definition } = located;
 assert.ok(definesCrd(definition));
 const { crd, gvk } = definition.kind;
-
-const webhookError = errorFromResponse({
-  status: 500,
-  body: {
-    kind: 'Status',
-    code: 500,
-    message: 'conversion webhook for a.example.com/v2, Kind=A failed: EOF',
-  },
-});
 
 /** A definition whose conversions fail in each trial. */
 function setUp() {

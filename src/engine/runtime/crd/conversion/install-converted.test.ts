@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definesCrd } from '#definition';
-import { errorFromResponse } from '#kube/errors.ts';
 import { KubeError } from '#kube/roles.ts';
 import { gvkOf } from '#util/gvk.ts';
 import type { KubeObject } from '#util/kube-object.ts';
@@ -10,6 +9,7 @@ import {
   ConvertedWorld,
   convertedDefinition,
 } from '../../../../../test/support/conversion/converted-world.ts';
+import { webhookError } from '../../../../../test/support/conversion/server-error.ts';
 import type { ConversionTarget } from './conversion-target.ts';
 import { clientConfigOf, specOf, versionsOf } from './crd-parts.ts';
 import { provenShape } from './staged-crd.ts';
@@ -29,15 +29,6 @@ function worldOf(failure?: KubeError): ConvertedWorld {
   world.failure = (url) => (url === 'https://there' ? failure : undefined);
   return world;
 }
-
-const webhookError = errorFromResponse({
-  status: 500,
-  body: {
-    kind: 'Status',
-    code: 500,
-    message: 'conversion webhook for a.example.com/v2, Kind=A failed: EOF',
-  },
-});
 
 describe('runtime/crd/conversion/install-converted', () => {
   test('a webhook that fails is tried again seldom: each attempt changes the CRD', async () => {

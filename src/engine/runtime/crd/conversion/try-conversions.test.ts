@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { definesCrd } from '#definition';
-import { errorFromResponse } from '#kube/errors.ts';
 import { type ApplyResult, KubeError } from '#kube/roles.ts';
 import { gvkOf } from '#util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '#util/kube-object.ts';
 import { preservedAnnotation } from '#util/stored-names.ts';
+import { serverError, webhookError } from '../../../../../test/support/conversion/server-error.ts';
 import { definitionParser } from '../../../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../../../test/support/fakes/quiet-cluster.ts';
@@ -62,9 +62,6 @@ function begin({ resources = [], failure, listFailure, forMs = 0 }: Trial) {
   cluster.deliver();
   return { cluster, clock, dryRuns, ended };
 }
-
-const serverError = (message: string) =>
-  errorFromResponse({ status: 500, body: { kind: 'Status', code: 500, message } });
 
 /** A cluster that fails each dry run with this message. */
 async function tryWith(message: string): Promise<string | undefined> {
@@ -125,8 +122,7 @@ describe('runtime/crd/conversion/try-conversions', () => {
   });
 
   test('a list that cannot be converted is a failed conversion', async () => {
-    const listFailure = serverError('conversion webhook for a.example.com/v2, Kind=A failed: EOF');
-    const { ended } = begin({ listFailure });
+    const { ended } = begin({ listFailure: webhookError });
     assert.match((await ended) ?? '', /The conversion webhook of A failed/);
   });
 
